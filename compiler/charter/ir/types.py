@@ -1,0 +1,126 @@
+"""The types of core. All are finite in an instance, apart from counters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """An end of an integer range or a length: a constant of the protocol ("" for none) plus a
+    number. An instance gives the constant its value."""
+
+    const: str = ""
+    plus: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bool:
+    """Truth values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    """Integers from `low` to `high`, both included. Without a range (None): the type of a literal
+    or of arithmetic before it is stored; a state variable or a parameter always has a range."""
+
+    low: Limit | None = None
+    high: Limit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """Interchangeable ids; an instance says how many, and may name them."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Unbounded in the protocol; compared and bumped. `opaque` values are allotted by an
+    implementation: only equality means anything, and order too where `ordered`."""
+
+    name: str
+    opaque: bool = False
+    ordered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Enum:
+    """Named constants, in the order of the declaration."""
+
+    name: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`none` or a value. Never an option of an option (diagnostic `type/nested-option`)."""
+
+    inner: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Named fields, in the order of the declaration."""
+
+    name: str
+    fields: tuple[tuple[str, Type], ...]
+
+    def index(self, field: str) -> int:
+        """The position of `field`; KeyError if the record has none of that name."""
+        for position, (name, _) in enumerate(self.fields):
+            if name == field:
+                return position
+        raise KeyError(field)
+
+    def field_type(self, field: str) -> Type:
+        """The type of `field`; KeyError if the record has none of that name."""
+        return self.fields[self.index(field)][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """Tagged cases with positional parameters (their names serve reading and JSON)."""
+
+    name: str
+    cases: tuple[tuple[str, tuple[tuple[str, Type], ...]], ...]
+
+    def params(self, tag: str) -> tuple[tuple[str, Type], ...]:
+        """The parameters of case `tag`; KeyError if there is no such case."""
+        return dict(self.cases)[tag]
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """A finite set."""
+
+    inner: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A total map over a finite key type."""
+
+    key: Type
+    value: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """A sequence of at most `limit` items; positions count from 0."""
+
+    inner: Type
+    limit: Limit
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """An ordered list without repeats, over a finite type."""
+
+    inner: Type
+
+
+Type = (
+    Bool | Int | Sort | Counter | Enum | Option | Record | Union | Set | Map | Seq | Ranking
+)

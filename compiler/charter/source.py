@@ -1,0 +1,65 @@
+"""Source texts, spans inside them, and how a span is shown to a person."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of a charter. `name` is the path as the user gave it, with forward slashes."""
+
+    name: str
+    text: str
+    line_starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        starts = [0, *(i + 1 for i, char in enumerate(self.text) if char == "\n")]
+        object.__setattr__(self, "line_starts", tuple(starts))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of `offset`, both counted from 1."""
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of line `number` (from 1), without its newline."""
+        start = self.line_starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start:] if end < 0 else self.text[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters `start` up to, not including, `end` of one source."""
+
+    source: Source
+    start: int
+    end: int
+
+    def __repr__(self) -> str:
+        return self.where()
+
+    def where(self) -> str:
+        """`file:line:column`, as compilers print it."""
+        line, column = self.source.position(self.start)
+        return f"{self.source.name}:{line}:{column}"
+
+    def to(self, other: Span) -> Span:
+        """The span from the start of this one to the end of `other` (same source)."""
+        return Span(self.source, self.start, max(self.end, other.end))
+
+    def excerpt(self) -> str:
+        """The first line of the span with carets under it, and a line number in the margin."""
+        line, column = self.source.position(self.start)
+        text = self.source.line(line)
+        width = max(1, min(self.end - self.start, len(text) - column + 1))
+        margin = f"{line:>5} | "
+        indent = "".join("\t" if char == "\t" else " " for char in text[: column - 1])
+        return f"{margin}{text}\n{' ' * (len(margin) - 2)}| {indent}{'^' * width}"
+
+
+BUILTIN = Source("<builtin>", "")
+NOWHERE = Span(BUILTIN, 0, 0)
+"""The span of what has no place in a file: built-in names, and trees that a test built by hand."""
