@@ -1,0 +1,154 @@
+"""A component or a system in an instance, asked the three questions of a search: where it begins,
+what can be done, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from charter.ir import nodes as n
+from charter.ir import types as t
+from charter.ir.nodes import Value
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Evaluator, Outcome, Scope, State
+from charter.semantics.values import Json, Universe, fits, from_json, to_json
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """`operations` are those that the instance offers (steps, for a system), by name."""
+
+    model: n.Model
+    instance: n.Instance
+    evaluator: Evaluator
+    variables: tuple[n.StateVar, ...]
+    operations: Mapping[str, n.Operation | n.Step]
+    component: n.Component | None
+
+    @staticmethod
+    def of(model: n.Model, instance: n.Instance) -> Machine:
+        """The machine that `instance` is an instance of. Raises KeyError for an unknown name."""
+        evaluator = Evaluator.of(model, Universe.of(instance))
+        offered = set(instance.offers)
+        for component in model.components:
+            if component.name == instance.machine:
+                chosen: dict[str, n.Operation | n.Step] = {
+                    o.name: o for o in component.operations if not offered or o.name in offered
+                }
+                return Machine(model, instance, evaluator, component.state, chosen, component)
+        for system in model.systems:
+            if system.name == instance.machine:
+                steps: dict[str, n.Operation | n.Step] = {
+                    s.name: s for s in system.steps if not offered or s.name in offered
+                }
+                return Machine(model, instance, evaluator, system.state, steps, None)
+        raise KeyError(instance.machine)
+
+    @property
+    def universe(self) -> Universe:
+        """The universe of the instance."""
+        return self.evaluator.universe
+
+    def initial(self) -> State:
+        """The only initial state; `start`s of the instance replace initial values."""
+        starts = dict(self.instance.starts)
+        nowhere = Scope({})
+        return {
+            v.name: self.evaluator.value(starts.get(v.name, v.initial), nowhere, {})
+            for v in self.variables
+        }
+
+    def outcomes(
+        self, state: State, operation: str, args: tuple[Value, ...]
+    ) -> tuple[Outcome, ...]:
+        """What `operation` allows from `state`; none if it is a step that is not enabled."""
+        chosen = self.operations[operation]
+        if isinstance(chosen, n.Operation):
+            return self.evaluator.operate(chosen, state, args)
+        return self.evaluator.step(chosen, state, args)
+
+    def outside(self, state: State) -> str:
+        """The first variable that has left its range, "" if all are inside."""
+        for variable in self.variables:
+            if not fits(variable.type, state[variable.name], self.universe):
+                return variable.name
+        return ""
+
+    def holds(self, prop: n.Property, scope: Scope) -> bool:
+        """Whether a property (or witness) is true in `scope`."""
+        return self.evaluator.truth(prop.body, scope, {})
+
+    def loaded(self, durable: State) -> State:
+        """The state after a failover into `durable`: volatile variables start afresh, then the
+        component's `failover` runs, if it has one (it must have one outcome)."""
+        fresh = self.initial()
+        kept = {
+            v.name: durable[v.name] if v.kind == "durable" else fresh[v.name]
+            for v in self.variables
+        }
+        if self.component is None:
+            return kept
+        for operation in self.component.operations:
+            if operation.name == "failover":
+                outcomes = self.evaluator.operate(operation, kept, ())
+                if len(outcomes) != 1:
+                    raise EvaluationError("failover has several outcomes", operation.span)
+                return outcomes[0].state
+        return kept
+
+    # --- JSON ------------------------------------------------------------------------------------
+
+    def durable_json(self, state: State) -> Json:
+        """The durable variables, as a question's `given`."""
+        chosen = [v for v in self.variables if v.kind == "durable"]
+        return {v.name: to_json(v.type, state[v.name], self.universe) for v in chosen}
+
+    def from_durable(self, data: Mapping[str, Json]) -> State:
+        """The inverse of `durable_json`. Raises ValueError."""
+        fresh = dict(self.initial())
+        for variable in self.variables:
+            if variable.kind == "durable":
+                if variable.name not in data:
+                    raise ValueError(f"the given state has no {variable.name}")
+                fresh[variable.name] = from_json(variable.type, data[variable.name], self.universe)
+        return fresh
+
+    def observe(self, state: State) -> Json:
+        """What the widest level of observables shows of `state`, not yet relabelled."""
+        assert self.component is not None
+        shown = {o.path for o in self.component.observables if o.mode != "ignored"}
+        observed: dict[str, Json] = {}
+        for variable in self.variables:
+            paths = {path[1:] for path in shown if path[0] == variable.name}
+            if paths:
+                value = to_json(variable.type, state[variable.name], self.universe)
+                observed[variable.name] = _project(value, variable.type, frozenset(paths))
+        return observed
+
+    def args_json(self, operation: str, args: tuple[Value, ...]) -> dict[str, Json]:
+        """Arguments by parameter name."""
+        params = self.operations[operation].params
+        pairs = zip(params, args, strict=True)
+        return {p.name: to_json(p.type, value, self.universe) for p, value in pairs}
+
+
+def _project(value: Json, kind: t.Type, paths: frozenset[tuple[str, ...]]) -> Json:
+    """Only the fields on `paths`; map keys, option wrappers and list positions are implied."""
+    if () in paths or value is None:
+        return value
+    match kind:
+        case t.Option(inner=inner):
+            return _project(value, inner, paths)
+        case t.Map(value=inner):
+            assert isinstance(value, dict)
+            return {key: _project(item, inner, paths) for key, item in value.items()}
+        case t.Record(fields=fields):
+            assert isinstance(value, dict)
+            heads = {path[0] for path in paths}
+            return {
+                name: _project(value[name], part, frozenset(p[1:] for p in paths if p[0] == name))
+                for name, part in fields
+                if name in heads
+            }
+        case _:
+            return value

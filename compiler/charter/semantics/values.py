@@ -1,0 +1,211 @@
+"""Values in an instance: finite domains, ranges, and JSON (see docs/formats/vector.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations, permutations, product
+from typing import assert_never
+
+from charter.ir import types as t
+from charter.ir.nodes import Instance, Value
+
+Json = None | bool | int | str | list["Json"] | dict[str, "Json"]
+
+
+def text(value: Json) -> str:
+    """Canonical text: sorted keys, no spaces."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+class NotFinite(TypeError):
+    """A domain was asked of a type that has none (a counter, or something that holds one)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Universe:
+    """What an instance fixes: the elements of each sort, in order, and the constants."""
+
+    sorts: Mapping[str, tuple[str, ...]]
+    consts: Mapping[str, int]
+    _domains: dict[t.Type, tuple[Value, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    _positions: dict[t.Type, dict[Value, int]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @staticmethod
+    def of(instance: Instance) -> Universe:
+        """The universe of an instance."""
+        return Universe(dict(instance.sorts), dict(instance.consts))
+
+    def limit(self, limit: t.Limit) -> int:
+        """A limit as a number."""
+        return (self.consts[limit.const] if limit.const else 0) + limit.plus
+
+    def domain(self, kind: t.Type) -> tuple[Value, ...]:
+        """All values of a finite type, in their canonical order. Raises NotFinite."""
+        known = self._domains.get(kind)
+        if known is None:
+            known = self._domains[kind] = _domain(kind, self)
+        return known
+
+    def position(self, kind: t.Type, value: Value) -> int:
+        """Where `value` stands in `domain(kind)`; KeyError if it does not."""
+        known = self._positions.get(kind)
+        if known is None:
+            known = {value: i for i, value in enumerate(self.domain(kind))}
+            self._positions[kind] = known
+        return known[value]
+
+
+def _domain(kind: t.Type, universe: Universe) -> tuple[Value, ...]:
+    match kind:
+        case t.Bool():
+            return (False, True)
+        case t.Int(low=low, high=high):
+            if low is None or high is None:
+                raise NotFinite("an integer without a range has no domain")
+            return tuple(range(universe.limit(low), universe.limit(high) + 1))
+        case t.Sort(name=name):
+            return tuple(range(len(universe.sorts[name])))
+        case t.Enum(members=members):
+            return members
+        case t.Option(inner=inner):
+            return (None, *universe.domain(inner))
+        case t.Record(fields=fields):
+            return tuple(product(*(universe.domain(part) for _, part in fields)))
+        case t.Union(cases=cases):
+            return tuple(
+                (tag, *args)
+                for tag, params in cases
+                for args in product(*(universe.domain(part) for _, part in params))
+            )
+        case t.Set(inner=inner):
+            items = universe.domain(inner)
+            return tuple(
+                frozenset(c) for n in range(len(items) + 1) for c in combinations(items, n)
+            )
+        case t.Map(key=key, value=value):
+            return tuple(product(universe.domain(value), repeat=len(universe.domain(key))))
+        case t.Seq(inner=inner, limit=limit):
+            lengths = range(universe.limit(limit) + 1)
+            return tuple(s for n in lengths for s in product(universe.domain(inner), repeat=n))
+        case t.Ranking(inner=inner):
+            items = universe.domain(inner)
+            return tuple(p for n in range(len(items) + 1) for p in permutations(items, n))
+        case t.Counter(name=name):
+            raise NotFinite(f"counter {name} has no domain")
+        case _:
+            assert_never(kind)
+
+
+def fits(kind: t.Type, value: Value, universe: Universe) -> bool:
+    """Whether every bounded number and length inside `value` is within its range."""
+    match kind, value:
+        case t.Int(low=low, high=high), int():
+            inside = low is None or universe.limit(low) <= value
+            return inside and (high is None or value <= universe.limit(high))
+        case t.Option(inner=inner), _:
+            return value is None or fits(inner, value, universe)
+        case t.Record(fields=fields), tuple():
+            return all(fits(part, v, universe) for (_, part), v in zip(fields, value, strict=True))
+        case t.Union() as union, (str() as tag, *rest):
+            params = union.params(tag)
+            return all(fits(part, v, universe) for (_, part), v in zip(params, rest, strict=True))
+        case t.Set(inner=inner), frozenset():
+            return all(fits(inner, item, universe) for item in value)
+        case (t.Ranking() | t.Map()) as several, tuple():
+            inner = several.inner if isinstance(several, t.Ranking) else several.value
+            return all(fits(inner, item, universe) for item in value)
+        case t.Seq(inner=inner, limit=limit), tuple():
+            short = len(value) <= universe.limit(limit)
+            return short and all(fits(inner, item, universe) for item in value)
+        case _:
+            return True
+
+
+def to_json(kind: t.Type, value: Value, universe: Universe) -> Json:
+    """A value as JSON; sort elements by name, opaque values as "@n" (ordered) or "~n"."""
+    match kind, value:
+        case t.Counter(opaque=True, ordered=ordered), int():
+            return f"@{value}" if ordered else f"~{value}"
+        case t.Sort(name=name), int():
+            return universe.sorts[name][value]
+        case t.Option(inner=inner), _:
+            return None if value is None else to_json(inner, value, universe)
+        case t.Record(fields=fields), tuple():
+            pairs = zip(fields, value, strict=True)
+            return {name: to_json(part, v, universe) for (name, part), v in pairs}
+        case t.Union() as union, (str() as tag, *rest):
+            named = zip(union.params(tag), rest, strict=True)
+            return {"case": tag} | {n: to_json(part, v, universe) for (n, part), v in named}
+        case t.Set(inner=inner), frozenset():
+            return sorted((to_json(inner, item, universe) for item in value), key=text)
+        case t.Map(key=key, value=inner), tuple():
+            keys = [to_json(key, k, universe) for k in universe.domain(key)]
+            items = [to_json(inner, v, universe) for v in value]
+            if isinstance(key, t.Sort | t.Enum | t.Bool):
+                names = [k if isinstance(k, str) else text(k) for k in keys]
+                return dict(zip(names, items, strict=True))
+            pairs_of: list[Json] = [[k, v] for k, v in zip(keys, items, strict=True)]
+            return sorted(pairs_of, key=text)
+        case (t.Seq() | t.Ranking()) as listed, tuple():
+            inner = listed.inner
+            return [to_json(inner, item, universe) for item in value]
+        case _, bool() | int() | str() | None:
+            return value
+        case _:
+            raise TypeError(f"{value!r} is not a value of {kind}")
+
+
+def from_json(kind: t.Type, data: Json, universe: Universe) -> Value:
+    """The inverse of `to_json`. Raises ValueError with what was expected."""
+    try:
+        return _from_json(kind, data, universe)
+    except (KeyError, TypeError, IndexError) as problem:
+        raise ValueError(f"{text(data)} is not a value of {kind}") from problem
+
+
+def _from_json(kind: t.Type, data: Json, universe: Universe) -> Value:
+    match kind, data:
+        case t.Bool(), bool():
+            return data
+        case ((t.Int() | t.Counter(opaque=False)), int()) if not isinstance(data, bool):
+            return data
+        case t.Counter(opaque=True, ordered=ordered), str() if data[:1] == (
+            "@" if ordered else "~"
+        ):
+            return int(data[1:])
+        case t.Sort(name=name), str():
+            return universe.sorts[name].index(data)
+        case t.Enum(members=members), str() if data in members:
+            return data
+        case t.Option(inner=inner), _:
+            return None if data is None else _from_json(inner, data, universe)
+        case t.Record(fields=fields), dict() if set(data) == {name for name, _ in fields}:
+            return tuple(_from_json(part, data[name], universe) for name, part in fields)
+        case t.Union() as union, dict() if isinstance(data.get("case"), str):
+            tag = str(data["case"])
+            params = union.params(tag)
+            return (tag, *(_from_json(part, data[name], universe) for name, part in params))
+        case t.Set(inner=inner), list():
+            return frozenset(_from_json(inner, item, universe) for item in data)
+        case t.Map(key=key, value=inner), dict():
+            keys = [to_json(key, k, universe) for k in universe.domain(key)]
+            names = [k if isinstance(k, str) else text(k) for k in keys]
+            return tuple(_from_json(inner, data[name], universe) for name in names)
+        case t.Map(key=key, value=inner), list():
+            found: dict[Value, Value] = {}
+            for pair in data:
+                if not isinstance(pair, list):
+                    raise TypeError(kind)
+                found[_from_json(key, pair[0], universe)] = _from_json(inner, pair[1], universe)
+            return tuple(found[k] for k in universe.domain(key))
+        case (t.Seq() | t.Ranking()) as listed, list():
+            inner = listed.inner
+            return tuple(_from_json(inner, item, universe) for item in data)
+        case _:
+            raise TypeError(kind)
