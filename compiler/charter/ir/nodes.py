@@ -84,7 +84,8 @@ BuiltinName = OneOf[
     "first", "last",  # of a sequence or ranking: option
     "append",  # append(sequence or ranking, item); fails past the limit; a ranking keeps one copy
     "remove",  # remove(ranking, item), without it
-    "concat",  # concat(sequence, sequence); fails past the limit
+    "concat",  # of sequences, fails past the limit; of rankings: the second's new items come behind
+    "keep",  # keep(sequence or ranking, set): the items that are in the set, in their order
     "take", "drop",  # take(sequence, n): the first n; drop: all but those; n may exceed the size
     "at",  # at(sequence or ranking, position): option
     "item",  # sequence[position]; fails outside

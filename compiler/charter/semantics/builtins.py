@@ -80,6 +80,10 @@ def apply_builtin(e: n.Builtin, args: list[Value], universe: Universe) -> Value:
             return bounded((*items(first), args[1]))
         case "remove":
             return tuple(i for i in items(first) if i != args[1])
+        case "concat" if isinstance(e.type, t.Ranking):
+            return (*items(first), *(i for i in items(args[1]) if i not in items(first)))
+        case "keep":
+            return tuple(i for i in items(first) if i in cast(frozenset[Value], args[1]))
         case "concat":
             return bounded((*items(first), *items(args[1])))
         case "take":
