@@ -1,0 +1,148 @@
+"""The messages of the adapter protocol (docs/formats/adapter.md, schemas/adapter.json)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from charter.formats.canonical import Json
+
+PROTOCOL = 1
+
+
+class BadMessage(Exception):
+    """A line of an adapter that is not in the protocol. The text says what is wrong with it."""
+
+
+class Status(StrEnum):
+    """How far an adapter came with a question."""
+
+    OK = "ok"
+    UNRESOLVED = "unresolved"
+    UNSUPPORTED = "unsupported"
+    NOT_LOADABLE = "not_loadable"
+    ERROR = "error"
+
+
+STATUSES: Mapping[Json, Status] = {str(status): status for status in Status}
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What an adapter says of itself and of the implementation that it found."""
+
+    name: str
+    version: str
+    component: str
+    capabilities: frozenset[str]
+    operations: frozenset[str]
+    observes: tuple[str, ...]
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "hello": PROTOCOL,
+            "name": self.name,
+            "version": self.version,
+            "component": self.component,
+            "capabilities": [*sorted(self.capabilities)],
+            "operations": [*sorted(self.operations)],
+            "observes": [*self.observes],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one question brought: `steps` are `[reply, observation, image]` indices into the
+    values of the batch (-1 for none)."""
+
+    id: str
+    nonce: str
+    status: Status
+    detail: str
+    steps: list[list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The answer to one batch."""
+
+    values: list[Json]
+    results: list[Result]
+
+
+def hello(release: str, variant: str, errors: Mapping[str, str]) -> dict[str, Json]:
+    """The first message; empty fields are left out."""
+    message: dict[str, Json] = {"hello": PROTOCOL}
+    if release:
+        message["release"] = release
+        message["variant"] = variant
+    if errors:
+        message["errors"] = dict(errors)
+    return message
+
+
+def read_welcome(message: Json) -> Welcome:
+    """The answer to `hello`. Raises `BadMessage`."""
+    if not isinstance(message, dict) or "hello" not in message:
+        raise BadMessage("the first line is not an answer to hello")
+    if message["hello"] != PROTOCOL:
+        raise BadMessage(
+            f"it speaks version {message['hello']} of the adapter protocol; this judge"
+            f" speaks version {PROTOCOL}"
+        )
+    return Welcome(
+        name=_text(message, "name"),
+        version=_text(message, "version"),
+        component=_text(message, "component"),
+        capabilities=frozenset(_texts(message, "capabilities")),
+        operations=frozenset(_texts(message, "operations")),
+        observes=tuple(_texts(message, "observes")),
+    )
+
+
+def read_results(message: Json, run: int, asked: Sequence[tuple[str, str]]) -> Results:
+    """The answer to batch `run`, in which the (id, nonce) pairs `asked` were sent, in this order.
+
+    Indices inside the steps are not read here. Raises `BadMessage`.
+    """
+    if not isinstance(message, dict) or message.get("run") != run:
+        raise BadMessage(f"the line is not the answer to run {run}")
+    values, results = message.get("values"), message.get("results")
+    if not isinstance(values, list) or not isinstance(results, list):
+        raise BadMessage("values or results are missing")
+    if len(results) != len(asked):
+        raise BadMessage(f"{len(results)} results for {len(asked)} questions")
+    pairs = zip(results, asked, strict=True)
+    return Results(values, [_result(item, *expected) for item, expected in pairs])
+
+
+def _result(item: Json, expected_id: str, expected_nonce: str) -> Result:
+    if not isinstance(item, dict):
+        raise BadMessage("a result is not an object")
+    if item.get("id") != expected_id:
+        raise BadMessage(f"a result has the id {item.get('id')!r} instead of {expected_id!r}")
+    if item.get("nonce") != expected_nonce:
+        raise BadMessage(f"the result of {expected_id} does not bring back the nonce that was sent")
+    status = STATUSES.get(item.get("status"))
+    if status is None:
+        raise BadMessage(f"the status {item.get('status')!r} is not in the protocol")
+    steps = item.get("steps")
+    if not isinstance(steps, list):
+        raise BadMessage(f"the result of {expected_id} has no steps")
+    detail = item.get("detail", "")
+    return Result(expected_id, expected_nonce, status, str(detail), steps)  # type: ignore[arg-type]
+
+
+def _text(message: dict[str, Json], name: str) -> str:
+    value = message.get(name)
+    if not isinstance(value, str):
+        raise BadMessage(f"the answer to hello lacks the text {name!r}")
+    return value
+
+
+def _texts(message: dict[str, Json], name: str) -> list[str]:
+    value = message.get(name)
+    if not isinstance(value, list):
+        raise BadMessage(f"the answer to hello lacks the list {name!r}")
+    return [item for item in value if isinstance(item, str)]

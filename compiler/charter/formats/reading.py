@@ -1,0 +1,82 @@
+"""Strict reading of parsed JSON: every refusal is one sentence that says where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from charter.formats.canonical import Json
+
+
+class BadVector(Exception):
+    """A vector, or a suite, that is not in its format. The text is one sentence with its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A JSON value with its place in the document."""
+
+    raw: Json
+    where: str
+
+    def fields(self, *names: str) -> Reader:
+        """This reader, if the value is an object with exactly these fields."""
+        held = self.object()
+        for name in names:
+            if name not in held:
+                raise BadVector(f"{self.where}: the field {name!r} is missing")
+        for name in held:
+            if name not in names:
+                raise BadVector(f"{self.where}: the field {name!r} is not known here")
+        return self
+
+    def value(self, name: str) -> Json:
+        """The field `name`, unread."""
+        return self.object()[name]
+
+    def item(self, name: str) -> Reader:
+        """The field `name` of an object."""
+        held = self.object()
+        if name not in held:
+            raise BadVector(f"{self.where}: the field {name!r} is missing")
+        return Reader(held[name], f"{self.where}.{name}")
+
+    def text(self, name: str) -> str:
+        """The field `name`, a text."""
+        value = self.item(name).raw
+        if not isinstance(value, str):
+            raise BadVector(f"{self.where}.{name}: not a text")
+        return value
+
+    def integer(self) -> int:
+        """This value, a whole number."""
+        if isinstance(self.raw, bool) or not isinstance(self.raw, int):
+            raise BadVector(f"{self.where}: not a whole number")
+        return self.raw
+
+    def object(self) -> dict[str, Json]:
+        """This value, an object."""
+        if not isinstance(self.raw, dict):
+            raise BadVector(f"{self.where}: not an object")
+        return self.raw
+
+    def entries(self) -> Iterator[tuple[str, Reader]]:
+        """The fields of an object whose names are free."""
+        for name, value in self.object().items():
+            yield name, Reader(value, f"{self.where}.{name}")
+
+    def items(self) -> Iterator[Reader]:
+        """The items of an array."""
+        if not isinstance(self.raw, list):
+            raise BadVector(f"{self.where}: not an array")
+        for position, value in enumerate(self.raw):
+            yield Reader(value, f"{self.where}[{position}]")
+
+    def texts(self) -> tuple[str, ...]:
+        """An array of texts."""
+        held = []
+        for item in self.items():
+            if not isinstance(item.raw, str):
+                raise BadVector(f"{item.where}: not a text")
+            held.append(item.raw)
+        return tuple(held)

@@ -1,0 +1,172 @@
+"""A suite: vectors with a manifest. Here as JSON lines; the judge also keeps it as Parquet.
+
+The digest of a suite is the hash of its sorted `id answer-digest why-digest` lines, so it does not
+depend on how, or in which order, the vectors are stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from charter.formats import canonical
+from charter.formats.canonical import Json
+from charter.formats.reading import BadVector, Reader
+from charter.formats.vector import FORMAT, Vector, read_line
+
+MANIFEST = "manifest.json"
+LINES = "vectors.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The Python modules of charter_models that the judge needs, by name.
+
+    `charter` is the model of the suite's own rules; `overlays` maps each overlay to its entries,
+    and those to the sibling model with this one entry applied ("" is the one with all of them);
+    `mutants` maps each mutant that the suite kills to its sibling model.
+    """
+
+    charter: str = ""
+    overlays: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    mutants: Mapping[str, str] = field(default_factory=dict)
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "charter": self.charter,
+            "overlays": {name: dict(entries) for name, entries in self.overlays.items()},
+            "mutants": dict(self.mutants),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a suite is, without its vectors.
+
+    `spec_digest` is the digest of the charter that the answers were computed from. `counts` are
+    numbers that the generator wants to be known. `canaries` maps each mutant of `models` to ids of
+    vectors that tell it from the charter.
+    """
+
+    digest: str
+    protocol: str
+    variant: str
+    component: str
+    spec_digest: str
+    vectors: int
+    models: Models = Models()
+    canaries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "format": FORMAT,
+            "digest": self.digest,
+            "protocol": self.protocol,
+            "variant": self.variant,
+            "component": self.component,
+            "spec_digest": self.spec_digest,
+            "vectors": self.vectors,
+            "models": self.models.json(),
+            "canaries": {name: list(ids) for name, ids in self.canaries.items()},
+            "counts": dict(self.counts),
+        }
+
+
+def suite_digest(vectors: Iterable[Vector]) -> str:
+    """20 hexadecimal digits for a set of vectors, in any order."""
+    return lines_digest(digest_line(vector) for vector in vectors)
+
+
+def digest_line(vector: Vector) -> str:
+    """What one vector adds to the digest of its suite."""
+    return f"{vector.id} {vector.answer.digest} {canonical.digest(vector.why.json())}"
+
+
+def lines_digest(lines: Iterable[str]) -> str:
+    """The digest of the lines that `digest_line` made."""
+    total = hashlib.sha256()
+    for line in sorted(lines):
+        total.update(line.encode())
+        total.update(b"\n")
+    return total.hexdigest()[:20]
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of the suite in `folder`. Raises `BadVector`, or OSError if there is none."""
+    path = folder / MANIFEST
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadVector(f"{path}: no JSON ({error})") from None
+    return parse_manifest(value, str(path))
+
+
+def parse_manifest(value: Json, where: str) -> Manifest:
+    """A manifest from parsed JSON. Raises `BadVector`."""
+    reader = Reader(value, where).fields(
+        "format", "digest", "protocol", "variant", "component", "spec_digest", "vectors",
+        "models", "canaries", "counts",
+    )  # fmt: skip
+    if reader.value("format") != FORMAT:
+        raise BadVector(
+            f"{where}: the format is {reader.value('format')!r}, this program reads {FORMAT}"
+        )
+    models = reader.item("models").fields("charter", "overlays", "mutants")
+    return Manifest(
+        digest=reader.text("digest"),
+        protocol=reader.text("protocol"),
+        variant=reader.text("variant"),
+        component=reader.text("component"),
+        spec_digest=reader.text("spec_digest"),
+        vectors=reader.item("vectors").integer(),
+        models=Models(
+            models.text("charter"),
+            {name: _names(item) for name, item in models.item("overlays").entries()},
+            _names(models.item("mutants")),
+        ),
+        canaries={name: item.texts() for name, item in reader.item("canaries").entries()},
+        counts={name: item.integer() for name, item in reader.item("counts").entries()},
+    )
+
+
+def write_suite(folder: Path, vectors: Iterable[Vector], about: Manifest) -> Manifest:
+    """Write `vectors.jsonl` and `manifest.json` into `folder`, vectors in the order of their ids.
+
+    The digest and the number of vectors in `about` are replaced by what was written; the manifest
+    is written last, and returned.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    keyed = {vector.id: vector for vector in vectors}
+    ordered = [keyed[key] for key in sorted(keyed)]
+    with (folder / LINES).open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(f"{vector.line()}\n" for vector in ordered)
+    manifest = Manifest(
+        digest=suite_digest(ordered),
+        protocol=about.protocol,
+        variant=about.variant,
+        component=about.component,
+        spec_digest=about.spec_digest,
+        vectors=len(ordered),
+        models=about.models,
+        canaries=about.canaries,
+        counts=about.counts,
+    )
+    content = json.dumps(manifest.json(), indent=1, sort_keys=True, ensure_ascii=False)
+    (folder / MANIFEST).write_text(content + "\n", encoding="utf-8")
+    return manifest
+
+
+def read_lines(path: Path) -> Iterator[Vector]:
+    """The vectors of a JSON lines file. Raises `BadVector` with the line number."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield read_line(line, f"{path}:{number}")
+
+
+def _names(reader: Reader) -> dict[str, str]:
+    return {name: reader.text(name) for name in reader.object()}
