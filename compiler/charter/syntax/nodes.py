@@ -21,10 +21,13 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item(Node):
-    """A node that can carry comment lines above it (`comments`) and one behind it (`trailing`)."""
+    """A node that can carry comment lines above it (`comments`; "" is a blank line between two
+    paragraphs), one behind it (`trailing`), and those before its closing brace, or before the end
+    of the file (`closing`)."""
 
     comments: tuple[str, ...] = ()
     trailing: str = ""
+    closing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +328,8 @@ class Pick(Item):
 
 @dataclass(frozen=True, slots=True)
 class Assign(Item):
-    """`x' = e`, and `x[k].f' = e` as a shorthand for the nested `with` (never twice per path)."""
+    """`x' = e`, and `x[k].f' = e` as a shorthand for the nested `with` (never twice per path).
+    The prime at the end of the target is implied: `target` is `x` or `x[k].f`, without it."""
 
     target: Expr
     value: Expr
@@ -724,11 +728,10 @@ class ReplaceUpdate(Item):
 @dataclass(frozen=True, slots=True)
 class Drop(Item):
     """`drop conjunct l of a`, `drop update x of a`, `drop branch a`, `drop property p`,
-    `drop witness w`, `drop scenario "t"`, `drop operation a`, `drop observe level of component`."""
+    `drop witness w`, `drop scenario "t"`, `drop operation a`. Of a branch or an operation `at` is
+    the whole address and `name` its last part."""
 
-    what: Literal[
-        "conjunct", "update", "branch", "operation", "property", "witness", "scenario"
-    ]
+    what: Literal["conjunct", "update", "branch", "operation", "property", "witness", "scenario"]
     name: Name
     at: Address | None
 
@@ -742,9 +745,7 @@ class Add(Item):
     declaration: Declaration | StateDecl | Operation | Branch
 
 
-Edit = (
-    Replace | ReplaceBranch | ReplaceOperation | ReplaceConjunct | ReplaceUpdate | Drop | Add
-)
+Edit = Replace | ReplaceBranch | ReplaceOperation | ReplaceConjunct | ReplaceUpdate | Drop | Add
 
 
 @dataclass(frozen=True, slots=True)
@@ -773,9 +774,7 @@ class OverlayEntry(Item):
     An empty release bound is open."""
 
     name: Name
-    verdict: Literal[
-        "charter_gap", "documented_difference", "known_defect", "suspected_defect"
-    ]
+    verdict: Literal["charter_gap", "documented_difference", "known_defect", "suspected_defect"]
     first_release: str
     last_release: str
     citations: tuple[Citation, ...]
@@ -805,7 +804,6 @@ class File(Item):
 
     protocol: Name
     declarations: tuple[Declaration, ...]
-    closing: tuple[str, ...] = ()
 
 
 Protocol = tuple[File, ...]

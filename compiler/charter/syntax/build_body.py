@@ -1,0 +1,257 @@
+"""Concrete tree to surface tree: statements, branches, operations and state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final, Literal, TypeVar
+
+from charter.syntax import nodes
+from charter.syntax.build_expr import (
+    Reader,
+    arguments,
+    binder,
+    citations,
+    expr,
+    fold,
+    name,
+    optional_name,
+    params,
+    type_of,
+)
+from charter.syntax.concrete import Part, Tree, leaf, tree, trees
+from charter.syntax.nodes import Expr
+
+ItemT = TypeVar("ItemT", bound=nodes.Item)
+
+
+def remarked(reader: Reader, node: Tree, item: ItemT) -> ItemT:
+    """`item` with the comments that belong to it."""
+    found = reader.remarks.get(id(node))
+    if found is None:
+        return item
+    return replace(item, comments=found.comments, trailing=found.trailing, closing=found.closing)
+
+
+# --- statements ----------------------------------------------------------------------------------
+
+
+def statement(reader: Reader, part: Part) -> nodes.Statement:
+    """Any statement of a branch, a step, an operation or a scenario."""
+    node = tree(part)
+    return remarked(reader, node, STATEMENTS[node.rule](reader, node))
+
+
+def let(reader: Reader, part: Part) -> nodes.Let:
+    """`let x = e`."""
+    node = tree(part)
+    variable, value = node.children
+    item = nodes.Let(name(reader, variable), expr(reader, value), span=reader.span(node))
+    return remarked(reader, node, item)
+
+
+def _assign(reader: Reader, node: Tree) -> nodes.Assign:
+    target, value = trees(node.children)
+    if target.rule == "primed":
+        path = expr(reader, target.children[0])
+    else:
+        reader.diagnostics.error(
+            "syntax/unexpected",
+            "an update says what the state is after, and lacks its prime",
+            reader.span(target),
+            hint="write `x' = e`, or `x[k].f' = e`; `let x = e` names a value",
+        )
+        path = expr(reader, target)
+    return nodes.Assign(path, expr(reader, value), span=reader.span(node))
+
+
+def _pick(reader: Reader, node: Tree) -> nodes.Pick:
+    variable, index, domain, or_none = node.children
+    return nodes.Pick(
+        name(reader, variable),
+        None if index is None else binder(reader, index),
+        expr(reader, domain),
+        or_none is not None,
+        span=reader.span(node),
+    )
+
+
+def _part_of(reader: Reader, target: Expr) -> tuple[nodes.Name, Expr | None]:
+    """The instance that a step calls, and its index."""
+    match target:
+        case nodes.Ident(part, primed=False):
+            return nodes.Name(part, span=target.span), None
+        case nodes.Index(nodes.Ident(part, primed=False) as ident, key):
+            return nodes.Name(part, span=ident.span), key
+    reader.diagnostics.error(
+        "syntax/unexpected",
+        "a step calls an operation of a part of its system",
+        target.span,
+        hint="write `part.operation(...)` or `part[key].operation(...)`",
+    )
+    return nodes.Name("", span=target.span), None
+
+
+def _call(reader: Reader, node: Tree) -> nodes.CallOperation:
+    result = None
+    parts = node.children
+    if node.rule == "let_call":
+        result, parts = name(reader, parts[0]), parts[1:]
+    target, called, args = parts
+    instance, index = _part_of(reader, expr(reader, target))
+    return nodes.CallOperation(
+        result,
+        instance,
+        index,
+        name(reader, called),
+        arguments(reader, args),
+        span=reader.span(node),
+    )
+
+
+def _send(reader: Reader, node: Tree) -> nodes.Send:
+    channel, keys, message = node.children
+    return nodes.Send(
+        name(reader, channel),
+        arguments(reader, keys),
+        expr(reader, message),
+        span=reader.span(node),
+    )
+
+
+def _receive(reader: Reader, node: Tree) -> nodes.Receive:
+    variable, channel = node.children
+    target, keys = expr(reader, channel), []
+    while isinstance(target, nodes.Index):
+        keys.insert(0, target.key)
+        target = target.target
+    if not isinstance(target, nodes.Ident):
+        reader.diagnostics.error(
+            "syntax/unexpected",
+            "a step receives from a channel",
+            target.span,
+            hint="write `receive m from channel[key]`",
+        )
+    called = target.name if isinstance(target, nodes.Ident) else ""
+    return nodes.Receive(
+        name(reader, variable),
+        nodes.Name(called, span=target.span),
+        tuple(keys),
+        span=reader.span(node),
+    )
+
+
+STATEMENTS: Final[Mapping[str, Callable[[Reader, Tree], nodes.Statement]]] = {
+    "let": let,
+    "let_call": _call,
+    "call": _call,
+    "pick": _pick,
+    "assign": _assign,
+    "reply": lambda r, n: nodes.Reply(expr(r, n.children[0]), span=r.span(n)),
+    "require": lambda r, n: nodes.Require(expr(r, n.children[0]), span=r.span(n)),
+    "send": _send,
+    "receive": _receive,
+}
+
+
+# --- branches and operations ---------------------------------------------------------------------
+
+
+def _conjunct(reader: Reader, node: Tree) -> nodes.Conjunct:
+    label, condition = node.children
+    item = nodes.Conjunct(
+        optional_name(reader, label), expr(reader, condition), span=reader.span(node)
+    )
+    return remarked(reader, node, item)
+
+
+def _guard(reader: Reader, part: Part) -> tuple[nodes.Conjunct, ...]:
+    """The conjuncts of a guard: its `and`-parts, or the whole if it is no conjunction."""
+    if part is None:
+        return ()
+    node = tree(part)
+    parts, conclusion = node.children, None
+    if len(parts) > 1 and leaf(parts[-2]).kind == "IMPLIES":
+        parts, conclusion = parts[:-2], parts[-1]
+    conjuncts = [_conjunct(reader, tree(child)) for child in parts[::2]]
+    operators = [leaf(child).text for child in parts[1::2]]
+    if conclusion is None and set(operators) <= {"and"}:
+        return tuple(conjuncts)
+    for later in conjuncts[1:]:
+        if later.label is not None:
+            reader.diagnostics.error(
+                "syntax/unexpected",
+                "a label names one `and`-part of a guard, not a part of `or` or `implies`",
+                later.label.span,
+                hint="put the label before the whole condition, in parentheses if `and` joins it",
+            )
+    premise = Tree(node.rule, parts, tree(parts[0]).start, tree(parts[-1]).end, node.depth)
+    whole = fold(reader, [each.condition for each in conjuncts], operators, reader.span(premise))
+    if conclusion is not None:
+        whole = nodes.Binary("implies", whole, expr(reader, conclusion), span=reader.span(node))
+    comments = tuple(line for each in conjuncts for line in (*each.comments, each.trailing) if line)
+    first = conjuncts[0]
+    return (nodes.Conjunct(first.label, whole, comments=comments, span=reader.span(node)),)
+
+
+def branch(reader: Reader, part: Part) -> nodes.Branch:
+    """A branch, with its statements."""
+    node = tree(part)
+    called, cites, guard, body = node.children
+    block = tree(body)
+    parts = block.children if block.rule == "block" else (block,)
+    item = nodes.Branch(
+        name(reader, called),
+        citations(reader, cites),
+        _guard(reader, guard),
+        tuple(statement(reader, child) for child in parts),
+        span=reader.span(node),
+    )
+    return remarked(reader, node, item)
+
+
+def _any_order(reader: Reader, node: Tree) -> nodes.AnyOrder:
+    item = nodes.AnyOrder(
+        tuple(branch(reader, child) for child in node.children), span=reader.span(node)
+    )
+    return remarked(reader, node, item)
+
+
+def _member(reader: Reader, node: Tree) -> nodes.Let | nodes.Branch | nodes.AnyOrder:
+    match node.rule:
+        case "let":
+            return let(reader, node)
+        case "branch":
+            return branch(reader, node)
+        case _:
+            return _any_order(reader, node)
+
+
+def operation(reader: Reader, part: Part) -> nodes.Operation:
+    """An operation, with its branches."""
+    node = tree(part)
+    called, takes, result, cites, *body = node.children
+    item = nodes.Operation(
+        name(reader, called),
+        params(reader, takes),
+        type_of(reader, result),
+        citations(reader, cites),
+        tuple(_member(reader, child) for child in trees(tuple(body))),
+        span=reader.span(node),
+    )
+    return remarked(reader, node, item)
+
+
+def state(reader: Reader, part: Part) -> nodes.StateDecl:
+    """`[volatile | ghost] state x: T = e`."""
+    node = tree(part)
+    kind, variable, type_, initial = node.children
+    kinds: Mapping[str, Literal["volatile", "ghost"]] = {"volatile": "volatile", "ghost": "ghost"}
+    item = nodes.StateDecl(
+        name(reader, variable),
+        type_of(reader, type_),
+        expr(reader, initial),
+        "durable" if kind is None else kinds[leaf(kind).text],
+        span=reader.span(node),
+    )
+    return remarked(reader, node, item)

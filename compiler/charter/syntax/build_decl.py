@@ -1,0 +1,311 @@
+"""Concrete tree to surface tree: declarations, apart from variants, mutants and overlays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
+
+from charter.syntax import nodes
+from charter.syntax.build_body import let, operation, remarked, state, statement
+from charter.syntax.build_expr import (
+    Reader,
+    arguments,
+    citations,
+    expr,
+    name,
+    names,
+    optional_name,
+    params,
+    text,
+    type_of,
+)
+from charter.syntax.concrete import Part, Tree, leaf, tree, trees
+
+
+def plain_declaration(reader: Reader, part: Part) -> nodes.Declaration:
+    """Any declaration but variants, mutants and overlays."""
+    node = tree(part)
+    return remarked(reader, node, PLAIN[node.rule](reader, node))
+
+
+# --- vocabulary ----------------------------------------------------------------------------------
+
+
+def _record(reader: Reader, node: Tree) -> nodes.RecordDecl:
+    called, *fields = node.children
+    return nodes.RecordDecl(
+        name(reader, called),
+        tuple(
+            remarked(
+                reader,
+                child,
+                nodes.FieldDecl(
+                    names(reader, child.children[0]),
+                    type_of(reader, child.children[1]),
+                    span=reader.span(child),
+                ),
+            )
+            for child in trees(tuple(fields))
+        ),
+        span=reader.span(node),
+    )
+
+
+def _union(reader: Reader, node: Tree) -> nodes.UnionDecl:
+    called, *cases = node.children
+    return nodes.UnionDecl(
+        name(reader, called),
+        tuple(
+            remarked(
+                reader,
+                child,
+                nodes.CaseDecl(
+                    name(reader, child.children[0]),
+                    params(reader, child.children[1]),
+                    span=reader.span(child),
+                ),
+            )
+            for child in trees(tuple(cases))
+        ),
+        span=reader.span(node),
+    )
+
+
+def _fun(reader: Reader, node: Tree) -> nodes.FunDecl:
+    called, takes, result, cites, body = node.children
+    return nodes.FunDecl(
+        name(reader, called),
+        params(reader, takes),
+        type_of(reader, result),
+        citations(reader, cites),
+        expr(reader, body),
+        span=reader.span(node),
+    )
+
+
+def _enum(reader: Reader, node: Tree) -> nodes.EnumDecl:
+    called, *members = node.children
+    return nodes.EnumDecl(
+        name(reader, called),
+        tuple(name(reader, member) for member in members),
+        span=reader.span(node),
+    )
+
+
+# --- components and systems ----------------------------------------------------------------------
+
+
+def _observe(reader: Reader, node: Tree) -> nodes.ObserveDecl:
+    level, *entries = node.children
+    return nodes.ObserveDecl(
+        name(reader, level),
+        tuple(
+            remarked(
+                reader,
+                child,
+                nodes.Observed(
+                    names(reader, child.children[0]),
+                    "" if child.children[1] is None else leaf(child.children[1]).text,
+                    span=reader.span(child),
+                ),
+            )
+            for child in trees(tuple(entries))
+        ),
+        span=reader.span(node),
+    )
+
+
+def _component(reader: Reader, node: Tree) -> nodes.ComponentDecl:
+    called, *members = node.children
+    return nodes.ComponentDecl(
+        name(reader, called),
+        tuple(_component_member(reader, child) for child in trees(tuple(members))),
+        span=reader.span(node),
+    )
+
+
+def _component_member(
+    reader: Reader, node: Tree
+) -> nodes.StateDecl | nodes.Operation | nodes.ObserveDecl:
+    match node.rule:
+        case "state_decl":
+            return state(reader, node)
+        case "operation":
+            return operation(reader, node)
+        case _:
+            return remarked(reader, node, _observe(reader, node))
+
+
+def _part(reader: Reader, node: Tree) -> nodes.PartDecl:
+    called, index, component = node.children
+    return nodes.PartDecl(
+        name(reader, called),
+        None if index is None else type_of(reader, index),
+        name(reader, component),
+        span=reader.span(node),
+    )
+
+
+def _channel(reader: Reader, node: Tree) -> nodes.ChannelDecl:
+    called, first, second, message, discipline, *weaknesses = node.children
+    ends = (first,) if second is None else (first, second)
+    kinds: Mapping[str, Literal["slot", "set", "fifo"]] = {
+        "slot": "slot", "set": "set", "fifo": "fifo"
+    }  # fmt: skip
+    words = {leaf(child.children[0]).text for child in trees(tuple(weaknesses))}
+    return nodes.ChannelDecl(
+        name(reader, called),
+        tuple(type_of(reader, end) for end in ends),
+        type_of(reader, message),
+        kinds[leaf(discipline).text],
+        "lossy" in words,
+        "duplicating" in words,
+        span=reader.span(node),
+    )
+
+
+def _step(reader: Reader, node: Tree) -> nodes.StepDecl:
+    called, takes, cites, budget, *body = node.children
+    return nodes.StepDecl(
+        name(reader, called),
+        params(reader, takes),
+        citations(reader, cites),
+        optional_name(reader, budget),
+        tuple(statement(reader, child) for child in body),
+        span=reader.span(node),
+    )
+
+
+def _system(reader: Reader, node: Tree) -> nodes.SystemDecl:
+    called, *members = node.children
+    return nodes.SystemDecl(
+        name(reader, called),
+        tuple(_system_member(reader, child) for child in trees(tuple(members))),
+        span=reader.span(node),
+    )
+
+
+def _system_member(
+    reader: Reader, node: Tree
+) -> nodes.PartDecl | nodes.ChannelDecl | nodes.StateDecl | nodes.StepDecl:
+    match node.rule:
+        case "state_decl":
+            return state(reader, node)
+        case "part_decl":
+            return remarked(reader, node, _part(reader, node))
+        case "channel_decl":
+            return remarked(reader, node, _channel(reader, node))
+        case _:
+            return remarked(reader, node, _step(reader, node))
+
+
+# --- properties, instances, scenarios ------------------------------------------------------------
+
+
+def _property(reader: Reader, node: Tree) -> nodes.PropertyDecl:
+    kind, called, machine, cites, body = node.children
+    kinds: Mapping[str, Literal["always", "stepwise", "witness"]] = {
+        "always": "always", "stepwise": "stepwise", "witness": "witness"
+    }  # fmt: skip
+    return nodes.PropertyDecl(
+        kinds[leaf(kind).text],
+        name(reader, called),
+        name(reader, machine),
+        citations(reader, cites),
+        expr(reader, body),
+        span=reader.span(node),
+    )
+
+
+def _bound(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Offers:
+    span = reader.span(node)
+    item: nodes.Bound | nodes.Start | nodes.Offers
+    match node.rule, node.children:
+        case "bound", (called, value):
+            item = nodes.Bound(name(reader, called), expr(reader, value), span=span)
+        case "start_value", (called, value):
+            item = nodes.Start(name(reader, called), expr(reader, value), span=span)
+        case "offers", (offered,):
+            item = nodes.Offers(names(reader, offered), span=span)
+        case _:
+            raise AssertionError(node.rule)
+    return remarked(reader, node, item)
+
+
+def _instance(reader: Reader, node: Tree) -> nodes.InstanceDecl:
+    called, machine, *body = node.children
+    return nodes.InstanceDecl(
+        name(reader, called),
+        name(reader, machine),
+        tuple(_bound(reader, child) for child in trees(tuple(body))),
+        span=reader.span(node),
+    )
+
+
+def _scenario_item(
+    reader: Reader, node: Tree
+) -> nodes.Bound | nodes.Start | nodes.Let | nodes.Do | nodes.Expect | nodes.Moment:
+    span = reader.span(node)
+    item: nodes.Do | nodes.Expect | nodes.Moment
+    match node.rule, node.children:
+        case "do", (called, args, taken):
+            item = nodes.Do(
+                name(reader, called),
+                arguments(reader, args),
+                optional_name(reader, taken),
+                span=span,
+            )
+        case "expect", (condition,):
+            item = nodes.Expect(expr(reader, condition), span=span)
+        case "moment", (title,):
+            item = nodes.Moment(text(title), span=span)
+        case "let", _:
+            return let(reader, node)
+        case _:
+            bound = _bound(reader, node)
+            assert not isinstance(bound, nodes.Offers)
+            return bound
+    return remarked(reader, node, item)
+
+
+def _scenario(reader: Reader, node: Tree) -> nodes.ScenarioDecl:
+    title, machine, cites, *body = node.children
+    return nodes.ScenarioDecl(
+        text(title),
+        name(reader, machine),
+        citations(reader, cites),
+        tuple(_scenario_item(reader, child) for child in trees(tuple(body))),
+        span=reader.span(node),
+    )
+
+
+PLAIN: Final[Mapping[str, Callable[[Reader, Tree], nodes.Declaration]]] = {
+    "source_decl": lambda r, n: nodes.SourceDecl(
+        name(r, n.children[0]), text(n.children[1]), span=r.span(n)
+    ),
+    "sort_decl": lambda r, n: nodes.SortDecl(name(r, n.children[0]), span=r.span(n)),
+    "counter": lambda r, n: nodes.CounterDecl(
+        name(r, n.children[0]), opaque=False, ordered=True, span=r.span(n)
+    ),
+    "opaque_counter": lambda r, n: nodes.CounterDecl(
+        name(r, n.children[0]), opaque=True, ordered=True, span=r.span(n)
+    ),
+    "opaque": lambda r, n: nodes.CounterDecl(
+        name(r, n.children[0]), opaque=True, ordered=False, span=r.span(n)
+    ),
+    "const_decl": lambda r, n: nodes.ConstDecl(
+        name(r, n.children[0]), type_of(r, n.children[1]), span=r.span(n)
+    ),
+    "alias_decl": lambda r, n: nodes.AliasDecl(
+        name(r, n.children[0]), type_of(r, n.children[1]), span=r.span(n)
+    ),
+    "enum_decl": _enum,
+    "record_decl": _record,
+    "union_decl": _union,
+    "fun_decl": _fun,
+    "component_decl": _component,
+    "system_decl": _system,
+    "property_decl": _property,
+    "instance_decl": _instance,
+    "scenario_decl": _scenario,
+}

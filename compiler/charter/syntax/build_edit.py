@@ -1,0 +1,197 @@
+"""Concrete tree to surface tree: variants, mutants, overlays, and the file that holds it all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from charter.syntax import nodes
+from charter.syntax.build_body import branch, operation, remarked, state
+from charter.syntax.build_decl import plain_declaration
+from charter.syntax.build_expr import (
+    Reader,
+    citations,
+    expr,
+    name,
+    names,
+    optional_name,
+    text,
+)
+from charter.syntax.concrete import Part, Tree, leaf, tree, trees
+
+What = Literal["conjunct", "update", "branch", "operation", "property", "witness", "scenario"]
+WHAT: Final[Mapping[str, What]] = {
+    "conjunct": "conjunct", "update": "update", "branch": "branch", "operation": "operation",
+    "property": "property", "witness": "witness", "scenario": "scenario",
+}  # fmt: skip
+Verdict = Literal["charter_gap", "documented_difference", "known_defect", "suspected_defect"]
+VERDICT: Final[Mapping[str, Verdict]] = {
+    "charter_gap": "charter_gap", "documented_difference": "documented_difference",
+    "known_defect": "known_defect", "suspected_defect": "suspected_defect",
+}  # fmt: skip
+
+
+def file(reader: Reader, part: Part) -> nodes.File:
+    """A whole file."""
+    node = tree(part)
+    head, *rest = trees(node.children)
+    dotted = ".".join(leaf(child).text for child in head.children)
+    item = nodes.File(
+        nodes.Name(dotted, span=reader.span(head)),
+        tuple(_declaration(reader, child) for child in rest),
+        span=reader.span(node),
+    )
+    return remarked(reader, node, item)
+
+
+def _declaration(reader: Reader, node: Tree) -> nodes.Declaration:
+    match node.rule:
+        case "variant_decl":
+            return remarked(reader, node, _variant(reader, node))
+        case "mutant_decl":
+            return remarked(reader, node, _mutant(reader, node))
+        case "overlay_decl":
+            return remarked(reader, node, _overlay(reader, node))
+        case _:
+            return plain_declaration(reader, node)
+
+
+def _variant(reader: Reader, node: Tree) -> nodes.VariantDecl:
+    called, after, cites, *rest = node.children
+    return nodes.VariantDecl(
+        name(reader, called),
+        names(reader, after),
+        citations(reader, cites),
+        tuple(_edit(reader, child) for child in rest),
+        span=reader.span(node),
+    )
+
+
+def _edits(reader: Reader, part: Part) -> tuple[nodes.Edit, ...]:
+    return tuple(_edit(reader, child) for child in tree(part).children)
+
+
+def _mutant(reader: Reader, node: Tree) -> nodes.MutantDecl:
+    called, instance, body, caught_by = node.children
+    return nodes.MutantDecl(
+        name(reader, called),
+        name(reader, instance),
+        _edits(reader, body),
+        name(reader, caught_by),
+        span=reader.span(node),
+    )
+
+
+def _overlay(reader: Reader, node: Tree) -> nodes.OverlayDecl:
+    called, component, *entries = node.children
+    return nodes.OverlayDecl(
+        name(reader, called),
+        name(reader, component),
+        tuple(_entry(reader, child) for child in trees(tuple(entries))),
+        span=reader.span(node),
+    )
+
+
+def _entry(reader: Reader, node: Tree) -> nodes.OverlayEntry:
+    called, verdict, first, last, cites, evidence, body = node.children
+    item = nodes.OverlayEntry(
+        name(reader, called),
+        VERDICT[leaf(tree(verdict).children[0]).text],
+        text(first),
+        text(last),
+        citations(reader, cites),
+        text(evidence),
+        _edits(reader, body),
+        span=reader.span(node),
+    )
+    return remarked(reader, node, item)
+
+
+# --- edits ---------------------------------------------------------------------------------------
+
+
+def _address(reader: Reader, part: Part) -> nodes.Address:
+    node = tree(part)
+    head, called, taken = node.children
+    return nodes.Address(
+        name(reader, head),
+        optional_name(reader, called),
+        optional_name(reader, taken),
+        span=reader.span(node),
+    )
+
+
+def _edit(reader: Reader, part: Part) -> nodes.Edit:
+    node = tree(part)
+    match node.rule:
+        case "replace" | "replace_branch" | "replace_operation" | "replace_conjunct":
+            return remarked(reader, node, _replace(reader, node))
+        case "replace_update":
+            return remarked(reader, node, _replace(reader, node))
+        case "add" | "add_in":
+            return remarked(reader, node, _add(reader, node))
+        case _:
+            return remarked(reader, node, _drop(reader, node))
+
+
+def _replace(reader: Reader, node: Tree) -> nodes.Edit:
+    span = reader.span(node)
+    match node.rule, node.children:
+        case "replace", (new,):
+            declaration = plain_declaration(reader, new)
+            assert isinstance(
+                declaration,
+                nodes.FunDecl
+                | nodes.PropertyDecl
+                | nodes.RecordDecl
+                | nodes.EnumDecl
+                | nodes.UnionDecl
+                | nodes.AliasDecl,
+            )
+            return nodes.Replace(declaration, span=span)
+        case "replace_branch", (at, new):
+            return nodes.ReplaceBranch(_address(reader, at), branch(reader, new), span=span)
+        case "replace_operation", (at, new):
+            return nodes.ReplaceOperation(_address(reader, at), operation(reader, new), span=span)
+        case "replace_conjunct", (label, at, new):
+            return nodes.ReplaceConjunct(
+                _address(reader, at), name(reader, label), expr(reader, new), span=span
+            )
+        case "replace_update", (variable, at, new):
+            return nodes.ReplaceUpdate(
+                _address(reader, at), name(reader, variable), expr(reader, new), span=span
+            )
+    raise AssertionError(node.rule)
+
+
+def _drop(reader: Reader, node: Tree) -> nodes.Drop:
+    what = WHAT[leaf(node.children[0]).text]
+    span = reader.span(node)
+    match node.rule, node.children:
+        case "drop_part", (_, part, at):
+            return nodes.Drop(what, name(reader, part), _address(reader, at), span=span)
+        case "drop_at", (_, at):
+            address = _address(reader, at)
+            last = address.branch or address.operation or address.head
+            return nodes.Drop(what, last, address, span=span)
+        case "drop_named", (_, named):
+            token = leaf(named)
+            called = text(token) if token.kind == "STRING" else token.text
+            return nodes.Drop(what, nodes.Name(called, span=reader.span(token)), None, span=span)
+    raise AssertionError(node.rule)
+
+
+def _add(reader: Reader, node: Tree) -> nodes.Add:
+    span = reader.span(node)
+    if node.rule == "add":
+        return nodes.Add(None, None, plain_declaration(reader, node.children[0]), span=span)
+    at, before, new = node.children
+    declaration: nodes.StateDecl | nodes.Operation | nodes.Branch
+    match tree(new).rule:
+        case "state_decl":
+            declaration = state(reader, new)
+        case "operation":
+            declaration = operation(reader, new)
+        case _:
+            declaration = branch(reader, new)
+    return nodes.Add(_address(reader, at), optional_name(reader, before), declaration, span=span)

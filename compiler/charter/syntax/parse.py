@@ -1,0 +1,146 @@
+"""Text to surface tree. The only module that knows the parser generator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from lark import Lark, Token
+from lark import Tree as LarkTree
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from charter.diagnostics import Diagnostics
+from charter.source import Source, Span
+from charter.syntax import nodes
+from charter.syntax.build_edit import file
+from charter.syntax.build_expr import Reader
+from charter.syntax.concrete import Leaf, Part, Tree
+
+GRAMMAR: Final = Path(__file__).with_name("charter.lark")
+DEEPEST: Final = 100
+"""The height of a tree that every later phase can walk by recursion."""
+OPENING: Final = frozenset({"LPAR", "LBRACE", "LSQB"})
+CLOSING: Final = frozenset({"RPAR", "RBRACE", "RSQB"})
+WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+BINDING: Final = frozenset({"FORALL", "SOME", "THE", "COMMA"})
+
+
+class PairLets:
+    """Between lexer and parser: the `in` that ends the value of `let x = e in body` gets a token of
+    its own. It is the first `in` at the bracket level of the `let` that follows no bound name."""
+
+    always_accept = ("NAME", "IN")
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        """The same tokens, with `_LET_IN` where an `in` ends a `let`."""
+        waiting = [0]
+        before, last = "", ""
+        for token in stream:
+            kind = token.type
+            if kind in OPENING:
+                waiting.append(0)
+            elif kind in CLOSING and len(waiting) > 1:
+                waiting.pop()
+            elif kind == "_LET_EXPRESSION":
+                waiting[-1] += 1
+            elif kind == "IN" and waiting[-1] and before not in BINDING and last != "NOT":
+                waiting[-1] -= 1
+                kind = "_LET_IN"
+                token = Token.new_borrow_pos(kind, token.value, token)
+            before, last = last, kind
+            yield token
+
+
+@cache
+def parser() -> Lark:
+    """The parser of the grammar, built once (a quarter of a second)."""
+    return Lark(
+        GRAMMAR.read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer="contextual",
+        propagate_positions=True,
+        maybe_placeholders=True,
+        postlex=PairLets(),
+    )
+
+
+def parse(source: Source, diagnostics: Diagnostics) -> nodes.File | None:
+    """The surface tree of one file, or None if it has a syntax error, which is recorded.
+
+    Codes: `syntax/unexpected`, `syntax/mixed-operators`, `syntax/too-deep`. Stops at the first
+    unexpected token."""
+    try:
+        found = _parsed(source.text)
+    except UnexpectedInput as error:
+        _unexpected(source, error, diagnostics)
+        return None
+    root = _concrete(found)
+    if root.depth > DEEPEST:
+        diagnostics.error(
+            "syntax/too-deep",
+            f"expressions are nested more than {DEEPEST} levels deep",
+            Span(source, root.start, root.start + 1),
+            hint="name parts of it with `let` or `fun`",
+        )
+        return None
+    errors = len(diagnostics.errors)
+    tree = file(Reader(source, diagnostics, {}), root)
+    return tree if len(diagnostics.errors) == errors else None
+
+
+def _parsed(text: str) -> LarkTree[Token]:
+    """The parser's tree. A keyword where only a name can stand is a name: the lexer, which looks
+    one state ahead, cannot always know."""
+    state = parser().parse_interactive(text)
+    lexer = state.lexer_thread
+    last = None
+    for token in lexer.lex(state.parser_state):
+        last = token
+        try:
+            state.feed_token(token)
+        except UnexpectedToken:
+            if not WORD.fullmatch(token) or "NAME" not in state.accepts():
+                raise
+            state.feed_token(Token.new_borrow_pos("NAME", str(token), token))
+    result: LarkTree[Token] = state.feed_eof(last)
+    return result
+
+
+def _concrete(found: LarkTree[Token]) -> Tree:
+    """The parser's tree as ours, without recursion."""
+    built: dict[int, Tree] = {}
+
+    def part(child: LarkTree[Token] | Token | None) -> Part:
+        if child is None:
+            return None
+        if isinstance(child, Token):
+            start, end = child.start_pos or 0, child.end_pos or 0
+            return Leaf(child.type, str(child), start, end)
+        return built[id(child)]
+
+    for each in found.iter_subtrees():
+        children = tuple(part(child) for child in each.children)
+        below = max((child.depth for child in children if isinstance(child, Tree)), default=0)
+        chain = len(children) // 2 if each.data in {"chain", "guard"} else 0
+        empty = each.meta.empty
+        built[id(each)] = Tree(
+            str(each.data),
+            children,
+            0 if empty else each.meta.start_pos,
+            0 if empty else each.meta.end_pos,
+            below + 1 + chain,
+        )
+    return built[id(found)]
+
+
+def _unexpected(source: Source, error: UnexpectedInput, diagnostics: Diagnostics) -> None:
+    start = error.pos_in_stream or 0
+    end = start + 1
+    if isinstance(error, UnexpectedToken):
+        end = start + max(1, len(error.token))
+    elif isinstance(error, UnexpectedCharacters):
+        pass
+    diagnostics.error("syntax/unexpected", "unexpected text", Span(source, start, end))
