@@ -1,0 +1,1 @@
+"""The judge: puts vectors to implementations and says where they leave the charter."""

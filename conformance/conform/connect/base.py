@@ -1,0 +1,91 @@
+"""What a connection to an adapter gives, whichever way it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from charter.formats.adapter import Results, Welcome
+from charter.formats.verdict import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds that an adapter has to answer."""
+
+    hello: float = 30.0
+    batch: float = 60.0
+    one: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How to start an adapter: everything is text, so that it travels to Spark's workers.
+
+    `expect` is what the adapter must report as its version ("" for anything).
+    """
+
+    command: tuple[str, ...]
+    release: str = ""
+    variant: str = ""
+    errors: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    deadlines: Deadlines = Deadlines()
+    expect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question on its way: `text` is the canonical JSON of the question."""
+
+    id: str
+    nonce: str
+    text: bytes
+
+    def message(self) -> bytes:
+        """The question as it stands in a `run` message."""
+        return b'{"id":"%b","nonce":"%b",%b' % (
+            self.id.encode(),
+            self.nonce.encode(),
+            self.text[1:],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A batch was answered: the line as it came, and what it says."""
+
+    line: bytes
+    results: Results
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The adapter crashed, did not answer in time, or wrote something else. It is gone now."""
+
+    kind: Kind
+    detail: str
+
+
+class Connection(Protocol):
+    """An adapter that was greeted. Batches are answered in the order in which they were sent."""
+
+    @property
+    def welcome(self) -> Welcome: ...
+
+    @property
+    def alive(self) -> bool: ...
+
+    def send(self, batch: Sequence[Asked], deadline: float) -> None:
+        """Put a batch on its way; `deadline` seconds count from when it is the next to answer."""
+
+    def receive(self) -> Answered | Broken:
+        """The answer to the oldest batch on its way. After `Broken` the connection is dead, and
+        all other batches are lost."""
+
+    def restart(self) -> None:
+        """Start the adapter afresh. Raises `CannotStart`."""
+
+    def close(self) -> None:
+        """Say goodbye, and make sure that the adapter is gone."""

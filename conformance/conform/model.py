@@ -1,0 +1,60 @@
+"""The generated models as the judge sees them (charter_models.<protocol>.<component>)."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Protocol, cast
+
+from charter.formats.canonical import Json
+from conform.errors import BadSuite
+
+Sorts = Mapping[str, Sequence[str]]
+"""The elements of each sort, by name."""
+
+
+class Outcome(Protocol):
+    """One thing that the charter allows an operation to do. The reply is JSON."""
+
+    @property
+    def branch(self) -> str: ...
+    @property
+    def reply(self) -> Json: ...
+    @property
+    def state(self) -> object: ...
+
+
+class Model(Protocol):
+    """The module's functions. Arguments, replies and states outside are JSON (opaque values
+    `"@n"`, elements by name); `encode` shows all state, `observe` only the observable part."""
+
+    PROTOCOL: str
+    VARIANT: str
+    COMPONENT: str
+    SPEC_DIGEST: str
+
+    def initial(self, sorts: Sorts) -> object: ...
+    def outcomes(
+        self, state: object, operation: str, args: Mapping[str, Json]
+    ) -> Sequence[Outcome]: ...
+    def encode(self, state: object) -> Json: ...
+    def decode(self, value: Json, sorts: Sorts) -> object: ...
+    def observe(self, state: object) -> Json: ...
+    def given(self, value: Json, sorts: Sorts) -> object: ...
+
+
+def load(module: str) -> Model:
+    """The model in `module`. Raises `BadSuite` if there is none."""
+    try:
+        found = importlib.import_module(module)
+    except ImportError as error:
+        raise BadSuite(
+            f"the suite names the model {module}, which cannot be imported ({error});"
+            " run `conform generate`, or use a suite of this charter"
+        ) from None
+    return cast("Model", found)
+
+
+def element_names(sorts: Mapping[str, Mapping[str, int]]) -> dict[str, tuple[str, ...]]:
+    """The elements of a question's sorts, without their concrete ids."""
+    return {sort: tuple(ids) for sort, ids in sorts.items()}

@@ -1,0 +1,256 @@
+"""For authors of adapters in Python: the loop, references, interning, and nothing else.
+
+Write a class with the attributes and methods of `Implementation` and call `serve(...)`:
+
+    class Register:
+        about = About("my-register", "1.0", "register", operations=("write",), observes=("value",))
+        def start(self, question): self.value = 0
+        def perform(self, operation, args): self.value = args["value"]; return {"case": "done"}
+        def observe(self): return {"value": self.value}
+
+    serve(Register())
+
+docs/formats/adapter.md says what the values mean. An adapter may import nothing
+else of this package.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import BinaryIO, Protocol
+
+from charter.formats import canonical
+from charter.formats.adapter import PROTOCOL, Status, Welcome
+from charter.formats.canonical import Json
+from charter.formats.resolve import Path, Unresolved, resolve
+
+__all__ = [
+    "About", "Fault", "Implementation", "Json", "NotLoadable", "Question", "Unsupported", "serve",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the adapter says in hello. `version` is that of the implementation that was found."""
+
+    name: str
+    version: str
+    component: str
+    operations: tuple[str, ...]
+    observes: tuple[str, ...]
+    capabilities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What `start` gets: `sorts[sort][element]` is the concrete id; `given` a durable state."""
+
+    id: str
+    sorts: Mapping[str, Mapping[str, int]]
+    given: Json
+
+
+class Fault(Exception):
+    """Raise it in `perform` for an exception of the implementation that the charter does not name:
+    `Fault("java.lang.IllegalStateException", "message")`. It ends the question."""
+
+    def __init__(self, name: str, message: str = "") -> None:
+        super().__init__(name, message)
+        self.name = name
+        self.message = message
+
+
+class NotLoadable(Exception):
+    """Raise it in `start` if the given state did not come back as it was given."""
+
+
+class Unsupported(Exception):
+    """Raise it, with the capability, for what this adapter cannot do."""
+
+
+class Implementation(Protocol):
+    """What an adapter provides."""
+
+    about: About
+
+    def hello(self, release: str, variant: str, errors: Mapping[str, str]) -> About:
+        """Called once, before all else. May look for the release, and say what it found."""
+
+    def start(self, question: Question) -> None:
+        """Forget all that was, and be in the initial or in the given state."""
+
+    def perform(self, operation: str, args: Mapping[str, Json]) -> Json:
+        """Perform one operation; `args` have no references any more. Returns the reply."""
+
+    def observe(self) -> Json:
+        """The observation of the state as it is."""
+
+    def image(self) -> Json:
+        """Let the second reader catch up, and return what it holds (capability `image`)."""
+
+    def never_issued(self, path: Path) -> Json:
+        """A value that was never given out, for the argument at `path`."""
+
+
+class Adapter:
+    """Defaults for all that an `Implementation` need not have. Subclasses set `about`."""
+
+    about: About
+
+    def hello(self, release: str, variant: str, errors: Mapping[str, str]) -> About:
+        return self.about
+
+    def image(self) -> Json:
+        raise Unsupported("image")
+
+    def never_issued(self, path: Path) -> Json:
+        return "@999999999999"
+
+
+@dataclass(slots=True)
+class _Interned:
+    """The values of one batch, each once."""
+
+    values: list[Json] = field(default_factory=list)
+    positions: dict[str, int] = field(default_factory=dict)
+
+    def add(self, value: Json) -> int:
+        text = canonical.text(value)
+        position = self.positions.setdefault(text, len(self.values))
+        if position == len(self.values):
+            self.values.append(json.loads(text))
+        return position
+
+
+def serve(
+    implementation: Implementation,
+    requests: BinaryIO | None = None,
+    replies: BinaryIO | None = None,
+) -> None:
+    """Answer the judge until it says goodbye or stdin ends. Exceptions of the implementation's
+    own code become the status `error`; they never end the adapter."""
+    source = requests or sys.stdin.buffer
+    sink = replies or sys.stdout.buffer
+    for line in source:
+        message = json.loads(line)
+        if "bye" in message:
+            return
+        answer = answer_message(implementation, message)
+        sink.write(canonical.text(answer).encode() + b"\n")
+        sink.flush()
+
+
+def answer_message(implementation: Implementation, message: Mapping[str, Json]) -> Json:
+    """The answer to one message of the judge."""
+    if "hello" in message:
+        return _welcome(implementation, message)
+    interned = _Interned()
+    questions = message["questions"]
+    assert isinstance(questions, list)
+    results = [_answer(implementation, question, interned) for question in questions]
+    return {"run": message["run"], "values": interned.values, "results": results}
+
+
+def _welcome(implementation: Implementation, message: Mapping[str, Json]) -> Json:
+    if message["hello"] != PROTOCOL:
+        return {"hello": PROTOCOL}
+    errors = message.get("errors") or {}
+    assert isinstance(errors, dict)
+    about = implementation.hello(
+        str(message.get("release", "")),
+        str(message.get("variant", "")),
+        {code: str(word) for code, word in errors.items()},
+    )
+    return Welcome(
+        about.name,
+        about.version,
+        about.component,
+        frozenset(about.capabilities),
+        frozenset(about.operations),
+        about.observes,
+    ).json()
+
+
+def _answer(implementation: Implementation, question: Json, interned: _Interned) -> Json:
+    assert isinstance(question, dict)
+    steps: list[Json] = []
+    status, detail = Status.OK, ""
+    try:
+        _perform_all(implementation, question, interned, steps)
+    except Unresolved as error:
+        status, detail = Status.UNRESOLVED, str(error)
+    except Unsupported as error:
+        status, detail, steps = Status.UNSUPPORTED, str(error), []
+    except NotLoadable as error:
+        status, detail, steps = Status.NOT_LOADABLE, str(error), []
+    except Exception as error:  # whatever it is, only this question is lost
+        traceback.print_exc(file=sys.stderr)
+        status, detail, steps = Status.ERROR, f"{type(error).__name__}: {error}", []
+    return {
+        "id": question["id"],
+        "nonce": question["nonce"],
+        "status": str(status),
+        "detail": detail,
+        "steps": steps,
+    }
+
+
+def _perform_all(
+    implementation: Implementation,
+    question: dict[str, Json],
+    interned: _Interned,
+    steps: list[Json],
+) -> None:
+    shows = _images(implementation, question["delta"])
+    implementation.start(_question(question))
+    observations = [implementation.observe()]
+    image = interned.add(implementation.image()) if shows(0) else -1
+    steps.append([-1, interned.add(observations[0]), image])
+    operations = question["operations"]
+    assert isinstance(operations, list)
+    for number, call in enumerate(operations, 1):
+        assert isinstance(call, dict)
+        args = resolve(call["args"], observations, implementation.never_issued)
+        assert isinstance(args, dict)
+        try:
+            reply = implementation.perform(str(call["operation"]), args)
+        except Fault as fault:
+            reply = {"fault": fault.name, "message": fault.message}
+            steps.append([interned.add(reply), -1, -1])
+            return
+        observations.append(implementation.observe())
+        image = interned.add(implementation.image()) if shows(number) else -1
+        steps.append([interned.add(reply), interned.add(observations[-1]), image])
+
+
+@dataclass(frozen=True, slots=True)
+class _Images:
+    """At which steps the image is asked for."""
+
+    always: bool
+    steps: frozenset[Json]
+
+    def __call__(self, step: int) -> bool:
+        return self.always or step in self.steps
+
+
+def _images(implementation: Implementation, delta: Json) -> _Images:
+    if "image" not in implementation.about.capabilities:
+        return _Images(False, frozenset())
+    if isinstance(delta, list):
+        return _Images(False, frozenset(step for step in delta if isinstance(step, int)))
+    return _Images(True, frozenset())
+
+
+def _question(question: dict[str, Json]) -> Question:
+    sorts = question["sorts"]
+    assert isinstance(sorts, dict)
+    named: dict[str, dict[str, int]] = {}
+    for sort, ids in sorts.items():
+        assert isinstance(ids, dict)
+        named[sort] = {name: int(str(number)) for name, number in ids.items()}
+    return Question(str(question["id"]), named, question["given"])
