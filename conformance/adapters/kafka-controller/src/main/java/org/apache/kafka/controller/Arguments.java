@@ -1,0 +1,131 @@
+package org.apache.kafka.controller;
+
+import org.apache.kafka.common.Uuid;
+
+import java.util.List;
+import java.util.Map;
+
+/** The arguments of one operation, with references resolved from what was observed before it. */
+final class Arguments {
+    /** Beyond every epoch that a controller allots in one question. */
+    private static final long NEVER_ISSUED = 1L << 40;
+    private static final int NEVER_REACHED = 1 << 30;
+    private static final long NONE = -1;
+
+    /** The observation after a step, as parsed JSON. */
+    interface Past {
+        /** A step that was not yet reached is null. */
+        Object observation(int step);
+    }
+
+    private final Map<?, ?> given;
+    private final Names names;
+    private final Past past;
+
+    Arguments(Map<?, ?> given, Names names, Past past) {
+        this.given = given;
+        this.names = names;
+        this.past = past;
+    }
+
+    int broker(String name) {
+        return names.broker(required(name));
+    }
+
+    String topic(String name) {
+        return names.topic(required(name));
+    }
+
+    List<Integer> brokers(String name) {
+        return names.brokers(required(name));
+    }
+
+    boolean flag(String name) {
+        return (Boolean) required(name);
+    }
+
+    String word(String name) {
+        return (String) required(name);
+    }
+
+    /** A counter or another number. */
+    int number(String name) {
+        Object value = resolve(required(name));
+        return value == null ? NEVER_REACHED : ((Long) value).intValue();
+    }
+
+    /** A broker epoch; -1, Kafka's wildcard, for none. */
+    long epoch(String name) {
+        return epochOf(given.get(name));
+    }
+
+    /** The epoch of one broker in a map from brokers to epochs. */
+    long epoch(String name, int broker) {
+        for (Map.Entry<?, ?> entry : ((Map<?, ?>) required(name)).entrySet()) {
+            if (names.broker(entry.getKey()) == broker) {
+                return epochOf(entry.getValue());
+            }
+        }
+        return NONE;
+    }
+
+    private long epochOf(Object value) {
+        if (value == null) {
+            return NONE;
+        }
+        Object resolved = resolve(value);
+        return resolved == null ? NEVER_ISSUED : parseEpoch((String) resolved);
+    }
+
+    Uuid topicId(String name) {
+        Object resolved = resolve(required(name));
+        return resolved == null ? Names.neverIssuedTopicId() : names.topicId((String) resolved);
+    }
+
+    /** The number behind "@17". */
+    static long parseEpoch(String text) {
+        if (!text.startsWith("@")) {
+            throw Refusal.error("a broker epoch is written \"@\" and a number, not " + text);
+        }
+        return Long.parseLong(text.substring(1));
+    }
+
+    private Object required(String name) {
+        Object value = given.get(name);
+        if (value == null) {
+            throw Refusal.error("the argument " + name + " is missing");
+        }
+        return value;
+    }
+
+    /** The literal itself, what a reference points at, or null for a value that was never issued. */
+    private Object resolve(Object value) {
+        if (!(value instanceof Map<?, ?> form)) {
+            return value;
+        }
+        if (form.containsKey("never_issued")) {
+            return null;
+        }
+        List<?> reference = (List<?>) form.get("ref");
+        Object found = follow(reference);
+        Object plus = form.get("plus");
+        return plus == null ? found : (Object) ((Long) found + (Long) plus);
+    }
+
+    private Object follow(List<?> reference) {
+        Object at = past.observation(((Long) reference.get(0)).intValue());
+        for (Object key : reference.subList(1, reference.size())) {
+            if (at instanceof Map<?, ?> members) {
+                at = members.get(key);
+            } else if (at instanceof List<?> items && key instanceof Long index && index < items.size()) {
+                at = items.get(index.intValue());
+            } else {
+                at = null;
+            }
+        }
+        if (at == null) {
+            throw Refusal.unresolved(Json.write(reference) + " leads nowhere in what was observed");
+        }
+        return at;
+    }
+}

@@ -1,0 +1,144 @@
+package org.apache.kafka.controller;
+
+import org.apache.kafka.common.errors.StaleBrokerEpochException;
+import org.apache.kafka.common.message.BrokerHeartbeatRequestData;
+import org.apache.kafka.common.message.BrokerRegistrationRequestData;
+import org.apache.kafka.metadata.BrokerHeartbeatReply;
+import org.apache.kafka.metadata.BrokerRegistration;
+import org.apache.kafka.metadata.BrokerRegistrationReply;
+import org.apache.kafka.server.common.MetadataVersion;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+
+/** Registration, heartbeats, sessions. What QuorumController does around the managers is done here too. */
+final class BrokerOperations {
+    /** Newest of the versions that detect a clean shutdown by the previous broker epoch. */
+    private static final short REGISTRATION_VERSION = 3;
+    private static final int MANY = 1000;
+
+    /** The versions of a feature that a broker says it supports. */
+    record Range(short min, short max) { }
+
+    private BrokerOperations() {
+    }
+
+    static Map<String, Range> supportedFeatures(Release release) {
+        Map<String, Range> ranges = new TreeMap<>();
+        ranges.put(MetadataVersion.FEATURE_NAME, new Range((short) 1, release.metadataVersion().featureLevel()));
+        if (Release.hasElrFeature()) {
+            ranges.put(Release.ELR_FEATURE, new Range((short) 0, (short) 1));
+        }
+        return ranges;
+    }
+
+    static String register(Subject subject, Arguments arguments) {
+        ClusterControlManager cluster = subject.managers().cluster;
+        BrokerRegistrationRequestData request = registration(subject, arguments);
+        long epoch = subject.nextOffset();
+        Object features = subject.managers().features.finalizedFeatures(Long.MAX_VALUE);
+        ControllerResult<?> result;
+        if (Reflect.arity(ClusterControlManager.class, "registerBroker") == 3) {
+            result = (ControllerResult<?>) Reflect.call(cluster, "registerBroker", request, epoch, features);
+        } else {
+            Object version = Release.hasElrFeature() ? (Object) true : (Object) REGISTRATION_VERSION;
+            result = (ControllerResult<?>) Reflect.call(cluster, "registerBroker", request, epoch, features, version);
+        }
+        subject.commit(result.records());
+        long allotted = ((BrokerRegistrationReply) result.response()).epoch();
+        return "{\"case\":\"registered\",\"epoch\":\"@" + allotted + "\"}";
+    }
+
+    private static BrokerRegistrationRequestData registration(Subject subject, Arguments arguments) {
+        int broker = arguments.broker("broker");
+        BrokerRegistrationRequestData request = new BrokerRegistrationRequestData()
+            .setBrokerId(broker)
+            .setClusterId(Managers.CLUSTER)
+            .setIncarnationId(Names.incarnation(broker, arguments.word("incarnation")));
+        Collection<BrokerRegistrationRequestData.Listener> listeners = Loader.collection(request.listeners());
+        listeners.add(new BrokerRegistrationRequestData.Listener().setName("PLAINTEXT").setHost("localhost")
+            .setPort(9092).setSecurityProtocol((short) 0));
+        Collection<BrokerRegistrationRequestData.Feature> features = Loader.collection(request.features());
+        supportedFeatures(subject.release).forEach((name, range) -> features.add(
+            new BrokerRegistrationRequestData.Feature().setName(name)
+                .setMinSupportedVersion(range.min()).setMaxSupportedVersion(range.max())));
+        Reflect.optional(request, "setLogDirs", Names.directories(broker));
+        Reflect.optional(request, "setPreviousBrokerEpoch", arguments.epoch("previous_epoch"));
+        return request;
+    }
+
+    static String heartbeat(Subject subject, Arguments arguments) {
+        Managers managers = subject.managers();
+        int broker = arguments.broker("broker");
+        long epoch = arguments.epoch("epoch");
+        if (Reflect.has(ClusterControlManager.class, "trackBrokerHeartbeat")) {
+            Reflect.call(managers.cluster, "trackBrokerHeartbeat", broker, epoch);
+        }
+        OptionalLong registered = managers.cluster.registerBrokerRecordOffset(broker);
+        if (registered.isEmpty()) {
+            throw new StaleBrokerEpochException("a heartbeat before registration");
+        }
+        long reached = arguments.flag("caught_up") ? subject.nextOffset() - 1 : registered.getAsLong() - 1;
+        ControllerResult<BrokerHeartbeatReply> result = managers.replication.processBrokerHeartbeat(
+            new BrokerHeartbeatRequestData().setBrokerId(broker).setBrokerEpoch(epoch)
+                .setCurrentMetadataOffset(reached)
+                .setWantFence(arguments.flag("want_fence"))
+                .setWantShutDown(arguments.flag("want_shut_down")),
+            registered.getAsLong());
+        subject.commit(result.records());
+        BrokerHeartbeatReply reply = result.response();
+        if (reply.inControlledShutdown()) {
+            BrokerHeartbeatManager heartbeats = managers.cluster.heartbeatManager();
+            boolean maybe = Reflect.has(BrokerHeartbeatManager.class, "maybeUpdateControlledShutdownOffset");
+            Reflect.call(heartbeats, maybe ? "maybeUpdateControlledShutdownOffset" : "updateControlledShutdownOffset",
+                broker, subject.nextOffset() - 1);
+        }
+        return "{\"case\":\"alive\",\"caught_up\":" + reply.isCaughtUp() + ",\"fenced\":" + reply.isFenced()
+            + ",\"should_shut_down\":" + reply.shouldShutDown() + "}";
+    }
+
+    /** One broker at a time: from 4.0 on the controller finds expired brokers in no particular order. */
+    static String sessionExpires(Subject subject, Arguments arguments) {
+        Managers managers = subject.managers();
+        int expiring = arguments.broker("broker");
+        Map<Integer, BrokerRegistration> alive = new TreeMap<>(managers.cluster.brokerRegistrations());
+        alive.values().removeIf(broker -> broker.id() == expiring || !hasSession(managers, broker));
+        managers.clock.passSessionTimeout();
+        alive.values().forEach(broker -> keepAlive(managers, broker));
+        for (int i = 0; i < MANY; i++) {
+            ControllerResult<?> result = managers.replication.maybeFenceOneStaleBroker();
+            subject.commit(result.records());
+            boolean more = result.response() == null ? !result.records().isEmpty() : (Boolean) result.response();
+            if (!more) {
+                return Operations.DONE;
+            }
+        }
+        throw new IllegalStateException("the controller fences stale brokers without end");
+    }
+
+    private static boolean hasSession(Managers managers, BrokerRegistration broker) {
+        BrokerHeartbeatManager heartbeats = managers.cluster.heartbeatManager();
+        if (Reflect.arity(BrokerHeartbeatManager.class, "hasValidSession") == 2) {
+            return (Boolean) Reflect.call(heartbeats, "hasValidSession", broker.id(), broker.epoch());
+        }
+        return (Boolean) Reflect.call(heartbeats, "hasValidSession", broker.id());
+    }
+
+    /** Renews the session and nothing else: the metadata offset that the broker reported stays. */
+    private static void keepAlive(Managers managers, BrokerRegistration broker) {
+        if (Reflect.has(ClusterControlManager.class, "trackBrokerHeartbeat")) {
+            Reflect.call(managers.cluster, "trackBrokerHeartbeat", broker.id(), broker.epoch());
+            return;
+        }
+        BrokerHeartbeatManager heartbeats = managers.cluster.heartbeatManager();
+        Object state = ((Map<?, ?>) Reflect.field(heartbeats, "brokers")).get(broker.id());
+        heartbeats.touch(broker.id(), broker.fenced(), (Long) Reflect.field(state, "metadataOffset"));
+    }
+
+    static String unregister(Subject subject, Arguments arguments) {
+        subject.commit(subject.managers().replication.unregisterBroker(arguments.broker("broker")).records());
+        return Operations.DONE;
+    }
+}

@@ -1,0 +1,120 @@
+package org.apache.kafka.controller;
+
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.FeatureUpdate;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.ApiError;
+
+import java.util.AbstractMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/** The operations of the charter's controller by name, and what they share. */
+final class Operations {
+    static final String DONE = "{\"case\":\"done\"}";
+    private static final int MANY = 1000;
+
+    /** Answers the reply as canonical JSON; throws what the controller throws. */
+    interface Operation {
+        String run(Subject subject, Arguments arguments);
+    }
+
+    private static final Map<String, Operation> BY_NAME = byName();
+
+    private Operations() {
+    }
+
+    private static Map<String, Operation> byName() {
+        Map<String, Operation> table = new TreeMap<>();
+        table.put("register", BrokerOperations::register);
+        table.put("heartbeat", BrokerOperations::heartbeat);
+        table.put("session_expires", BrokerOperations::sessionExpires);
+        table.put("unregister", BrokerOperations::unregister);
+        table.put("alter_partition", PartitionOperations::alterPartition);
+        table.put("elect_leader", PartitionOperations::electLeader);
+        table.put("balance_leaders", PartitionOperations::balanceLeaders);
+        table.put("reassign", PartitionOperations::reassign);
+        table.put("cancel_reassignment", PartitionOperations::cancelReassignment);
+        table.put("create_topic", PartitionOperations::createTopic);
+        table.put("delete_topic", PartitionOperations::deleteTopic);
+        table.put("set_min_isr", (subject, arguments) ->
+            configure(subject, Release.MIN_ISR, Integer.toString(arguments.number("value"))));
+        table.put("set_unclean_election", (subject, arguments) ->
+            configure(subject, Release.UNCLEAN, Boolean.toString(arguments.flag("enabled"))));
+        table.put("failover", (subject, arguments) -> {
+            subject.failover();
+            return DONE;
+        });
+        if (Release.HAS_UNCLEAN_TICK) {
+            table.put("elect_unclean_tick", PartitionOperations::electUncleanTick);
+        }
+        if (Release.hasElrFeature()) {
+            table.put("set_elr", Operations::setElr);
+        }
+        return table;
+    }
+
+    static Iterable<String> names() {
+        return BY_NAME.keySet();
+    }
+
+    static Operation named(String name) {
+        Operation found = BY_NAME.get(name);
+        if (found == null) {
+            throw Refusal.unsupported(name);
+        }
+        return found;
+    }
+
+    private static String configure(Subject subject, String setting, String value) {
+        Object changes = Map.of(Observation.CLUSTER_LEVEL,
+            Map.of(setting, new AbstractMap.SimpleImmutableEntry<>(AlterConfigOp.OpType.SET, value)));
+        ConfigurationControlManager configs = subject.managers().configs;
+        ControllerResult<?> result = (ControllerResult<?>) (
+            Reflect.arity(ConfigurationControlManager.class, "incrementalAlterConfigs") == 2
+                ? Reflect.call(configs, "incrementalAlterConfigs", changes, false)
+                : Reflect.call(configs, "incrementalAlterConfigs", changes, false, false));
+        subject.commit(result.records());
+        check((ApiError) ((Map<?, ?>) result.response()).get(Observation.CLUSTER_LEVEL));
+        return DONE;
+    }
+
+    private static String setElr(Subject subject, Arguments arguments) {
+        boolean enabled = arguments.flag("enabled");
+        Map<String, Short> updates = Map.of(Release.ELR_FEATURE, (short) (enabled ? 1 : 0));
+        Map<String, FeatureUpdate.UpgradeType> types = Map.of(Release.ELR_FEATURE,
+            enabled ? FeatureUpdate.UpgradeType.UPGRADE : FeatureUpdate.UpgradeType.SAFE_DOWNGRADE);
+        ConfigurationControlManager configs = subject.managers().configs;
+        ControllerResult<?> result = (ControllerResult<?>) (
+            Reflect.arity(ConfigurationControlManager.class, "updateFeatures") == 3
+                ? Reflect.call(configs, "updateFeatures", updates, types, false)
+                : Reflect.call(configs, "updateFeatures", updates, types, false, 0));
+        subject.commit(result.records());
+        check((ApiError) result.response());
+        return DONE;
+    }
+
+    /** A periodic task of the controller, run until it says that nothing is left. */
+    static String repeat(Subject subject, Supplier<ControllerResult<Boolean>> task) {
+        for (int i = 0; i < MANY; i++) {
+            ControllerResult<Boolean> result = task.get();
+            subject.commit(result.records());
+            if (!result.response()) {
+                return DONE;
+            }
+        }
+        throw new IllegalStateException("the controller repeats a periodic task without end");
+    }
+
+    static void check(ApiError error) {
+        check(error.error().code(), error.message());
+    }
+
+    /** Turns an error code of a response into its exception. */
+    static void check(short code, String message) {
+        if (code != Errors.NONE.code()) {
+            throw message == null ? Errors.forCode(code).exception() : Errors.forCode(code).exception(message);
+        }
+    }
+}

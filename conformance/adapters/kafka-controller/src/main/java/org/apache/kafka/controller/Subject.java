@@ -1,0 +1,90 @@
+package org.apache.kafka.controller;
+
+import org.apache.kafka.server.common.ApiMessageAndVersion;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The controller under test: its managers, the log of its records, and a broker that reads that log.
+ * The next offset of the log is also the next broker epoch, as in QuorumController.
+ */
+final class Subject {
+    final Release release;
+    final Names names;
+    final BrokerImage image = new BrokerImage();
+    private final List<ApiMessageAndVersion> log = new ArrayList<>();
+    private final List<Long> offsets = new ArrayList<>();
+    private Managers managers;
+    private long nextOffset = 1;
+    private RuntimeException imageFailure;
+
+    Subject(Release release, Names names) {
+        this.release = release;
+        this.names = names;
+        this.managers = new Managers(release);
+    }
+
+    Managers managers() {
+        return managers;
+    }
+
+    long nextOffset() {
+        return nextOffset;
+    }
+
+    /** Later records come at this offset at the earliest. */
+    void skipTo(long offset) {
+        nextOffset = Math.max(nextOffset, offset);
+    }
+
+    /** Makes the records of one result durable and replays them, as the active controller does. */
+    void commit(List<ApiMessageAndVersion> records) {
+        for (ApiMessageAndVersion record : records) {
+            commit(record, nextOffset++);
+        }
+    }
+
+    void commit(ApiMessageAndVersion record, long offset) {
+        log.add(record);
+        offsets.add(offset);
+        managers.replay(record, offset);
+        if (imageFailure == null) {
+            try {
+                image.replay(record.message(), offset);
+            } catch (RuntimeException failure) {
+                imageFailure = failure;
+            }
+        }
+    }
+
+    int recordCount() {
+        return log.size();
+    }
+
+    /** Another controller takes over: all it knows is the log. */
+    void failover() {
+        managers = new Managers(release);
+        for (int i = 0; i < log.size(); i++) {
+            managers.replay(log.get(i), offsets.get(i));
+        }
+        managers.activate();
+    }
+
+    String observe() {
+        return Observation.ofController(managers, release, names);
+    }
+
+    /** What the broker sees once it applied all records; throws what its image threw, once and for all. */
+    String observeImage() {
+        if (imageFailure == null) {
+            try {
+                image.apply(nextOffset - 1);
+                return Observation.ofImage(image, names);
+            } catch (RuntimeException failure) {
+                imageFailure = failure;
+            }
+        }
+        throw imageFailure;
+    }
+}
