@@ -1,0 +1,5 @@
+"""The keeper as its charter has it."""
+
+from tests.support.toy.machine import export
+
+export(globals())

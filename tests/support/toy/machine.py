@@ -1,0 +1,117 @@
+"""The keeper. `bends` names the rules that a sibling model changes."""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    epochs: tuple[tuple[str, int | None], ...]
+    leader: str | None = None
+    version: int = 0
+    session: frozenset[str] = frozenset()
+    issued: int = 0
+
+    def epoch(self, node):
+        return dict(self.epochs)[node]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    branch: str
+    reply: object
+    state: Keeper
+
+
+def rejected(error):
+    return {"case": "rejected", "error": error}
+
+
+class Machine:
+    PROTOCOL = "toy.lease"
+    VARIANT = ""
+    COMPONENT = "keeper"
+    SPEC_DIGEST = "5eed"
+    OPERATIONS = ("register", "elect", "write", "expire", "failover")
+    OBSERVES = ("registration", "leader", "version")
+
+    def __init__(self, *bends):
+        self.bends = bends
+
+    def initial(self, sorts):
+        return Keeper(tuple((node, None) for node in sorts["Node"]))
+
+    def outcomes(self, state, operation, args):
+        return tuple(getattr(self, operation)(state, **args))
+
+    def register(self, state, node):
+        issued = state.issued + 1
+        epochs = tuple((n, issued if n == node else e) for n, e in state.epochs)
+        after = replace(state, epochs=epochs, issued=issued, session=state.session | {node})
+        yield Outcome("register/accepted", {"case": "registered", "epoch": f"@{issued}"}, after)
+
+    def elect(self, state):
+        if not state.session:
+            yield Outcome("elect/nobody", rejected("NOBODY"), state)
+            return
+        for node in sorted(state.session):
+            after = replace(state, leader=node, version=state.version + 1)
+            yield Outcome("elect/chosen", {"case": "elected", "leader": node}, after)
+
+    def write(self, state, node, epoch, version):
+        rejections = []
+        known = state.epoch(node)
+        if "no_epoch_check" not in self.bends and (known is None or epoch != f"@{known}"):
+            rejections.append(("write/stale_epoch", "STALE_EPOCH"))
+        if state.leader != node:
+            rejections.append(("write/not_leader", "NOT_LEADER"))
+        if version != state.version:
+            rejections.append(("write/stale_version", "STALE_VERSION"))
+        for branch, error in rejections:
+            yield Outcome(branch, rejected(error), state)
+        if not rejections:
+            version = state.version + 1
+            after = replace(state, version=version)
+            yield Outcome("write/committed", {"case": "written", "version": version}, after)
+
+    def expire(self, state, node):
+        if node not in state.session:
+            yield Outcome("expire/idle", False, state)
+            return
+        leader = state.leader
+        if leader == node and "keeps_leader" not in self.bends:
+            leader = None
+        after = replace(state, session=state.session - {node}, leader=leader)
+        yield Outcome("expire/expired", True, after)
+
+    def failover(self, state):
+        yield Outcome("failover/done", True, replace(state, session=frozenset()))
+
+    def observe(self, state):
+        return {
+            "registration": {n: e and {"epoch": f"@{e}"} for n, e in state.epochs},
+            "leader": state.leader,
+            "version": state.version,
+        }
+
+    def encode(self, state):
+        hidden = {"session": sorted(state.session), "issued": f"@{state.issued}"}
+        return {**self.observe(state), **hidden}
+
+    def decode(self, value, sorts):
+        return Keeper(
+            tuple((n, e and int(e["epoch"][1:])) for n, e in value["registration"].items()),
+            value["leader"],
+            value["version"],
+            frozenset(value.get("session", ())),
+            int(value["issued"][1:]),
+        )
+
+    def given(self, value, sorts):
+        return self.decode({"session": [], **value}, sorts)
+
+
+def export(namespace, *bends):
+    """Put the machine's functions into a module's namespace."""
+    machine = Machine(*bends)
+    names = [name for name in dir(machine) if not name.startswith("_")]
+    namespace.update({name: getattr(machine, name) for name in names})

@@ -1,0 +1,130 @@
+"""Vectors of the keeper: random walks, answered by following all outcomes of the model."""
+
+import random
+
+from tests.support.toy import charter
+
+from charter.formats import canonical
+from charter.formats.labels import Labels
+from charter.formats.resolve import resolve
+from charter.formats.suite import Manifest, Models, write_suite
+from charter.formats.vector import Answer, Call, Node, Question, Vector, Why
+
+NODES = {"n1": 0, "n2": 7}
+
+
+def question(*calls, nodes=None, given=None):
+    operations = tuple(Call(operation, args) for operation, args in calls)
+    return Question("toy.lease", "", "keeper", {"Node": nodes or NODES}, given, operations)
+
+
+def vector(*calls, why=None, model=charter, given=None):
+    asked = question(*calls, given=given)
+    return Vector(asked, answer(asked, model), why or Why())
+
+
+class Table(list):
+    """Values by position, each once."""
+
+    def __init__(self):
+        super().__init__()
+        self.positions = {}
+
+    def at(self, value):
+        text = canonical.text(value)
+        if text not in self.positions:
+            self.positions[text] = len(self)
+            self.append(value)
+        return self.positions[text]
+
+
+def answer(asked, model=charter):
+    observations, replies = Table(), Table()
+    start = model.initial(asked.sorts)
+    if asked.given is not None:
+        start = model.given(asked.given, asked.sorts)
+    raw = model.observe(start)
+    _, seen, labels = Labels().step(None, raw)
+    steps = [(Node((), "", -1, observations.at(seen)),)]
+    front = [(start, labels, (raw,))]
+    for call in asked.operations:
+        found = {}
+        for origin, (state, labels, history) in enumerate(front):
+            args = resolve(dict(call.args), history, lambda path: "@999999")
+            for outcome in model.outcomes(state, call.operation, args):
+                raw = model.observe(outcome.state)
+                reply, seen, after = labels.step(outcome.reply, raw)
+                key = (outcome.branch, replies.at(reply), observations.at(seen), outcome.state)
+                found.setdefault(key, ([], (outcome.state, after, (*history, raw))))[0].append(
+                    origin
+                )
+        steps.append(tuple(Node(tuple(o), key[0], key[1], key[2]) for key, (o, _) in found.items()))
+        front = [item for _, item in found.values()]
+    return Answer(tuple(observations), tuple(replies), tuple(steps))
+
+
+def random_calls(rng, length):
+    calls = []
+    for step in range(length):
+        node = rng.choice(list(NODES))
+        epoch = {"ref": [rng.randrange(step + 1), "registration", node, "epoch"]}
+        if rng.random() < 0.2:
+            epoch = {"never_issued": True}
+        calls.append(
+            rng.choice(
+                [
+                    ("register", {"node": node}),
+                    ("elect", {}),
+                    (
+                        "write",
+                        {
+                            "node": node,
+                            "epoch": epoch,
+                            "version": {"ref": [step, "version"], "plus": rng.choice([0, 0, 1])},
+                        },
+                    ),
+                    ("expire", {"node": node}),
+                    ("failover", {}),
+                ]
+            )
+        )
+    return calls
+
+
+def random_vectors(count, seed=0, length=6):
+    """Vectors with different questions whose references are defined on all allowed paths."""
+    rng = random.Random(seed)
+    found = {}
+    while len(found) < count:
+        calls = [("register", {"node": "n1"}), *random_calls(rng, length - 1)]
+        try:
+            made = vector(*calls, why=Why(source="random"))
+        except Exception:  # a reference to nothing
+            continue
+        found[made.id] = made
+    return list(found.values())
+
+
+def killers():
+    stale = {"ref": [1, "registration", "n1", "epoch"]}
+    write = {"node": "n1", "epoch": stale, "version": 1}
+    register = ("register", {"node": "n1"})
+    return [vector(register, ("elect", {}), register, ("write", write))]
+
+
+def write_toy_suite(folder, count=40, seed=0):
+    """A suite of the keeper in `folder`, with its models and canaries."""
+    kills = killers()
+    models = Models(
+        "tests.support.toy.charter",
+        {
+            "known": {
+                "": "tests.support.toy.keeps_leader",
+                "leader_stays": "tests.support.toy.keeps_leader",
+            }
+        },
+        {"no_epoch_check": "tests.support.toy.no_epoch_check"},
+    )
+    about = Manifest("", "toy.lease", "", "keeper", charter.SPEC_DIGEST, 0, models,
+                     {"no_epoch_check": tuple(v.id for v in kills)})  # fmt: skip
+    return write_suite(folder, [*random_vectors(count, seed), *kills], about)
