@@ -121,7 +121,8 @@ def _send(reader: Reader, node: Tree) -> nodes.Send:
 
 def _receive(reader: Reader, node: Tree) -> nodes.Receive:
     variable, channel = node.children
-    target, keys = expr(reader, channel), []
+    keys: list[Expr] = []
+    target = expr(reader, channel)
     while isinstance(target, nodes.Index):
         keys.insert(0, target.key)
         target = target.target
@@ -165,33 +166,79 @@ def _conjunct(reader: Reader, node: Tree) -> nodes.Conjunct:
     return remarked(reader, node, item)
 
 
-def _guard(reader: Reader, part: Part) -> tuple[nodes.Conjunct, ...]:
-    """The conjuncts of a guard: its `and`-parts, or the whole if it is no conjunction."""
-    if part is None:
-        return ()
-    node = tree(part)
-    parts, conclusion = node.children, None
-    if len(parts) > 1 and leaf(parts[-2]).kind == "IMPLIES":
-        parts, conclusion = parts[:-2], parts[-1]
-    conjuncts = [_conjunct(reader, tree(child)) for child in parts[::2]]
-    operators = [leaf(child).text for child in parts[1::2]]
+def _segments(parts: tuple[Part, ...]) -> list[list[Tree]]:
+    """The operands of a guard, from one label to the next; between two segments stands `and`."""
+    segments: list[list[Tree]] = []
+    for position in range(0, len(parts), 2):
+        operand = tree(parts[position])
+        joined = position > 0 and leaf(parts[position - 1]).text == "or"
+        if not segments or (operand.children[0] is not None and not joined):
+            segments.append([])
+        segments[-1].append(operand)
+    return segments
+
+
+def _segment(
+    reader: Reader, operands: list[Tree], operators: list[str], conclusion: Part
+) -> tuple[nodes.Conjunct, ...]:
+    """What one label covers: several `and`-parts (the label names the first), or one condition."""
+    conjuncts = [_conjunct(reader, operand) for operand in operands]
     if conclusion is None and set(operators) <= {"and"}:
         return tuple(conjuncts)
     for later in conjuncts[1:]:
         if later.label is not None:
             reader.diagnostics.error(
                 "syntax/unexpected",
-                "a label names one `and`-part of a guard, not a part of `or` or `implies`",
+                "a label names one `and`-part of a guard, not a part of `or`",
                 later.label.span,
-                hint="put the label before the whole condition, in parentheses if `and` joins it",
+                hint="put the label before the whole `or`",
             )
-    premise = Tree(node.rule, parts, tree(parts[0]).start, tree(parts[-1]).end, node.depth)
-    whole = fold(reader, [each.condition for each in conjuncts], operators, reader.span(premise))
+    first, last = conjuncts[0], conjuncts[-1]
+    whole = fold(
+        reader, [each.condition for each in conjuncts], operators, first.span.to(last.span)
+    )
     if conclusion is not None:
-        whole = nodes.Binary("implies", whole, expr(reader, conclusion), span=reader.span(node))
-    comments = tuple(line for each in conjuncts for line in (*each.comments, each.trailing) if line)
-    first = conjuncts[0]
-    return (nodes.Conjunct(first.label, whole, comments=comments, span=reader.span(node)),)
+        right = expr(reader, conclusion)
+        whole = nodes.Binary("implies", whole, right, span=whole.span.to(right.span))
+    comments = [line for each in conjuncts for line in (*each.comments, each.trailing)]
+    return (
+        nodes.Conjunct(
+            first.label,
+            whole,
+            comments=tuple(line for line in comments if line),
+            span=first.span.to(whole.span),
+        ),
+    )
+
+
+def _guard(reader: Reader, part: Part) -> tuple[nodes.Conjunct, ...]:
+    """The conjuncts of a guard. `l: a or b and k: c` has two: a label reaches to the next one."""
+    if part is None:
+        return ()
+    node = tree(part)
+    parts: tuple[Part, ...] = node.children
+    conclusion: Part = None
+    if len(parts) > 1 and leaf(parts[-2]).kind == "IMPLIES":
+        parts, conclusion = parts[:-2], parts[-1]
+    segments = _segments(parts)
+    if conclusion is not None and len(segments) > 1:
+        reader.diagnostics.error(
+            "syntax/mixed-operators",
+            "`and` and `implies` stand side by side, and nothing says how far the labels reach",
+            reader.span(node),
+            hint="parenthesise, for example `known: a and ready: (b implies c)`",
+        )
+    found: list[nodes.Conjunct] = []
+    position = 0
+    for operands in segments:
+        operators = [
+            leaf(parts[2 * index + 1]).text
+            for index in range(position, position + len(operands) - 1)
+        ]
+        position += len(operands)
+        end = conclusion if position * 2 > len(parts) else None
+        found.extend(_segment(reader, operands, operators, end))
+    return tuple(found)
 
 
 def branch(reader: Reader, part: Part) -> nodes.Branch:

@@ -49,9 +49,8 @@ class PairLets:
             elif kind == "IN" and waiting[-1] and before not in BINDING and last != "NOT":
                 waiting[-1] -= 1
                 kind = "_LET_IN"
-                token = Token.new_borrow_pos(kind, token.value, token)
             before, last = last, kind
-            yield token
+            yield token if kind == token.type else Token.new_borrow_pos(kind, token.value, token)
 
 
 @cache
