@@ -1,0 +1,90 @@
+"""The public surface of the compiler: read, check, load, flatten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from charter import driver
+from charter.diagnostics import Diagnostics
+from charter.ir import nodes as ir
+from charter.source import Source
+
+__all__ = ["Selection", "Unreadable", "check", "flattened", "load", "read_sources"]
+
+
+class Unreadable(Exception):
+    """A charter that cannot be read; the message is one sentence for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which edits to apply to a protocol: a variant and a mutant by name ("" for none), and
+    entries of an overlay: the path of the overlay's file, then names of entries."""
+
+    variant: str = ""
+    mutant: str = ""
+    overlay: tuple[Path, tuple[str, ...]] | None = None
+
+
+PLAIN = Selection()
+
+
+def read_sources(path: Path) -> tuple[Source, ...]:
+    """The files of a protocol: `path` itself, or all `*.charter` directly in it, by name.
+
+    Raises `Unreadable`."""
+    if path.is_dir():
+        files = sorted(path.glob("*.charter"), key=lambda file: file.name)
+        if not files:
+            raise Unreadable(f"{path.as_posix()} holds no file that ends in .charter")
+    else:
+        files = [path]
+    return tuple(_read(file) for file in files)
+
+
+def _read(path: Path) -> Source:
+    name = path.as_posix()
+    try:
+        return Source(name, path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Unreadable(f"{name} does not exist") from None
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"{name} is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise Unreadable(f"{name} cannot be read: {error.strerror}") from None
+
+
+def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
+    """The core of a protocol. Raises `Refused` with every error, or `Unreadable`."""
+    return driver.compile_sources(read_sources(path), _choice(selection))
+
+
+def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> ir.Model:
+    """The core of a protocol in one text. Raises `Refused` with every error."""
+    return driver.compile_sources((Source(name, text),), _choice(selection))
+
+
+def check(path: Path) -> Diagnostics:
+    """Everything that is wrong with a charter, its variants and mutants. Raises `Unreadable`."""
+    return driver.check_sources(read_sources(path))
+
+
+def check_sources(sources: Sequence[Source]) -> Diagnostics:
+    """The same for texts that were read already."""
+    return driver.check_sources(sources)
+
+
+def flattened(path: Path, variant: str) -> str:
+    """The text of a charter with a variant applied. Raises `Refused` or `Unreadable`."""
+    from charter.syntax.show import show
+
+    files = driver.flatten(read_sources(path), driver.Choice(variant=variant), Diagnostics())
+    return show(driver.as_one_file(files))
+
+
+def _choice(selection: Selection) -> driver.Choice:
+    overlay, entries = selection.overlay or (None, ())
+    sources = () if overlay is None else read_sources(overlay)
+    return driver.Choice(selection.variant, selection.mutant, sources, entries)

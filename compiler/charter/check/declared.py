@@ -1,0 +1,248 @@
+"""First pass: every declared name with its type, so that declarations see each other in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from charter.check.scopes import BUILTINS, Signature, suggest
+from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown, show_type
+from charter.diagnostics import Diagnostics
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.source import Span
+from charter.syntax import nodes as sx
+
+TypeDecl = sx.SortDecl | sx.CounterDecl | sx.EnumDecl | sx.RecordDecl | sx.UnionDecl | sx.AliasDecl
+_RESERVED = frozenset((*BUILTINS, "present", "none", "bool", "int"))
+
+
+@dataclass(slots=True)
+class Names:
+    """One namespace; says where a name was declared first when it is declared again."""
+
+    diagnostics: Diagnostics
+    first: dict[str, Span] = field(default_factory=dict)
+
+    def add(self, name: str, span: Span) -> bool:
+        """False, and an error, if the name is taken."""
+        if name in self.first:
+            notes = (("it was declared here", self.first[name]),)
+            message = f"`{name}` is declared twice"
+            self.diagnostics.error("name/duplicate", message, span, notes=notes)
+            return False
+        self.first[name] = span
+        return True
+
+
+@dataclass(slots=True)
+class Types:
+    """Resolves surface types; declarations are looked at when they are first needed."""
+
+    diagnostics: Diagnostics
+    declared: dict[str, TypeDecl]
+    consts: dict[str, ty.Type] = field(default_factory=dict)
+    resolved: dict[str, ty.Type] = field(default_factory=dict)
+    open: list[str] = field(default_factory=list)
+
+    def named(self, name: str, span: Span) -> ty.Type:
+        """The type called `name`."""
+        if name == "bool":
+            return BOOL
+        if name in self.resolved:
+            return self.resolved[name]
+        if name not in self.declared:
+            hint = suggest(name, (*self.declared, "bool"))
+            self.diagnostics.error("name/unknown", f"there is no type `{name}`", span, hint=hint)
+            return UNKNOWN
+        if name in self.open:
+            message = f"`{name}` contains itself, so its values would have no end"
+            self.diagnostics.error("type/not-finite", message, span)
+            return UNKNOWN
+        self.open.append(name)
+        self.resolved[name] = self._declaration(self.declared[name])
+        self.open.pop()
+        return self.resolved[name]
+
+    def _declaration(self, node: TypeDecl) -> ty.Type:
+        name = node.name.text
+        match node:
+            case sx.SortDecl():
+                return ty.Sort(name)
+            case sx.CounterDecl():
+                return ty.Counter(name, node.opaque, node.ordered)
+            case sx.EnumDecl():
+                return ty.Enum(name, tuple(member.text for member in node.members))
+            case sx.AliasDecl():
+                return self.type(node.type)
+            case sx.RecordDecl():
+                return self._record(node)
+            case sx.UnionDecl():
+                return self._union(node)
+            case _:
+                assert_never(node)
+
+    def _record(self, node: sx.RecordDecl) -> ty.Type:
+        names = Names(self.diagnostics)
+        fields: list[tuple[str, ty.Type]] = []
+        for line in node.fields:
+            kind = self.type(line.type)
+            fields += [(name.text, kind) for name in line.names if names.add(name.text, name.span)]
+        return ty.Record(node.name.text, tuple(fields))
+
+    def _union(self, node: sx.UnionDecl) -> ty.Type:
+        cases = tuple((case.name.text, self._params(case.params)) for case in node.cases)
+        return ty.Union(node.name.text, cases)
+
+    def _params(self, params: Iterable[sx.Param]) -> tuple[tuple[str, ty.Type], ...]:
+        names = Names(self.diagnostics)
+        return tuple(
+            (param.name.text, self.type(param.type))
+            for param in params
+            if names.add(param.name.text, param.name.span)
+        )
+
+    def params(self, params: Iterable[sx.Param]) -> tuple[ir.Param, ...]:
+        """Parameters of a function, an operation or a step."""
+        return tuple(ir.Param(name, kind) for name, kind in self._params(params))
+
+    def type(self, node: sx.Type) -> ty.Type:
+        """The type that `node` writes."""
+        match node:
+            case sx.NamedType():
+                return self.named(node.name, node.span)
+            case sx.IntType():
+                return self._int(node)
+            case sx.WrappedType():
+                return self._wrapped(node)
+            case sx.SeqType():
+                inner, limit = self.type(node.inner), self.limit(node.limit)
+                return UNKNOWN if is_unknown(inner) else ty.Seq(inner, limit)
+            case sx.MapType():
+                return self._map(node)
+            case _:
+                assert_never(node)
+
+    def _int(self, node: sx.IntType) -> ty.Type:
+        low, high = self.limit(node.low), self.limit(node.high)
+        if low.const == high.const and low.plus > high.plus:
+            message = f"no number is from {low.plus} to {high.plus}"
+            self.diagnostics.error("int/out-of-range", message, node.span)
+        return ty.Int(low, high)
+
+    def _wrapped(self, node: sx.WrappedType) -> ty.Type:
+        inner = self.type(node.inner)
+        if is_unknown(inner):
+            return UNKNOWN
+        match node.wrapper:
+            case "set":
+                return ty.Set(inner)
+            case "option":
+                if isinstance(inner, ty.Option):
+                    message = "an option of an option cannot be told from its inside"
+                    hint = "declare a union with a case for each meaning"
+                    self.diagnostics.error("type/nested-option", message, node.span, hint=hint)
+                    return UNKNOWN
+                return ty.Option(inner)
+            case "ranking":
+                return ty.Ranking(self._finite(inner, node.inner.span, "a ranking is"))
+            case _:
+                assert_never(node.wrapper)
+
+    def _map(self, node: sx.MapType) -> ty.Type:
+        key, value = self.type(node.key), self.type(node.value)
+        if is_unknown(key) or is_unknown(value):
+            return UNKNOWN
+        return ty.Map(self._finite(key, node.key.span, "the keys of a map are"), value)
+
+    def _finite(self, kind: ty.Type, span: Span, what: str) -> ty.Type:
+        if is_unknown(kind) or is_finite(kind):
+            return kind
+        message = f"{what} of a finite type, {show_type(kind)} is not"
+        self.diagnostics.error("type/not-finite", message, span)
+        return UNKNOWN
+
+    def limit(self, node: sx.Expr) -> ty.Limit:
+        """A number, a constant, or a constant plus or minus a number."""
+        match node:
+            case sx.IntLit():
+                return ty.Limit("", node.value)
+            case sx.Unary(op="-", operand=sx.IntLit(value=value)):
+                return ty.Limit("", -value)
+            case sx.Ident(name=name) if isinstance(self.consts.get(name), ty.Int):
+                return ty.Limit(name, 0)
+            case sx.Ident():
+                hint = suggest(node.name, self.consts)
+                message = f"`{node.name}` is not a constant of the protocol"
+                self.diagnostics.error("name/unknown", message, node.span, hint=hint)
+                return ty.Limit("", 0)
+            case sx.Binary(op="+" | "-", left=left, right=sx.IntLit(value=value)):
+                base = self.limit(left)
+                return ty.Limit(base.const, base.plus + (value if node.op == "+" else -value))
+            case _:
+                message = "a limit is a number, a constant, or a constant plus a number"
+                self.diagnostics.error("type/mismatch", message, node.span)
+                return ty.Limit("", 0)
+
+
+def declarations(files: Iterable[sx.File]) -> Iterator[sx.Declaration]:
+    """All declarations of a protocol."""
+    for file in files:
+        yield from file.declarations
+
+
+def collect_types(files: sx.Protocol, diagnostics: Diagnostics) -> Types:
+    """Every type and constant of the protocol."""
+    values = Names(diagnostics)
+    types = Types(diagnostics, {})
+    for node in declarations(files):
+        if isinstance(node, TypeDecl):
+            if _named_well(node.name, diagnostics) and values.add(node.name.text, node.name.span):
+                types.declared[node.name.text] = node
+        elif isinstance(node, sx.ConstDecl) and values.add(node.name.text, node.name.span):
+            types.consts[node.name.text] = types.type(node.type)
+    for name, decl in types.declared.items():
+        types.named(name, decl.name.span)
+        if isinstance(decl, sx.EnumDecl):
+            for member in decl.members:
+                values.add(member.text, member.span)
+        elif isinstance(decl, sx.UnionDecl):
+            for case in decl.cases:
+                values.add(case.name.text, case.name.span)
+    return types
+
+
+def _named_well(name: sx.Name, diagnostics: Diagnostics) -> bool:
+    if name.text not in _RESERVED:
+        return True
+    diagnostics.error("name/shadows", f"`{name.text}` is built in", name.span)
+    return False
+
+
+def collect_functions(
+    files: sx.Protocol, types: Types, diagnostics: Diagnostics
+) -> dict[str, Signature]:
+    """The signature of every function."""
+    names = Names(diagnostics)
+    functions: dict[str, Signature] = {}
+    for node in declarations(files):
+        if not isinstance(node, sx.FunDecl):
+            continue
+        name = node.name
+        if _named_well(name, diagnostics) and names.add(name.text, name.span):
+            params, result = types.params(node.params), types.type(node.result)
+            functions[name.text] = Signature(name.text, params, result, (), name.span)
+    return functions
+
+
+def members_of(types: Types) -> dict[str, ty.Enum]:
+    """Enum members are global names."""
+    enums = [kind for kind in types.resolved.values() if isinstance(kind, ty.Enum)]
+    return {member: enum for enum in enums for member in enum.members}
+
+
+def cases_of(types: Types) -> dict[str, ty.Union]:
+    """Cases of unions are global names."""
+    unions = [kind for kind in types.resolved.values() if isinstance(kind, ty.Union)]
+    return {tag: union for union in unions for tag, _ in union.cases}

@@ -1,0 +1,55 @@
+"""What an edit is called."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from charter.syntax import nodes as sx
+
+
+def place_text(at: sx.Address) -> str:
+    """`controller.alter_partition/committed`."""
+    text = at.head.text
+    if at.operation is not None:
+        text += f".{at.operation.text}"
+    if at.branch is not None:
+        text += f"/{at.branch.text}"
+    return text
+
+
+def address_text(edit: sx.Edit) -> str:
+    """The rule that an edit changes: a name, or a place with `:label` for a conjunct, `:x'` for
+    an update, `/branch` for a branch."""
+    match edit:
+        case sx.Replace():
+            return edit.declaration.name.text
+        case sx.ReplaceBranch():
+            return f"{place_text(edit.at)}/{edit.branch.name.text}"
+        case sx.ReplaceOperation():
+            return f"{place_text(edit.at)}.{edit.operation.name.text}"
+        case sx.ReplaceConjunct():
+            return f"{place_text(edit.at)}:{edit.label.text}"
+        case sx.ReplaceUpdate():
+            return f"{place_text(edit.at)}:{edit.variable.text}'"
+        case sx.Drop():
+            return _dropped(edit)
+        case sx.Add():
+            name = edit.declaration
+            label = name.title if isinstance(name, sx.ScenarioDecl) else name.name.text
+            if edit.at is None:
+                return label
+            return f"{place_text(edit.at)}{'/' if isinstance(name, sx.Branch) else '.'}{label}"
+        case _:
+            assert_never(edit)
+
+
+def _dropped(edit: sx.Drop) -> str:
+    if edit.at is None:
+        return edit.name.text
+    match edit.what:
+        case "conjunct":
+            return f"{place_text(edit.at)}:{edit.name.text}"
+        case "update":
+            return f"{place_text(edit.at)}:{edit.name.text}'"
+        case _:
+            return place_text(edit.at)

@@ -1,0 +1,386 @@
+"""From surface trees to core: the only producer of core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from charter.check import instances, machines, steps
+from charter.check.declared import Types, declarations
+from charter.check.edits import address_text
+from charter.check.infer import expression
+from charter.check.scopes import Globals, Machine, Scope, suggest
+from charter.check.statements import Body, branch_body, doc_of
+from charter.check.types import BOOL, is_unknown
+from charter.diagnostics import Diagnostics
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.syntax import nodes as sx
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What all declarations are read with."""
+
+    globals: Globals
+    types: Types
+    diagnostics: Diagnostics
+
+    def scope(self, machine: Machine | None = None, *, primes: bool = False) -> Scope:
+        """A scope in which nothing but declarations is visible."""
+        return Scope(self.globals, self.diagnostics, expression, machine, primes)
+
+
+def elaborate(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
+    """The core of a protocol whose edits have been applied (`variant` is only its name).
+
+    Errors go to `diagnostics`; the result then has holes and must not be used.
+    """
+    table, types = machines.collect(files, diagnostics)
+    context = Context(table, types, diagnostics)
+    found = list(declarations(files))
+    first = files[0]
+    components = tuple(component(context, n) for n in found if isinstance(n, sx.ComponentDecl))
+    return ir.Model(
+        protocol=first.protocol.text,
+        variant=variant,
+        sorts=_of_kind(types, ty.Sort),
+        counters=_of_kind(types, ty.Counter),
+        enums=_of_kind(types, ty.Enum),
+        records=tuple(r for r in _of_kind(types, ty.Record) if not is_unknown(r)),
+        unions=_of_kind(types, ty.Union),
+        consts=tuple(table.consts.items()),
+        functions=tuple(function(context, n) for n in found if isinstance(n, sx.FunDecl)
+                        and n.name.text in table.functions),
+        components=components,
+        systems=tuple(system(context, n, components) for n in found if isinstance(n, sx.SystemDecl)),
+        properties=tuple(p for n in found if isinstance(n, sx.PropertyDecl)
+                         for p in property_of(context, n)),
+        instances=tuple(i for n in found if isinstance(n, sx.InstanceDecl)
+                        for i in instances.instance(context.scope(), n)),
+        scenarios=tuple(s for n in found if isinstance(n, sx.ScenarioDecl)
+                        for s in instances.scenario(context.scope(), n, citations(context, n.citations))),
+        mutants=tuple(mutant(n) for n in found if isinstance(n, sx.MutantDecl)),
+        variants=tuple(n.name.text for n in found if isinstance(n, sx.VariantDecl)),
+        sources=tuple(table.sources.items()),
+        docs=tuple(type_docs(found)),
+        span=first.span,
+        doc=doc_of(first),
+    )  # fmt: skip
+
+
+_K = TypeVar("_K", ty.Sort, ty.Counter, ty.Enum, ty.Record, ty.Union)
+
+
+def _of_kind(types: Types, kind: type[_K]) -> tuple[_K, ...]:
+    return tuple(
+        found
+        for name, found in types.resolved.items()
+        if isinstance(found, kind) and found.name == name
+    )
+
+
+def citations(context: Context, nodes: Iterable[sx.Citation]) -> tuple[ir.Citation, ...]:
+    """Citations, each of a declared source or `silent`."""
+    for node in nodes:
+        if node.source != "silent" and node.source not in context.globals.sources:
+            hint = suggest(node.source, (*context.globals.sources, "silent"))
+            message = f"there is no source `{node.source}`"
+            hint = hint or f'declare it: source {node.source} "title"'
+            context.diagnostics.error("cite/unknown-source", message, node.span, hint=hint)
+    return tuple(ir.Citation(node.source, node.section) for node in nodes)
+
+
+def _with_params(scope: Scope, params: Iterable[ir.Param], nodes: Iterable[sx.Param]) -> Scope:
+    names = {node.name.text: node.name for node in nodes}
+    for param in params:
+        scope, _ = scope.bind(names[param.name], param.type)
+    return scope
+
+
+def function(context: Context, node: sx.FunDecl) -> ir.Function:
+    """A function."""
+    signature = context.globals.functions[node.name.text]
+    scope = _with_params(context.scope(), signature.params, node.params)
+    body = scope.check(node.body, signature.result)
+    return ir.Function(
+        signature.name, signature.params, signature.result, body,
+        citations(context, node.citations), span=node.span, doc=doc_of(node),
+    )  # fmt: skip
+
+
+def state_variable(scope: Scope, node: sx.StateDecl, kind: ty.Type) -> ir.StateVar:
+    """A state variable with its initial value, which reads no state."""
+    initial = scope.check(node.initial, kind)
+    return ir.StateVar(node.name.text, kind, initial, node.kind, span=node.span, doc=doc_of(node))
+
+
+def component(context: Context, node: sx.ComponentDecl) -> ir.Component:
+    """A component."""
+    machine = context.globals.machines[node.name.text]
+    outside = context.scope()
+    state: list[ir.StateVar] = []
+    operations: list[ir.Operation] = []
+    observed: list[ir.Observable] = []
+    for member in node.members:
+        match member:
+            case sx.StateDecl():
+                kind = machine.state[member.name.text].type
+                state.append(state_variable(outside, member, kind))
+            case sx.Operation():
+                operations.append(operation(context, machine, member))
+            case sx.ObserveDecl():
+                observed += observables(outside, machine, member)
+    return ir.Component(
+        node.name.text, tuple(state), tuple(operations), tuple(observed),
+        span=node.span, doc=doc_of(node),
+    )  # fmt: skip
+
+
+def operation(context: Context, machine: Machine, node: sx.Operation) -> ir.Operation:
+    """An operation: lets are handed to the branches that follow them."""
+    signature = machine.operations[node.name.text]
+    scope = _with_params(context.scope(machine), signature.params, node.params)
+    lets: tuple[ir.Bind, ...] = ()
+    branches: list[ir.Branch] = []
+    group = 0
+    for line in node.body:
+        match line:
+            case sx.Let():
+                value = scope.infer(line.value)
+                scope, name = scope.bind(line.name, value.type)
+                lets = (*lets, ir.Bind(name, value, span=line.span, doc=doc_of(line)))
+            case sx.Branch():
+                branches.append(branch(context, scope, line, signature.result))
+            case sx.AnyOrder():
+                group += 1
+                for inner in line.branches:
+                    core = branch(context, scope, inner, signature.result)
+                    branches.append(replace(core, group=group))
+                continue
+        if isinstance(line, sx.Branch):
+            branches[-1] = replace(branches[-1], lets=lets)
+    return ir.Operation(
+        signature.name, signature.params, signature.result, tuple(branches),
+        citations(context, node.citations), span=node.span, doc=doc_of(node),
+    )  # fmt: skip
+
+
+def branch(context: Context, scope: Scope, node: sx.Branch, result: ty.Type) -> ir.Branch:
+    """A branch, without the lets of its operation."""
+    assert scope.machine is not None
+    guard: list[ir.Conjunct] = []
+    labels: set[str] = set()
+    for position, part in enumerate(node.guard, start=1):
+        label = str(position) if part.label is None else part.label.text
+        if label in labels:
+            scope.error("name/duplicate", f"two conjuncts are called `{label}`", part.span)
+        labels.add(label)
+        condition = scope.check(part.condition, BOOL)
+        guard.append(ir.Conjunct(label, condition, span=part.span, doc=doc_of(part)))
+    body, reply = branch_body(scope, scope.machine, node, result)
+    return ir.Branch(
+        node.name.text, 0, (), tuple(guard), body, reply, citations(context, node.citations),
+        span=node.span, doc=doc_of(node),
+    )  # fmt: skip
+
+
+_MODES: dict[str, ir.CompareMode] = {
+    "exact": "exact",
+    "difference": "difference",
+    "opaque": "opaque",
+    "ignored": "ignored",
+}
+
+
+def observables(scope: Scope, machine: Machine, node: sx.ObserveDecl) -> list[ir.Observable]:
+    """One level: each path checked against the state, its mode by type where none is given."""
+    found: list[ir.Observable] = []
+    for entry in node.entries:
+        names = tuple(name.text for name in entry.path)
+        kind = _observed_type(scope, machine, entry)
+        if entry.mode and entry.mode not in _MODES:
+            hint = f"one of {', '.join(_MODES)}"
+            message = f"nothing compares by `{entry.mode}`"
+            scope.error("name/unknown", message, entry.span, hint=hint)
+        by_type: ir.CompareMode = "exact"
+        if isinstance(kind, ty.Counter) and kind.opaque:
+            by_type = "opaque"
+        mode = _MODES.get(entry.mode, by_type)
+        found.append(
+            ir.Observable(node.level.text, names, mode, span=entry.span, doc=doc_of(entry))
+        )
+    return found
+
+
+def _observed_type(scope: Scope, machine: Machine, entry: sx.Observed) -> ty.Type | None:
+    head = entry.path[0]
+    variable = machine.state.get(head.text)
+    if variable is None:
+        hint = suggest(head.text, machine.state)
+        message = f"{machine.name} has no state variable `{head.text}`"
+        scope.error("name/unknown", message, head.span, hint=hint)
+        return None
+    if variable.kind == "ghost":
+        message = f"`{head.text}` is ghost state: it is for properties only"
+        scope.error("effect/ghost-interference", message, head.span)
+    kind: ty.Type = _inside(variable.type)
+    for name in entry.path[1:]:
+        if is_unknown(kind):
+            return None
+        fields = dict(kind.fields) if isinstance(kind, ty.Record) else {}
+        if name.text not in fields:
+            message = f"there is no field `{name.text}` here"
+            scope.error("name/unknown", message, name.span, hint=suggest(name.text, fields))
+            return None
+        kind = _inside(fields[name.text])
+    return kind
+
+
+def _inside(kind: ty.Type) -> ty.Type:
+    """Past maps and options, which a path does not mention."""
+    while isinstance(kind, ty.Map | ty.Option):
+        kind = kind.value if isinstance(kind, ty.Map) else kind.inner
+    return kind
+
+
+def system(
+    context: Context, node: sx.SystemDecl, components: tuple[ir.Component, ...]
+) -> ir.System:
+    """A system: parts, channels and budgets become state."""
+    machine = context.globals.machines[node.name.text]
+    builder = _SystemBuilder(context, machine, components, [], [], [])
+    for member in node.members:
+        builder.add(member)
+    for channel in machine.channels.values():
+        if channel.lossy:
+            signature = machine.operations[f"lose_{channel.name}"]
+            scope = context.scope(machine)
+            builder.steps.append(steps.lose(scope, machine, channel, signature))
+    return ir.System(
+        node.name.text, tuple(builder.parts), tuple(builder.state), tuple(builder.steps),
+        span=node.span, doc=doc_of(node),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _SystemBuilder:
+    context: Context
+    machine: Machine
+    components: tuple[ir.Component, ...]
+    parts: list[ir.Part]
+    state: list[ir.StateVar]
+    steps: list[ir.Step]
+
+    def add(self, member: sx.PartDecl | sx.ChannelDecl | sx.StateDecl | sx.StepDecl) -> None:
+        scope = self.context.scope()
+        name = member.name.text
+        match member:
+            case sx.StateDecl():
+                kind = self.machine.state[name].type
+                self.state.append(state_variable(scope, member, kind))
+            case sx.PartDecl():
+                part = self.machine.parts[name]
+                self.parts.append(
+                    ir.Part(name, part.index, part.component, span=member.span, doc=doc_of(member))
+                )
+                self.state.extend(part_state(self.parts[-1], self.components))
+            case sx.ChannelDecl():
+                channel = self.machine.channels[name]
+                if not is_unknown(machines.channel_type(channel)):
+                    initial = steps.initial_content(channel, member.span)
+                    self.state.append(
+                        ir.StateVar(name, initial.type, initial, "durable", span=member.span,
+                                    doc=doc_of(member))
+                    )  # fmt: skip
+            case sx.StepDecl():
+                self.steps.append(self.step(member))
+
+    def step(self, node: sx.StepDecl) -> ir.Step:
+        signature = self.machine.operations[node.name.text]
+        scope = _with_params(self.context.scope(self.machine), signature.params, node.params)
+        body = Body(scope, self.machine)
+        if node.budget is not None:
+            self.budget(body, node.budget)
+        steps.step_body(body, node.body)
+        return ir.Step(
+            signature.name, signature.params, tuple(body.lines),
+            citations(self.context, node.citations), span=node.span, doc=doc_of(node),
+        )  # fmt: skip
+
+    def budget(self, body: Body, name: sx.Name) -> None:
+        kind = self.context.globals.consts.get(name.text)
+        if not isinstance(kind, ty.Int):
+            message = f"a budget is a constant of the protocol, `{name.text}` is none"
+            hint = suggest(name.text, self.context.globals.consts)
+            body.scope.error("name/unknown", message, name.span, hint=hint)
+            return
+        variable = steps.budget_variable(name.text)
+        if all(known.name != variable for known in self.state):
+            limit = ir.ConstRef(name.text, type=kind, span=name.span)
+            left = ty.Int(ty.Limit("", 0), ty.Limit(name.text, 0))
+            self.state.append(ir.StateVar(variable, left, limit, "durable", span=name.span))
+        steps.budget(body, name)
+
+
+def part_state(part: ir.Part, components: Iterable[ir.Component]) -> list[ir.StateVar]:
+    """The state of a part, as state of its system: a map where there are many of it."""
+    state: list[ir.StateVar] = []
+    for variable in (v for c in components if c.name == part.component for v in c.state):
+        kind, initial = variable.type, variable.initial
+        if part.index is not None:
+            kind = ty.Map(part.index, kind)
+            initial = ir.MapNew(f"{part.name}_index", initial, type=kind, span=variable.span)
+        name = f"{part.name}.{variable.name}"
+        state.append(replace(variable, name=name, type=kind, initial=initial))
+    return state
+
+
+def property_of(context: Context, node: sx.PropertyDecl) -> tuple[ir.Property, ...]:
+    """A property, or nothing if its machine is not there."""
+    machine = context.globals.machines.get(node.machine.text)
+    if machine is None:
+        instances.no_machine(context.scope(), node.machine)
+        return ()
+    scope = context.scope(machine, primes=node.kind != "always")
+    body = scope.check(node.body, BOOL)
+    cited = citations(context, node.citations)
+    core = ir.Property(
+        node.kind, node.name.text, machine.name, body, cited, span=node.span, doc=doc_of(node)
+    )
+    return (core,)
+
+
+def mutant(node: sx.MutantDecl) -> ir.Mutant:
+    """The title of a mutant; its model is made by applying its edits."""
+    addresses = tuple(address_text(edit) for edit in node.edits)
+    return ir.Mutant(
+        node.name.text, node.instance.text, node.caught_by.text, addresses,
+        span=node.span, doc=doc_of(node),
+    )  # fmt: skip
+
+
+def type_docs(nodes: Iterable[sx.Declaration]) -> Iterable[tuple[str, str]]:
+    """What authors wrote above or beside types, fields and cases: `Partition`, `Partition.isr`."""
+    for node in nodes:
+        match node:
+            case sx.SortDecl() | sx.CounterDecl() | sx.ConstDecl() | sx.EnumDecl() | sx.AliasDecl():
+                yield from _doc(node.name.text, node)
+            case sx.RecordDecl():
+                yield from _doc(node.name.text, node)
+                for line in node.fields:
+                    for name in line.names:
+                        yield from _doc(f"{node.name.text}.{name.text}", line)
+            case sx.UnionDecl():
+                yield from _doc(node.name.text, node)
+                for case in node.cases:
+                    yield from _doc(f"{node.name.text}.{case.name.text}", case)
+            case _:
+                pass
+
+
+def _doc(key: str, item: sx.Item) -> Iterable[tuple[str, str]]:
+    text = doc_of(item) or item.trailing.strip()
+    if text:
+        yield key, text

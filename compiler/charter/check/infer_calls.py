@@ -1,0 +1,126 @@
+"""Typing rules of functions, built-ins, constructors and records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from charter.check import builtins
+from charter.check.scopes import BUILTINS, Scope, suggest, unknown
+from charter.check.types import is_unknown, show_type
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.source import Span
+from charter.syntax import nodes as sx
+
+assert frozenset(BUILTINS) == frozenset(get_args(ir.BuiltinName))
+
+
+def apply(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
+    """`f(a, b)`: a declared function, a case of a union, `present`, or a built-in."""
+    name, known = node.name.text, scope.globals
+    if name in known.functions:
+        signature = known.functions[name]
+        args = arguments(scope, node.args, signature.params, node.name)
+        return ir.Call(name, args, type=signature.result, span=node.span)
+    if name in known.cases:
+        union = known.cases[name]
+        params = tuple(ir.Param(label, kind) for label, kind in union.params(name))
+        args = arguments(scope, node.args, params, node.name)
+        return ir.UnionNew(name, args, type=union, span=node.span)
+    if name == "present":
+        return _present(scope, node, expected)
+    if name in BUILTINS:
+        return builtins.builtin(scope, node, expected)
+    for arg in node.args:
+        scope.infer(arg, unknown(arg.span).type)
+    hint = suggest(name, (*known.functions, *known.cases, *BUILTINS, "present"))
+    return scope.wrong("name/unknown", f"there is no function `{name}`", node.name.span, hint=hint)
+
+
+def arguments(
+    scope: Scope, nodes: Sequence[sx.Expr], params: Sequence[ir.Param], name: sx.Name
+) -> tuple[ir.Expr, ...]:
+    """The arguments of a call by position."""
+    if len(nodes) != len(params):
+        message = f"`{name.text}` takes {len(params)} arguments, {len(nodes)} are given"
+        wanted = ", ".join(f"{param.name}: {show_type(param.type)}" for param in params)
+        scope.error("type/arity", message, name.span, hint=f"{name.text}({wanted})")
+        return tuple(unknown(name.span) for _ in params)
+    return tuple(scope.check(node, param.type) for node, param in zip(nodes, params, strict=True))
+
+
+def _present(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
+    if len(node.args) != 1:
+        return scope.wrong("type/arity", "`present` takes one argument", node.span)
+    guide = expected.inner if isinstance(expected, ty.Option) else None
+    inner = scope.infer(node.args[0], guide)
+    if isinstance(inner.type, ty.Option):
+        message = "an option of an option cannot be told from its inside"
+        return scope.wrong("type/nested-option", message, node.span)
+    kind = inner.type if is_unknown(inner.type) else ty.Option(inner.type)
+    return ir.Present(inner, type=kind, span=node.span)
+
+
+def record_literal(scope: Scope, node: sx.RecordLit) -> ir.Expr:
+    """`Partition { ... }`: every field once."""
+    kind = scope.globals.types.get(node.name.text)
+    if not isinstance(kind, ty.Record) or is_unknown(kind):
+        if kind is None or not is_unknown(kind):
+            records = (n for n, t in scope.globals.types.items() if isinstance(t, ty.Record))
+            hint = suggest(node.name.text, records)
+            message = f"`{node.name.text}` is not a record"
+            scope.error("name/unknown", message, node.name.span, hint=hint)
+        return unknown(node.span)
+    given = _fields(scope, kind, node.fields)
+    missing = [name for name, _ in kind.fields if name not in given]
+    if missing:
+        message = f"{kind.name} needs {', '.join(f'`{name}`' for name in missing)} too"
+        scope.error("type/missing-field", message, node.name.span, hint="or update with `with`")
+    fields = tuple(given.get(name, unknown(node.span)) for name, _ in kind.fields)
+    return ir.RecordNew(fields, type=kind, span=node.span)
+
+
+def _fields(scope: Scope, kind: ty.Record, inits: Sequence[sx.FieldInit]) -> dict[str, ir.Expr]:
+    types = dict(kind.fields)
+    given: dict[str, ir.Expr] = {}
+    for init in inits:
+        name = init.name.text
+        if name not in types:
+            message = f"{kind.name} has no field `{name}`"
+            scope.error("name/unknown", message, init.name.span, hint=suggest(name, types))
+            continue
+        if name in given:
+            scope.error("name/duplicate", f"`{name}` is given twice", init.name.span)
+        given[name] = scope.check(init.value, types[name])
+    return given
+
+
+def with_fields(scope: Scope, node: sx.WithFields, expected: ty.Type | None) -> ir.Expr:
+    """`p with { field: value }`."""
+    target = scope.infer(node.target, expected)
+    if not isinstance(target.type, ty.Record) or is_unknown(target.type):
+        return _not_updatable(scope, target, "fields", node.span)
+    given = _fields(scope, target.type, node.fields)
+    return ir.RecordWith(target, tuple(given.items()), type=target.type, span=node.span)
+
+
+def with_entries(scope: Scope, node: sx.WithEntries, expected: ty.Type | None) -> ir.Expr:
+    """`m with [key: value]`."""
+    target = scope.infer(node.target, expected)
+    kind = target.type
+    if not isinstance(kind, ty.Map):
+        return _not_updatable(scope, target, "entries", node.span)
+    entries = tuple(
+        (scope.check(entry.key, kind.key), scope.check(entry.value, kind.value))
+        for entry in node.entries
+    )
+    return ir.MapWith(target, entries, type=kind, span=node.span)
+
+
+def _not_updatable(scope: Scope, target: ir.Expr, what: str, span: Span) -> ir.Expr:
+    if is_unknown(target.type):
+        return unknown(span)
+    hint = "take the value out first" if isinstance(target.type, ty.Option) else ""
+    message = f"{show_type(target.type)} has no {what}"
+    return scope.wrong("type/mismatch", message, target.span, hint=hint)

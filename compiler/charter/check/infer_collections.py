@@ -1,0 +1,142 @@
+"""Typing rules of sets, sequences, maps, comprehensions and quantifiers."""
+
+from __future__ import annotations
+
+from charter.check.infer_operators import is_open
+from charter.check.scopes import Scope, unknown
+from charter.check.types import BOOL, UNKNOWN, fits, is_unknown, join, show_type
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.source import Span
+from charter.syntax import nodes as sx
+
+
+def set_literal(scope: Scope, node: sx.SetLit, expected: ty.Type | None) -> ir.Expr:
+    """`{}`, `{a, b}`."""
+    guide = expected.inner if isinstance(expected, ty.Set) else None
+    if not node.items:
+        if guide is None:
+            return _empty(scope, "{}", expected, node.span)
+        return ir.SetNew((), type=expected or UNKNOWN, span=node.span)
+    items = _items(scope, node.items, guide)
+    kind = ty.Set(_common(items))
+    return ir.SetNew(items, type=kind, span=node.span)
+
+
+def seq_literal(scope: Scope, node: sx.SeqLit, expected: ty.Type | None) -> ir.Expr:
+    """`<>`, `<a, b>`: a sequence, or a ranking where one is expected."""
+    match expected:
+        case ty.Ranking(inner=inner):
+            items = tuple(scope.check(item, inner) for item in node.items)
+            return ir.SeqNew(items, type=expected, span=node.span)
+        case ty.Seq(inner=inner, limit=limit):
+            items = tuple(scope.check(item, inner) for item in node.items)
+            if not limit.const and len(items) > limit.plus:
+                message = f"{len(items)} items, but {show_type(expected)}"
+                return scope.wrong("int/out-of-range", message, node.span)
+            return ir.SeqNew(items, type=expected, span=node.span)
+        case _ if not node.items:
+            return _empty(scope, "<>", expected, node.span)
+        case _:
+            items = _items(scope, node.items, None)
+            kind = ty.Seq(_common(items), ty.Limit("", len(items)))
+            return ir.SeqNew(items, type=kind, span=node.span)
+
+
+def _empty(scope: Scope, text: str, expected: ty.Type | None, span: Span) -> ir.Expr:
+    if expected is None:
+        return scope.wrong("type/mismatch", f"nothing here says of what `{text}` is empty", span)
+    if is_unknown(expected):
+        return unknown(span)
+    return scope.wrong("type/mismatch", f"expected {show_type(expected)}, found `{text}`", span)
+
+
+def _items(scope: Scope, nodes: tuple[sx.Expr, ...], guide: ty.Type | None) -> tuple[ir.Expr, ...]:
+    if guide is None:
+        leading = next((node for node in nodes if not is_open(node)), nodes[0])
+        guide = scope.infer(leading).type
+    return tuple(scope.check(node, guide) for node in nodes)
+
+
+def _common(items: tuple[ir.Expr, ...]) -> ty.Type:
+    kind: ty.Type = UNKNOWN
+    for item in items:
+        if fits(item.type, kind):
+            kind = join(kind, item.type)
+    return kind
+
+
+def domain(scope: Scope, node: sx.Expr) -> tuple[ir.Expr, ty.Type]:
+    """A set to range over, and the type of its members."""
+    core = scope.infer(node)
+    if isinstance(core.type, ty.Set):
+        return core, core.type.inner
+    if not is_unknown(core.type):
+        ordered = isinstance(core.type, ty.Seq | ty.Ranking)
+        hint = "write `set(...)` for its members" if ordered else ""
+        message = f"a domain is a set or a finite type, found {show_type(core.type)}"
+        scope.error("type/mismatch", message, core.span, hint=hint)
+    return unknown(node.span), UNKNOWN
+
+
+def whole_type(scope: Scope, node: sx.Expr) -> ty.Type:
+    """The finite type that `node` names, for the keys of a map."""
+    core, inner = domain(scope, node)
+    if isinstance(core, ir.Domain) or is_unknown(inner):
+        return inner
+    message = "a map is over a whole type; a set is not enough"
+    scope.error("type/mismatch", message, node.span, hint=f"`[k in {show_type(inner)}: ...]`")
+    return UNKNOWN
+
+
+def comprehension(scope: Scope, node: sx.Comprehension, expected: ty.Type | None) -> ir.Expr:
+    """`{ body for x in S, y in T if c }`; binders nest, and the inner sets are joined."""
+    guide = expected.inner if isinstance(expected, ty.Set) else None
+    return _nested(scope, node, 0, guide)
+
+
+def _nested(scope: Scope, node: sx.Comprehension, depth: int, guide: ty.Type | None) -> ir.Expr:
+    binder = node.binders[depth]
+    source, inner_type = domain(scope, binder.domain)
+    inner, name = scope.bind(binder.name, inner_type)
+    truth = ir.Literal(True, type=BOOL, span=binder.span)
+    if depth + 1 < len(node.binders):
+        body = _nested(inner, node, depth + 1, guide)
+        return ir.Comprehend(
+            name, source, truth, body, flatten=True, type=body.type, span=node.span
+        )
+    condition = truth if node.condition is None else inner.check(node.condition, BOOL)
+    if node.body is None:
+        body = ir.Local(name, type=inner_type, span=binder.name.span)
+    else:
+        body = inner.infer(node.body, guide)
+    kind = ty.Set(body.type)
+    return ir.Comprehend(name, source, condition, body, type=kind, span=node.span)
+
+
+def map_literal(scope: Scope, node: sx.MapLit, expected: ty.Type | None) -> ir.Expr:
+    """`[k in K: value]`: a value for each key of a finite type."""
+    key = whole_type(scope, node.binder.domain)
+    inner, name = scope.bind(node.binder.name, key)
+    guide = expected.value if isinstance(expected, ty.Map) else None
+    value = inner.infer(node.value, guide)
+    kind = ty.Map(key, value.type)
+    return ir.MapNew(name, value, type=kind, span=node.span)
+
+
+def quantifier(scope: Scope, node: sx.Quantifier) -> ir.Expr:
+    """`forall`, `some`, `the`."""
+    if node.kind == "the" and len(node.binders) > 1:
+        return scope.wrong("type/arity", "`the` takes one variable", node.binders[1].span)
+    return _quantified(scope, node, 0)
+
+
+def _quantified(scope: Scope, node: sx.Quantifier, depth: int) -> ir.Expr:
+    if depth == len(node.binders):
+        return scope.check(node.body, BOOL)
+    binder = node.binders[depth]
+    source, inner_type = domain(scope, binder.domain)
+    inner, name = scope.bind(binder.name, inner_type)
+    body = _quantified(inner, node, depth + 1)
+    kind = inner_type if node.kind == "the" else BOOL
+    return ir.Quantified(node.kind, name, source, body, type=kind, span=node.span)

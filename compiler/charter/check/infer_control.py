@@ -1,0 +1,116 @@
+"""Typing rules of `if`, `let` and `match`."""
+
+from __future__ import annotations
+
+from charter.check.infer_operators import is_open
+from charter.check.scopes import Scope, suggest
+from charter.check.types import BOOL, UNKNOWN, fits, is_unknown, join, show_type
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.syntax import nodes as sx
+
+
+def conditional(scope: Scope, node: sx.If, expected: ty.Type | None) -> ir.Expr:
+    """`if c then a else b`: both sides of one type."""
+    condition = scope.check(node.condition, BOOL)
+    if expected is not None:
+        then = scope.infer(node.then, expected)
+        otherwise = scope.infer(node.otherwise, expected)
+    elif is_open(node.then):
+        otherwise = scope.infer(node.otherwise)
+        then = scope.infer(node.then, otherwise.type)
+    else:
+        then = scope.infer(node.then)
+        otherwise = scope.infer(node.otherwise, then.type)
+    if not fits(then.type, otherwise.type):
+        otherwise = scope.fit(otherwise, then.type)
+    kind = join(then.type, otherwise.type)
+    return ir.If(condition, then, otherwise, type=kind, span=node.span)
+
+
+def let_in(scope: Scope, node: sx.LetIn, expected: ty.Type | None) -> ir.Expr:
+    """`let x = value in body`."""
+    value = scope.infer(node.value)
+    inner, name = scope.bind(node.name, value.type)
+    body = inner.infer(node.body, expected)
+    return ir.Let(name, value, body, type=body.type, span=node.span)
+
+
+Tags = dict[str, tuple[ty.Type, ...]]
+
+
+def _tags(kind: ty.Type) -> Tags | None:
+    match kind:
+        case ty.Option():
+            return {"none": (), "present": (kind.inner,)}
+        case ty.Union():
+            return {tag: tuple(param for _, param in params) for tag, params in kind.cases}
+        case ty.Enum():
+            return dict.fromkeys(kind.members, ())
+        case _:
+            return None
+
+
+def matching(scope: Scope, node: sx.Match, expected: ty.Type | None) -> ir.Expr:
+    """`match e { ... }`: every case once, none forgotten."""
+    subject = scope.infer(node.subject)
+    tags = _tags(subject.type)
+    if tags is None:
+        if not is_unknown(subject.type):
+            message = f"only options, unions and enums are matched, not {show_type(subject.type)}"
+            scope.error("type/mismatch", message, subject.span)
+        return ir.Literal(None, type=UNKNOWN, span=node.span)
+    cases: dict[str, ir.Case] = {}
+    guide = expected or _guide(scope, node, tags)
+    for case in node.cases:
+        core = _case(scope, case, tags, guide)
+        if core is None:
+            continue
+        if core.tag in cases:
+            scope.error("name/duplicate", f"`{core.tag}` has a case already", case.tag.span)
+        cases[core.tag] = core
+        if guide is None and not is_unknown(core.body.type):
+            guide = core.body.type
+    missing = [tag for tag in tags if tag not in {case.tag.text for case in node.cases}]
+    if missing:
+        message = f"no case for {', '.join(f'`{tag}`' for tag in missing)}"
+        scope.error("match/not-exhaustive", message, node.span)
+    return _joined(scope, subject, tuple(cases.values()), node)
+
+
+def _guide(scope: Scope, node: sx.Match, tags: Tags) -> ty.Type | None:
+    """The type of the first case that has one of its own, when the first case has not."""
+    if not node.cases or not is_open(node.cases[0].body):
+        return None
+    for case in node.cases:
+        if not is_open(case.body):
+            core = _case(scope, case, tags, None)
+            return None if core is None else core.body.type
+    return None
+
+
+def _joined(scope: Scope, subject: ir.Expr, cases: tuple[ir.Case, ...], node: sx.Match) -> ir.Expr:
+    kind: ty.Type = UNKNOWN
+    for case in cases:
+        if not fits(case.body.type, kind):
+            scope.fit(case.body, kind)
+        kind = join(kind, case.body.type)
+    return ir.Match(subject, cases, type=kind, span=node.span)
+
+
+def _case(scope: Scope, case: sx.Case, tags: Tags, expected: ty.Type | None) -> ir.Case | None:
+    params = tags.get(case.tag.text)
+    if params is None:
+        hint = suggest(case.tag.text, tags)
+        scope.error("name/unknown", f"there is no case `{case.tag.text}`", case.tag.span, hint=hint)
+        params = tuple(UNKNOWN for _ in case.names)
+    if len(params) != len(case.names):
+        message = f"`{case.tag.text}` has {len(params)} parameters, {len(case.names)} are named"
+        scope.error("type/arity", message, case.tag.span)
+        params = tuple(UNKNOWN for _ in case.names)
+    names = []
+    for name, kind in zip(case.names, params, strict=True):
+        scope, core = scope.bind(name, kind)
+        names.append(core)
+    body = scope.infer(case.body, expected)
+    return None if case.tag.text not in tags else ir.Case(case.tag.text, tuple(names), body)

@@ -1,0 +1,259 @@
+"""Instances and scenarios: sizes, element names, starts, and named traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from charter.check.infer_calls import arguments
+from charter.check.scopes import Machine, Scope, Variable, suggest
+from charter.check.statements import doc_of
+from charter.check.types import BOOL
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.ir.walk import locals_of
+from charter.source import Span
+from charter.syntax import nodes as sx
+
+
+def no_machine(scope: Scope, name: sx.Name) -> None:
+    """Report a component or system that is not there."""
+    hint = suggest(name.text, scope.globals.machines)
+    message = f"there is no component or system `{name.text}`"
+    scope.error("name/unknown", message, name.span, hint=hint)
+
+
+@dataclass(slots=True)
+class Bounds:
+    """What an instance or a scenario fixes."""
+
+    scope: Scope
+    machine: Machine
+    sizes: dict[str, int] = field(default_factory=dict)
+    named: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    consts: dict[str, int] = field(default_factory=dict)
+    starts: dict[str, ir.Expr] = field(default_factory=dict)
+
+    def bound(self, node: sx.Bound) -> None:
+        """`Broker = 3`, `Broker = {b1, b2}`, `max_log = 2`."""
+        name = node.name.text
+        if name in self.sizes or name in self.named or name in self.consts:
+            self.scope.error("name/duplicate", f"`{name}` has a bound already", node.name.span)
+        kind = self.scope.globals.types.get(name)
+        if isinstance(kind, ty.Sort):
+            self._sort(name, node.value)
+        elif name in self.scope.globals.consts:
+            self._const(name, node.value)
+        else:
+            known = [n for n, t in self.scope.globals.types.items() if isinstance(t, ty.Sort)]
+            hint = suggest(name, (*known, *self.scope.globals.consts))
+            message = f"`{name}` is neither a sort nor a constant"
+            self.scope.error("name/unknown", message, node.name.span, hint=hint)
+
+    def _sort(self, name: str, value: sx.Expr) -> None:
+        match value:
+            case sx.IntLit(value=size) if size > 0:
+                self.sizes[name] = size
+            case sx.SetLit(items=items) if items and all(isinstance(i, sx.Ident) for i in items):
+                self._elements(name, [item for item in items if isinstance(item, sx.Ident)])
+            case _:
+                message = "a sort has a number of elements, or their names in braces"
+                self.scope.error("type/mismatch", message, value.span)
+                self.sizes[name] = 1
+
+    def _elements(self, name: str, items: list[sx.Ident]) -> None:
+        seen: list[str] = []
+        for item in items:
+            if item.name in seen:
+                message = f"`{item.name}` is named twice"
+                self.scope.error("name/duplicate", message, item.span)
+            else:
+                seen.append(item.name)
+        self.named[name] = tuple(seen)
+
+    def _const(self, name: str, value: sx.Expr) -> None:
+        kind = self.scope.globals.consts[name]
+        core = self.scope.check(value, kind)
+        if isinstance(core, ir.Literal) and isinstance(core.value, int):
+            self.consts[name] = core.value
+            if isinstance(kind, ty.Int) and not _inside(core.value, kind):
+                message = f"{core.value} is outside the range of `{name}`"
+                self.scope.error("int/out-of-range", message, value.span)
+            return
+        self.consts[name] = 0
+        if isinstance(core, ir.Literal):
+            return  # an error was reported
+        self.scope.error("type/mismatch", "a constant is given as a literal", value.span)
+
+    def start(self, node: sx.Start) -> None:
+        """`start x = e`."""
+        variable = _variable(self.scope, self.machine, node.name.text)
+        if variable is None:
+            message = f"{self.machine.name} has no state variable `{node.name.text}`"
+            hint = suggest(node.name.text, self.machine.state)
+            self.scope.error("name/unknown", message, node.name.span, hint=hint)
+            return
+        value = self.with_elements().check(node.value, variable.type)
+        self.starts[variable.name] = value
+
+    def sorts(self) -> dict[str, tuple[str, ...]]:
+        """The element names of every sort that has a bound."""
+        return dict(self.named) | default_names(self.sizes, self.named.values())
+
+    def with_elements(self) -> Scope:
+        """The scope in which element names are visible; it reads no state."""
+        elements: dict[str, ir.Literal] = {}
+        for name, members in self.sorts().items():
+            kind = self.scope.globals.types[name]
+            for number, member in enumerate(members):
+                elements[member] = ir.Literal(number, type=kind)
+        return replace(self.scope, elements=elements)
+
+
+def _variable(scope: Scope, machine: Machine, name: str) -> Variable | None:
+    head, dot, rest = name.partition(".")
+    if not dot:
+        return machine.state.get(name)
+    part = machine.parts.get(head)
+    component = scope.globals.machines.get(part.component) if part else None
+    variable = component.state.get(rest) if component else None
+    if part is None or variable is None:
+        return None
+    kind = variable.type if part.index is None else ty.Map(part.index, variable.type)
+    return Variable(name, kind, variable.kind)
+
+
+def _inside(value: int, kind: ty.Int) -> bool:
+    low, high = kind.low, kind.high
+    above = low is None or bool(low.const) or low.plus <= value
+    return above and (high is None or bool(high.const) or value <= high.plus)
+
+
+def default_names(
+    sizes: dict[str, int], taken: Iterable[tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """`b1`, `b2`, ... from the first letter; the whole name where two sorts would clash."""
+    used = {name for names in taken for name in names}
+    letters = [sort[0].lower() for sort in sizes]
+    result: dict[str, tuple[str, ...]] = {}
+    for sort, size in sizes.items():
+        stem = sort[0].lower()
+        short = tuple(f"{stem}{number}" for number in range(1, size + 1))
+        if letters.count(stem) > 1 or used.intersection(short):
+            short = tuple(f"{sort.lower()}{number}" for number in range(1, size + 1))
+        result[sort] = short
+    return result
+
+
+def instance(scope: Scope, node: sx.InstanceDecl) -> tuple[ir.Instance, ...]:
+    """An instance, or nothing if its machine is not there."""
+    machine = scope.globals.machines.get(node.machine.text)
+    if machine is None:
+        no_machine(scope, node.machine)
+        return ()
+    bounds = Bounds(scope, machine)
+    offers: list[str] = []
+    for line in node.body:
+        if isinstance(line, sx.Bound):
+            bounds.bound(line)
+        elif isinstance(line, sx.Offers):
+            offers += _offers(scope, machine, line)
+    for line in node.body:
+        if isinstance(line, sx.Start):
+            bounds.start(line)
+    return (_instance(bounds, node.name.text, tuple(offers), node),)
+
+
+def _instance(
+    bounds: Bounds, name: str, offers: tuple[str, ...], item: sx.InstanceDecl | sx.ScenarioDecl
+) -> ir.Instance:
+    order = list(bounds.scope.globals.types)
+    sorts = sorted(bounds.sorts().items(), key=lambda pair: order.index(pair[0]))
+    return ir.Instance(
+        name, bounds.machine.name, tuple(sorts), tuple(bounds.consts.items()),
+        tuple(bounds.starts.items()), offers, span=item.span, doc=doc_of(item),
+    )  # fmt: skip
+
+
+def _offers(scope: Scope, machine: Machine, node: sx.Offers) -> list[str]:
+    for name in node.operations:
+        if name.text not in machine.operations:
+            hint = suggest(name.text, machine.operations)
+            message = f"{machine.name} offers no `{name.text}`"
+            scope.error("name/unknown", message, name.span, hint=hint)
+    return [name.text for name in node.operations]
+
+
+def scenario(
+    scope: Scope, node: sx.ScenarioDecl, cited: tuple[ir.Citation, ...]
+) -> tuple[ir.Scenario, ...]:
+    """A scenario, or nothing if its machine is not there."""
+    machine = scope.globals.machines.get(node.machine.text)
+    if machine is None:
+        no_machine(scope, node.machine)
+        return ()
+    bounds = Bounds(scope, machine)
+    for line in node.body:
+        if isinstance(line, sx.Bound):
+            bounds.bound(line)
+    for line in node.body:
+        if isinstance(line, sx.Start):
+            bounds.start(line)
+    story = _Story(replace(bounds.with_elements(), machine=machine), machine)
+    for line in node.body:
+        if isinstance(line, sx.Let | sx.Do | sx.Expect | sx.Moment):
+            story.add(line)
+    place = _instance(bounds, node.title, (), node)
+    return (
+        ir.Scenario(node.title, place, tuple(story.steps), cited, span=node.span, doc=doc_of(node)),
+    )
+
+
+@dataclass(slots=True)
+class _Story:
+    """The steps of a scenario. A `let` is an abbreviation: it is read anew in each step."""
+
+    scope: Scope
+    machine: Machine
+    lets: list[tuple[str, ir.Expr]] = field(default_factory=list)
+    steps: list[ir.Do | ir.Expect | ir.Moment] = field(default_factory=list)
+
+    def add(self, line: sx.Let | sx.Do | sx.Expect | sx.Moment) -> None:
+        match line:
+            case sx.Let():
+                value = self.scope.infer(line.value)
+                self.scope, name = self.scope.bind(line.name, value.type)
+                self.lets.append((name, value))
+            case sx.Do():
+                self.steps += self.do(line)
+            case sx.Expect():
+                condition = self.closed(self.scope.check(line.condition, BOOL), line.span)
+                self.steps.append(ir.Expect(condition, span=line.span, doc=doc_of(line)))
+            case sx.Moment():
+                self.steps.append(ir.Moment(line.title, span=line.span, doc=doc_of(line)))
+
+    def do(self, line: sx.Do) -> tuple[ir.Do, ...]:
+        name = line.operation.text
+        operation = self.machine.operations.get(name)
+        if operation is None:
+            hint = suggest(name, self.machine.operations)
+            message = f"{self.machine.name} has no operation `{name}`"
+            self.scope.error("name/unknown", message, line.operation.span, hint=hint)
+            return ()
+        args = arguments(self.scope, line.args, operation.params, line.operation)
+        branch = "" if line.branch is None else line.branch.text
+        if branch and branch not in operation.branches and line.branch is not None:
+            hint = suggest(branch, operation.branches)
+            message = f"{name} has no branch `{branch}`"
+            self.scope.error("name/unknown", message, line.branch.span, hint=hint)
+        closed = tuple(self.closed(arg, line.span) for arg in args)
+        return (ir.Do(name, closed, branch, span=line.span, doc=doc_of(line)),)
+
+    def closed(self, expr: ir.Expr, span: Span) -> ir.Expr:
+        """`expr` with the lets that it reads put around it."""
+        needed = set(locals_of(expr))
+        for name, value in reversed(self.lets):
+            if name in needed:
+                needed |= locals_of(value)
+                expr = ir.Let(name, value, expr, type=expr.type, span=span)
+        return expr

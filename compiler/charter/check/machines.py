@@ -1,0 +1,209 @@
+"""First pass over components and systems: their state, operations, parts and channels by name."""
+
+from __future__ import annotations
+
+from charter.check.declared import (
+    Names,
+    Types,
+    cases_of,
+    collect_functions,
+    collect_types,
+    declarations,
+    members_of,
+)
+from charter.check.scopes import Channel, Globals, Machine, PartOf, Signature, Variable, suggest
+from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown
+from charter.diagnostics import Diagnostics
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.syntax import nodes as sx
+
+FIFO_LIMIT = ty.Limit("", 4)
+"""Messages that fit into a `fifo` channel."""
+
+
+def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Types]:
+    """Every name of the protocol, and the table of types."""
+    types = collect_types(files, diagnostics)
+    functions = collect_functions(files, types, diagnostics)
+    machines: dict[str, Machine] = {}
+    names, source_names = Names(diagnostics), Names(diagnostics)
+    sources: dict[str, str] = {}
+    for node in declarations(files):
+        if isinstance(node, sx.ComponentDecl) and names.add(node.name.text, node.name.span):
+            machines[node.name.text] = component(node, types, diagnostics)
+        elif isinstance(node, sx.SourceDecl) and source_names.add(node.name.text, node.name.span):
+            sources[node.name.text] = node.title
+    for node in declarations(files):
+        if isinstance(node, sx.SystemDecl) and names.add(node.name.text, node.name.span):
+            machines[node.name.text] = _System(types, diagnostics, machines).collect(node)
+    _check_repeats(files, diagnostics)
+    table = Globals(
+        types.resolved, members_of(types), cases_of(types), types.consts, functions, machines,
+        sources,
+    )  # fmt: skip
+    return table, types
+
+
+def _check_repeats(files: sx.Protocol, diagnostics: Diagnostics) -> None:
+    """Names that nobody looks up in the first pass."""
+    properties, instances, scenarios = (Names(diagnostics) for _ in range(3))
+    variants, mutants, overlays = (Names(diagnostics) for _ in range(3))
+    for node in declarations(files):
+        match node:
+            case sx.PropertyDecl():
+                properties.add(node.name.text, node.name.span)
+            case sx.InstanceDecl():
+                instances.add(node.name.text, node.name.span)
+            case sx.ScenarioDecl():
+                scenarios.add(node.title, node.span)
+            case sx.VariantDecl():
+                variants.add(node.name.text, node.name.span)
+            case sx.MutantDecl():
+                mutants.add(node.name.text, node.name.span)
+            case sx.OverlayDecl():
+                overlays.add(node.name.text, node.name.span)
+            case _:
+                pass
+
+
+def branches_of(node: sx.Operation) -> list[sx.Branch]:
+    """The branches of an operation in order, groups opened."""
+    found: list[sx.Branch] = []
+    for line in node.body:
+        if isinstance(line, sx.Branch):
+            found.append(line)
+        elif isinstance(line, sx.AnyOrder):
+            found.extend(line.branches)
+    return found
+
+
+def component(node: sx.ComponentDecl, types: Types, diagnostics: Diagnostics) -> Machine:
+    """A component, seen from outside."""
+    state_names, operation_names = Names(diagnostics), Names(diagnostics)
+    state: dict[str, Variable] = {}
+    operations: dict[str, Signature] = {}
+    for member in node.members:
+        if isinstance(member, sx.StateDecl):
+            if state_names.add(member.name.text, member.name.span):
+                kind = types.type(member.type)
+                state[member.name.text] = Variable(member.name.text, kind, member.kind)
+        elif isinstance(member, sx.Operation) and operation_names.add(
+            member.name.text, member.name.span
+        ):
+            operations[member.name.text] = _operation(member, types, diagnostics)
+    return Machine(node.name.text, False, state, operations)
+
+
+def _operation(node: sx.Operation, types: Types, diagnostics: Diagnostics) -> Signature:
+    names = Names(diagnostics)
+    branches = tuple(
+        branch.name.text
+        for branch in branches_of(node)
+        if names.add(branch.name.text, branch.name.span)
+    )
+    params, result = types.params(node.params), types.type(node.result)
+    return Signature(node.name.text, params, result, branches, node.name.span)
+
+
+class _System:
+    def __init__(
+        self, types: Types, diagnostics: Diagnostics, machines: dict[str, Machine]
+    ) -> None:
+        self.types = types
+        self.diagnostics = diagnostics
+        self.machines = machines
+        self.names = Names(diagnostics)
+        self.state: dict[str, Variable] = {}
+        self.steps: dict[str, Signature] = {}
+        self.parts: dict[str, PartOf] = {}
+        self.channels: dict[str, Channel] = {}
+
+    def collect(self, node: sx.SystemDecl) -> Machine:
+        step_names = Names(self.diagnostics)
+        for member in node.members:
+            if isinstance(member, sx.StepDecl):
+                if step_names.add(member.name.text, member.name.span):
+                    params = self.types.params(member.params)
+                    signature = Signature(member.name.text, params, BOOL, (), member.name.span)
+                    self.steps[member.name.text] = signature
+            elif self.names.add(member.name.text, member.name.span):
+                self._declared(member)
+        for channel in self.channels.values():
+            if channel.lossy:
+                lose = lose_signature(channel)
+                self.steps[lose.name] = lose
+        return Machine(node.name.text, True, self.state, self.steps, self.parts, self.channels)
+
+    def _declared(self, member: sx.PartDecl | sx.ChannelDecl | sx.StateDecl) -> None:
+        name = member.name.text
+        match member:
+            case sx.StateDecl():
+                self.state[name] = Variable(name, self.types.type(member.type), member.kind)
+            case sx.PartDecl():
+                self._part(name, member)
+            case sx.ChannelDecl():
+                channel = self._channel(name, member)
+                self.channels[name] = channel
+                self.state[name] = Variable(name, channel_type(channel), "durable")
+
+    def _part(self, name: str, member: sx.PartDecl) -> None:
+        target = member.component
+        known = self.machines.get(target.text)
+        if known is None or known.is_system:
+            hint = suggest(target.text, self.machines)
+            message = f"there is no component `{target.text}`"
+            self.diagnostics.error("name/unknown", message, target.span, hint=hint)
+        index = None if member.index is None else self._key(member.index)
+        self.parts[name] = PartOf(index, target.text)
+
+    def _key(self, node: sx.Type) -> ty.Type:
+        kind = self.types.type(node)
+        if not is_unknown(kind) and not is_finite(kind):
+            message = "this needs a finite type"
+            self.diagnostics.error("type/not-finite", message, node.span)
+            return UNKNOWN
+        return kind
+
+    def _channel(self, name: str, member: sx.ChannelDecl) -> Channel:
+        ends = tuple(self._key(end) for end in member.ends)
+        message = self.types.type(member.message)
+        if member.discipline == "slot" and isinstance(message, ty.Option):
+            text = "a slot is empty or holds a message, so the message is no option"
+            self.diagnostics.error("type/nested-option", text, member.message.span)
+            message = UNKNOWN
+        return Channel(name, ends, message, member.discipline, member.lossy, member.duplicating)
+
+
+def content_type(channel: Channel) -> ty.Type:
+    """What one place of a channel holds."""
+    if is_unknown(channel.message):
+        return UNKNOWN
+    match channel.discipline:
+        case "slot":
+            return ty.Option(channel.message)
+        case "set":
+            return ty.Set(channel.message)
+        case "fifo":
+            return ty.Seq(channel.message, FIFO_LIMIT)
+
+
+def channel_type(channel: Channel) -> ty.Type:
+    """The type of a channel's state variable: a map over each end."""
+    kind = content_type(channel)
+    for end in reversed(channel.ends):
+        kind = UNKNOWN if is_unknown(end) or is_unknown(kind) else ty.Map(end, kind)
+    return kind
+
+
+def end_names(channel: Channel) -> tuple[str, ...]:
+    """What the ends are called in generated steps."""
+    return ("sender", "receiver") if len(channel.ends) == 2 else ("receiver",)
+
+
+def lose_signature(channel: Channel) -> Signature:
+    """The step that loses a message of a lossy channel."""
+    params = tuple(
+        ir.Param(name, kind) for name, kind in zip(end_names(channel), channel.ends, strict=True)
+    )
+    return Signature(f"lose_{channel.name}", params, BOOL)

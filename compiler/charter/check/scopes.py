@@ -1,0 +1,197 @@
+"""What names mean: the declarations of a protocol, and the scope that an expression stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Literal
+
+from charter.check.types import UNKNOWN, fits, is_unknown, show_type
+from charter.diagnostics import Diagnostics
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.source import NOWHERE, Span
+from charter.syntax import nodes as sx
+
+BUILTINS: tuple[ir.BuiltinName, ...] = (
+    "size", "value", "default", "bump", "set", "first", "last", "append", "remove", "concat",
+    "keep", "take", "drop", "at", "item", "min", "max",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A function, an operation or a step, seen from outside."""
+
+    name: str
+    params: tuple[ir.Param, ...]
+    result: ty.Type
+    branches: tuple[str, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A state variable: its name in core, its type, and how long it lives."""
+
+    name: str
+    type: ty.Type
+    kind: Literal["durable", "volatile", "ghost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A channel of a system; its state variable is a map over `ends`."""
+
+    name: str
+    ends: tuple[ty.Type, ...]
+    message: ty.Type
+    discipline: Literal["slot", "set", "fifo"]
+    lossy: bool
+    duplicating: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PartOf:
+    """A part of a system, seen from outside."""
+
+    index: ty.Type | None
+    component: str
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A component or a system, seen from outside."""
+
+    name: str
+    is_system: bool
+    state: Mapping[str, Variable]
+    operations: Mapping[str, Signature]
+    parts: Mapping[str, PartOf] = field(default_factory=dict)
+    channels: Mapping[str, Channel] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Globals:
+    """All declarations of a protocol by name."""
+
+    types: Mapping[str, ty.Type]
+    members: Mapping[str, ty.Enum]
+    cases: Mapping[str, ty.Union]
+    consts: Mapping[str, ty.Type]
+    functions: Mapping[str, Signature]
+    machines: Mapping[str, Machine]
+    sources: Mapping[str, str]
+
+
+Rules = Callable[["Scope", sx.Expr, ty.Type | None], ir.Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where an expression stands. `primes` says whether `x'` may be read; `used` remembers the
+    type of each local of the declaration, so that a name never has two types in core."""
+
+    globals: Globals
+    diagnostics: Diagnostics
+    rules: Rules
+    machine: Machine | None = None
+    primes: bool = False
+    locals: Mapping[str, ir.Local] = field(default_factory=dict)
+    elements: Mapping[str, ir.Literal] = field(default_factory=dict)
+    used: dict[str, ty.Type] = field(default_factory=dict)
+
+    def infer(self, node: sx.Expr, expected: ty.Type | None = None) -> ir.Expr:
+        """The core expression; `expected` only guides, the result may be of another type."""
+        return self.rules(self, node, expected)
+
+    def check(self, node: sx.Expr, expected: ty.Type) -> ir.Expr:
+        """The core expression, and a `type/mismatch` if it does not fit `expected`."""
+        return self.fit(self.rules(self, node, expected), expected)
+
+    def fit(self, expr: ir.Expr, expected: ty.Type) -> ir.Expr:
+        """`expr` if it fits `expected`, else an error is reported and the type is unknown."""
+        if fits(expr.type, expected):
+            return expr
+        hint = _mismatch_hint(expr.type, expected)
+        message = f"expected {show_type(expected)}, found {show_type(expr.type)}"
+        return self.wrong("type/mismatch", message, expr.span, hint=hint)
+
+    def wrong(self, code: str, message: str, span: Span, *, hint: str = "") -> ir.Expr:
+        """Report an error and stand in for the expression that has it."""
+        self.diagnostics.error(code, message, span, hint=hint)
+        return unknown(span)
+
+    def error(self, code: str, message: str, span: Span, *, hint: str = "") -> None:
+        """Report an error."""
+        self.diagnostics.error(code, message, span, hint=hint)
+
+    def bind(self, name: sx.Name, kind: ty.Type) -> tuple[Scope, str]:
+        """The scope in which `name` is a local of type `kind`, and its name in core."""
+        if self._is_taken(name.text):
+            message = f"`{name.text}` already means something here"
+            self.error("name/shadows", message, name.span, hint="choose another name")
+        core = self._core_name(name.text, kind)
+        local = ir.Local(core, type=kind, span=name.span)
+        return replace(self, locals={**self.locals, name.text: local}), core
+
+    def _is_taken(self, name: str) -> bool:
+        known = self.globals
+        return (
+            name in self.locals
+            or name in self.elements
+            or name in known.members
+            or name in known.consts
+            or name in known.types
+            or (name in known.cases and not known.cases[name].params(name))
+            or (self.machine is not None and name in self.machine.state)
+            or (self.machine is not None and name in self.machine.parts)
+        )
+
+    def _core_name(self, name: str, kind: ty.Type) -> str:
+        core, number = name, 1
+        while self.used.setdefault(core, kind) != kind:
+            number += 1
+            core = f"{name}_{number}"
+        return core
+
+    def names(self) -> Iterable[str]:
+        """Every name that an identifier could mean here, for suggestions."""
+        known = self.globals
+        yield from self.locals
+        yield from self.elements
+        if self.machine is not None:
+            yield from self.machine.state
+            yield from self.machine.parts
+        for table in (known.consts, known.members, known.cases, known.types):
+            yield from table
+
+
+def unknown(span: Span) -> ir.Expr:
+    """What stands for an expression that has an error."""
+    return ir.Literal(None, type=UNKNOWN, span=span)
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """A hint with the nearest name, or nothing."""
+    near = get_close_matches(name, sorted(set(known)), n=1, cutoff=0.6)
+    return f"did you mean `{near[0]}`?" if near else ""
+
+
+def _mismatch_hint(actual: ty.Type, expected: ty.Type) -> str:
+    match actual, expected:
+        case ty.Option(), _ if fits(actual.inner, expected):
+            return "take the value out with `value(...)`, `default(..., ...)` or `match`"
+        case _, ty.Option() if fits(actual, expected.inner):
+            return "write `present(...)`"
+        case ((ty.Ranking() | ty.Seq()), ty.Set()) if fits(actual.inner, expected.inner):
+            return "write `set(...)`"
+        case _, ty.Set() if fits(actual, expected.inner):
+            return "write `{...}` around it"
+        case ty.Int(), ty.Counter():
+            return "only a literal may stand for a counter; use `bump`"
+        case _ if is_unknown(actual):
+            return ""
+        case _:
+            return ""

@@ -1,0 +1,126 @@
+"""Questions about types: do they fit, what joins them, are they finite, how are they written."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from charter.ir import types as ty
+
+UNKNOWN = ty.Record("?", ())
+"""The type of what could not be resolved. It fits everywhere, so one mistake is reported once."""
+
+INT = ty.Int()
+BOOL = ty.Bool()
+
+
+def is_unknown(kind: ty.Type) -> bool:
+    """Was an error reported for what has this type?"""
+    return isinstance(kind, ty.Record) and kind.name == "?"
+
+
+def fits(actual: ty.Type, expected: ty.Type) -> bool:
+    """May a value of `actual` stand where `expected` is asked for? Ranges of integers are the
+    business of the range check, so all integers fit each other here."""
+    if actual is expected or is_unknown(actual) or is_unknown(expected):
+        return True
+    match actual, expected:
+        case (ty.Int(), ty.Int()) | (ty.Bool(), ty.Bool()):
+            return True
+        case (
+            (ty.Sort(name=one), ty.Sort(name=other))
+            | (ty.Counter(name=one), ty.Counter(name=other))
+            | (ty.Enum(name=one), ty.Enum(name=other))
+            | (ty.Record(name=one), ty.Record(name=other))
+            | (ty.Union(name=one), ty.Union(name=other))
+        ):
+            return one == other
+        case (
+            (ty.Option(inner=inside), ty.Option(inner=wanted))
+            | (ty.Set(inner=inside), ty.Set(inner=wanted))
+            | (ty.Ranking(inner=inside), ty.Ranking(inner=wanted))
+        ):
+            return fits(inside, wanted)
+        case ty.Map(key=key, value=value), ty.Map(key=wanted_key, value=wanted):
+            return fits(key, wanted_key) and fits(value, wanted)
+        case ty.Seq(inner=inside, limit=limit), ty.Seq(inner=wanted, limit=wanted_limit):
+            return fits(inside, wanted) and at_most(limit, wanted_limit)
+        case _:
+            return False
+
+
+def at_most(low: ty.Limit, high: ty.Limit) -> bool:
+    """Is `low <= high` whatever the constants are? (For different constants: not provable.)"""
+    return low.const == high.const and low.plus <= high.plus
+
+
+def join(left: ty.Type, right: ty.Type) -> ty.Type:
+    """The type of a value that comes from either side; both fit each other already."""
+    if is_unknown(left):
+        return right
+    match left, right:
+        case ty.Int(), ty.Int():
+            return left if left == right else INT
+        case ty.Option(), ty.Option():
+            return ty.Option(join(left.inner, right.inner))
+        case ty.Set(), ty.Set():
+            return ty.Set(join(left.inner, right.inner))
+        case ty.Seq(), ty.Seq():
+            return left if at_most(right.limit, left.limit) else right
+        case _:
+            return left
+
+
+def is_finite(kind: ty.Type) -> bool:
+    """Can all values be listed in an instance?"""
+    match kind:
+        case ty.Bool() | ty.Sort() | ty.Enum():
+            return True
+        case ty.Int():
+            return kind.low is not None and kind.high is not None
+        case ty.Counter():
+            return False
+        case ty.Option() | ty.Set() | ty.Ranking() | ty.Seq():
+            return is_finite(kind.inner)
+        case ty.Record():
+            return all(is_finite(field) for _, field in kind.fields)
+        case ty.Union():
+            return all(is_finite(param) for _, params in kind.cases for _, param in params)
+        case ty.Map():
+            return is_finite(kind.key) and is_finite(kind.value)
+        case _:
+            assert_never(kind)
+
+
+def show_limit(limit: ty.Limit) -> str:
+    """`3`, `max_log`, `max_log + 1`."""
+    if not limit.const:
+        return str(limit.plus)
+    if not limit.plus:
+        return limit.const
+    sign = "+" if limit.plus > 0 else "-"
+    return f"{limit.const} {sign} {abs(limit.plus)}"
+
+
+def show_type(kind: ty.Type) -> str:
+    """The type as a charter writes it."""
+    match kind:
+        case ty.Bool():
+            return "bool"
+        case ty.Int():
+            if kind.low is None or kind.high is None:
+                return "int"
+            return f"int {show_limit(kind.low)}..{show_limit(kind.high)}"
+        case ty.Sort() | ty.Counter() | ty.Enum() | ty.Record() | ty.Union():
+            return kind.name
+        case ty.Option():
+            return f"option {show_type(kind.inner)}"
+        case ty.Set():
+            return f"set {show_type(kind.inner)}"
+        case ty.Ranking():
+            return f"ranking {show_type(kind.inner)}"
+        case ty.Seq():
+            return f"seq {show_type(kind.inner)} max {show_limit(kind.limit)}"
+        case ty.Map():
+            return f"map {show_type(kind.key)} -> {show_type(kind.value)}"
+        case _:
+            assert_never(kind)

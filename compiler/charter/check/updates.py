@@ -1,0 +1,77 @@
+"""Updates of a path inside a variable, spelled out as an update of the whole variable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+
+
+@dataclass(frozen=True, slots=True)
+class FieldStep:
+    """`.name`."""
+
+    name: str
+    type: ty.Type
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStep:
+    """`[key]`."""
+
+    key: ir.Expr
+    type: ty.Type
+
+
+PathStep = FieldStep | KeyStep
+Path = tuple[PathStep, ...]
+
+
+def apart(left: Path, right: Path) -> bool:
+    """Can it be seen from the text alone that the two paths never meet?"""
+    for one, other in zip(left, right, strict=False):
+        match one, other:
+            case FieldStep(), FieldStep() if one.name != other.name:
+                return True
+            case KeyStep(key=ir.Literal(value=a)), KeyStep(key=ir.Literal(value=b)) if a != b:
+                return True
+            case _:
+                continue
+    return False
+
+
+def modify(target: ir.Expr, path: Path, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
+    """`target` with what stands at `path` replaced by `change` of it."""
+    if not path:
+        return change(target)
+    step, rest = path[0], path[1:]
+    match step:
+        case FieldStep():
+            value = modify(_field(target, step), rest, change)
+            return _with_field(target, step.name, value)
+        case KeyStep():
+            old = ir.MapGet(target, step.key, type=step.type, span=step.key.span)
+            entry = (step.key, modify(old, rest, change))
+            return ir.MapWith(target, (entry,), type=target.type, span=target.span)
+
+
+def _field(target: ir.Expr, step: FieldStep) -> ir.Expr:
+    """The field, read past an update of other fields."""
+    if isinstance(target, ir.RecordWith):
+        given = dict(target.fields)
+        if step.name in given:
+            return given[step.name]
+        return _field(target.target, step)
+    return ir.FieldOf(target, step.name, type=step.type, span=target.span)
+
+
+def _with_field(target: ir.Expr, name: str, value: ir.Expr) -> ir.Expr:
+    """One `with` for all fields of a record."""
+    if isinstance(target, ir.RecordWith):
+        kept = tuple(pair for pair in target.fields if pair[0] != name)
+        return ir.RecordWith(
+            target.target, (*kept, (name, value)), type=target.type, span=target.span
+        )
+    return ir.RecordWith(target, ((name, value),), type=target.type, span=target.span)
