@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from charter.formats.canonical import Json
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator, Outcome, Scope, State
-from charter.semantics.values import Json, Universe, fits, from_json, to_json
+from charter.semantics.values import Universe, fits, from_json, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,19 @@ class Machine:
             v.name: self.evaluator.value(starts.get(v.name, v.initial), nowhere, {})
             for v in self.variables
         }
+
+    def initial_of_component(self) -> State:
+        """The initial state without the instance's `start`s: what a question with no given state
+        begins with."""
+        nowhere = Scope({})
+        return {v.name: self.evaluator.value(v.initial, nowhere, {}) for v in self.variables}
+
+    def reply_type(self, operation: str) -> t.Type:
+        """The type of an operation's reply. Raises KeyError for a step of a system."""
+        chosen = self.operations[operation]
+        if not isinstance(chosen, n.Operation):
+            raise KeyError(operation)
+        return chosen.result
 
     def outcomes(
         self, state: State, operation: str, args: tuple[Value, ...]

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, permutations, product
 from typing import assert_never
 
+from charter.formats.canonical import Json, as_pairs, as_set, text
 from charter.ir import types as t
 from charter.ir.nodes import Instance, Value
-
-Json = None | bool | int | str | list["Json"] | dict[str, "Json"]
-
-
-def text(value: Json) -> str:
-    """Canonical text: sorted keys, no spaces."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 class NotFinite(TypeError):
@@ -143,15 +136,14 @@ def to_json(kind: t.Type, value: Value, universe: Universe) -> Json:
             named = zip(union.params(tag), rest, strict=True)
             return {"case": tag} | {n: to_json(part, v, universe) for (n, part), v in named}
         case t.Set(inner=inner), frozenset():
-            return sorted((to_json(inner, item, universe) for item in value), key=text)
+            return as_set(to_json(inner, item, universe) for item in value)
         case t.Map(key=key, value=inner), tuple():
             keys = [to_json(key, k, universe) for k in universe.domain(key)]
             items = [to_json(inner, v, universe) for v in value]
             if isinstance(key, t.Sort | t.Enum | t.Bool):
                 names = [k if isinstance(k, str) else text(k) for k in keys]
                 return dict(zip(names, items, strict=True))
-            pairs_of: list[Json] = [[k, v] for k, v in zip(keys, items, strict=True)]
-            return sorted(pairs_of, key=text)
+            return as_pairs(zip(keys, items, strict=True))
         case (t.Seq() | t.Ranking()) as listed, tuple():
             inner = listed.inner
             return [to_json(inner, item, universe) for item in value]

@@ -1,0 +1,1 @@
+"""Conformance vectors from core: questions, the automata of allowed outcomes, and the ledger."""
