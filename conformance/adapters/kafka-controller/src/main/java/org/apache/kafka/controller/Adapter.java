@@ -14,7 +14,8 @@ import java.util.Map;
 /**
  * Adapter protocol v1 over stdin and stdout for the controller of the Kafka release on the class path.
  *
- * <p>With --one it reads one question and writes a line for each step instead.
+ * <p>With --one it reads one question and tells people what happened; with --check it only builds a controller
+ * and says its release. --experimental-elr switches ELR on in 3.7 to 3.9.
  */
 public final class Adapter {
     private static final int BUFFER = 1 << 16;
@@ -29,7 +30,10 @@ public final class Adapter {
         try {
             Release release = Release.find(asked.contains("--experimental-elr"));
             BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), BUFFER);
-            if (asked.contains("--one")) {
+            if (asked.contains("--check")) {
+                new Managers(release).activate();
+                write(out, release.version());
+            } else if (asked.contains("--one")) {
                 write(out, one(release, in.lines().reduce("", (text, line) -> text + line + "\n")));
             } else {
                 converse(release, in, out);
@@ -41,14 +45,17 @@ public final class Adapter {
     }
 
     private static void converse(Release release, BufferedReader in, OutputStream out) throws IOException {
+        Question.Target target = new Question.Target(release, new Vocabulary(Map.of()));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             Map<?, ?> message = (Map<?, ?>) Json.parse(line);
             if (message.containsKey("bye")) {
                 return;
             } else if (message.containsKey("hello")) {
+                Object errors = message.get("errors");
+                target = new Question.Target(release, new Vocabulary(errors == null ? Map.of() : (Map<?, ?>) errors));
                 write(out, hello(release));
             } else {
-                write(out, run(release, message));
+                write(out, run(target, message));
             }
         }
     }
@@ -57,27 +64,27 @@ public final class Adapter {
         return "{\"hello\":1,\"name\":\"kafka-controller\",\"version\":" + Json.quote(release.version())
             + ",\"component\":\"controller\",\"capabilities\":" + Json.write(release.capabilities())
             + ",\"operations\":" + Json.write(Operations.names())
-            + ",\"observes\":[\"config\",\"partition\",\"registration\"]"
-            + ",\"words\":" + Json.write(Vocabulary.table()) + "}";
+            + ",\"observes\":[\"config\",\"partition\",\"registration\"]}";
     }
 
-    private static String run(Release release, Map<?, ?> message) {
+    private static String run(Question.Target target, Map<?, ?> message) {
         Values values = new Values();
         StringBuilder results = new StringBuilder();
         for (Object question : (List<?>) message.get("questions")) {
             results.append(results.length() == 0 ? "" : ",");
-            Question.answer((Map<?, ?>) question, release, values, results);
+            Question.answer((Map<?, ?>) question, target, values, results);
         }
         StringBuilder out = new StringBuilder("{\"run\":").append(Json.write(message.get("run"))).append(",\"values\":");
         values.appendTo(out);
         return out.append(",\"results\":[").append(results).append("]}").toString();
     }
 
+    /** The answer to one question for people: what was done, the reply, the state, the broker's image. */
     private static String one(Release release, String text) {
         Map<?, ?> question = (Map<?, ?>) Json.parse(text);
         Values values = new Values();
         StringBuilder result = new StringBuilder();
-        Question.answer(question, release, values, result);
+        Question.answer(question, new Question.Target(release, new Vocabulary(null)), values, result);
         Map<?, ?> answer = (Map<?, ?>) Json.parse(result.toString());
         StringBuilder out = new StringBuilder();
         List<?> operations = (List<?>) question.get("operations");

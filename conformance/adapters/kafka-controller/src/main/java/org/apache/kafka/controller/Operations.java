@@ -39,18 +39,16 @@ final class Operations {
         table.put("create_topic", PartitionOperations::createTopic);
         table.put("delete_topic", PartitionOperations::deleteTopic);
         table.put("set_min_isr", (subject, arguments) ->
-            configure(subject, Release.MIN_ISR, Integer.toString(arguments.number("value"))));
+            configure(subject, Release.MIN_ISR, Integer.toString(arguments.number("minimum"))));
         table.put("set_unclean_election", (subject, arguments) ->
             configure(subject, Release.UNCLEAN, Boolean.toString(arguments.flag("enabled"))));
+        table.put("set_elr", Operations::setElr);
         table.put("failover", (subject, arguments) -> {
             subject.failover();
             return DONE;
         });
         if (Release.HAS_UNCLEAN_TICK) {
             table.put("elect_unclean_tick", PartitionOperations::electUncleanTick);
-        }
-        if (Release.hasElrFeature()) {
-            table.put("set_elr", Operations::setElr);
         }
         return table;
     }
@@ -85,14 +83,24 @@ final class Operations {
         Map<String, Short> updates = Map.of(Release.ELR_FEATURE, (short) (enabled ? 1 : 0));
         Map<String, FeatureUpdate.UpgradeType> types = Map.of(Release.ELR_FEATURE,
             enabled ? FeatureUpdate.UpgradeType.UPGRADE : FeatureUpdate.UpgradeType.SAFE_DOWNGRADE);
-        ConfigurationControlManager configs = subject.managers().configs;
-        ControllerResult<?> result = (ControllerResult<?>) (
-            Reflect.arity(ConfigurationControlManager.class, "updateFeatures") == 3
-                ? Reflect.call(configs, "updateFeatures", updates, types, false)
-                : Reflect.call(configs, "updateFeatures", updates, types, false, 0));
+        ControllerResult<?> result = updateFeatures(subject.managers(), updates, types);
         subject.commit(result.records());
-        check((ApiError) result.response());
+        Object answer = result.response();
+        check((ApiError) (answer instanceof Map<?, ?> errors ? errors.get(Release.ELR_FEATURE) : answer));
         return DONE;
+    }
+
+    private static ControllerResult<?> updateFeatures(Managers managers, Object updates, Object types) {
+        String name = "updateFeatures";
+        ConfigurationControlManager configs = managers.configs;
+        FeatureControlManager features = managers.features;
+        return (ControllerResult<?>) switch (Reflect.arity(ConfigurationControlManager.class, name)) {
+            case 3 -> Reflect.call(configs, name, updates, types, false);
+            case 4 -> Reflect.call(configs, name, updates, types, false, 0);
+            default -> Reflect.arity(FeatureControlManager.class, name) == 3
+                ? Reflect.call(features, name, updates, types, false)
+                : Reflect.call(features, name, updates, types, Map.of(), false);
+        };
     }
 
     /** A periodic task of the controller, run until it says that nothing is left. */

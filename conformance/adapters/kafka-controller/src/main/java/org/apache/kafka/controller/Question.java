@@ -1,7 +1,5 @@
 package org.apache.kafka.controller;
 
-import org.apache.kafka.common.protocol.Errors;
-
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -13,6 +11,7 @@ final class Question {
     private static final int NONE = -1;
 
     private final Map<?, ?> asked;
+    private final Vocabulary vocabulary;
     private final Values values;
     private final Names names;
     private final Subject subject;
@@ -22,21 +21,25 @@ final class Question {
     private final Set<Integer> deltas = new HashSet<>();
     private boolean imageFailed;
 
-    private Question(Map<?, ?> asked, Release release, Values values) {
+    private Question(Map<?, ?> asked, Target target, Values values) {
         this.asked = asked;
+        this.vocabulary = target.vocabulary();
         this.values = values;
         this.names = new Names((Map<?, ?>) asked.get("sorts"));
-        this.subject = new Subject(release, names);
+        this.subject = new Subject(target.release(), names);
     }
 
+    /** What is driven, and the words it is heard in. */
+    record Target(Release release, Vocabulary vocabulary) { }
+
     /** Appends the result of the question, whatever happens to it. */
-    static void answer(Map<?, ?> asked, Release release, Values values, StringBuilder out) {
+    static void answer(Map<?, ?> asked, Target target, Values values, StringBuilder out) {
         String status = "ok";
         String detail = "";
         String steps = "[]";
         Question question = null;
         try {
-            question = new Question(asked, release, values);
+            question = new Question(asked, target, values);
             question.run();
         } catch (Refusal refusal) {
             status = refusal.status();
@@ -86,21 +89,21 @@ final class Question {
         } catch (Refusal refusal) {
             throw refusal;
         } catch (RuntimeException thrown) {
-            boolean fault = Vocabulary.isFault(thrown);
-            if (fault && Vocabulary.isOurs(thrown)) {
+            String word = vocabulary.word(name, thrown);
+            if (word == null && Vocabulary.isOurs(thrown)) {
                 throw thrown;
             }
-            record(values.index(fault ? fault(thrown) : rejected(name, thrown)), true);
-            return !fault;
+            record(values.index(word == null ? fault(thrown) : rejected(word)), true);
+            return word != null;
         }
     }
 
-    private static String rejected(String operation, Throwable thrown) {
-        return "{\"case\":\"rejected\",\"error\":\"" + Vocabulary.word(operation, Errors.forException(thrown)) + "\"}";
+    private static String rejected(String word) {
+        return "{\"case\":\"rejected\",\"error\":" + Json.quote(word) + "}";
     }
 
     private static String fault(Throwable thrown) {
-        return "{\"fault\":" + Json.quote(thrown.getClass().getName())
+        return "{\"fault\":" + Json.quote(Vocabulary.faultName(thrown))
             + ",\"message\":" + Json.quote(String.valueOf(thrown.getMessage())) + "}";
     }
 

@@ -4,26 +4,37 @@ import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.protocol.Errors;
 
 import java.util.Map;
-import java.util.TreeMap;
 
 /**
- * The reviewed table from Kafka's error codes to the charter's words. An exception that extends
- * ApiException stands for its code; every other exception, and UNKNOWN_SERVER_ERROR, is a fault.
+ * The reviewed table from Kafka's error codes to the charter's words, as adapter.toml has it. Keys are a
+ * code, or an operation, a slash and a code. An exception that extends ApiException stands for its code.
+ * What the table does not list is a fault.
  */
 final class Vocabulary {
-    /** Codes whose word has another name; all others keep their own. */
-    private static final Map<Errors, String> WORDS = Map.of(
-        Errors.NOT_LEADER_OR_FOLLOWER, "NOT_LEADER",
-        Errors.FEATURE_UPDATE_FAILED, "INVALID_FEATURE");
+    private final Map<?, ?> table;
 
-    /** In set_elr, Kafka says INVALID_UPDATE_VERSION of a feature level, not of a partition epoch. */
-    private static final Map<Errors, String> FEATURE_WORDS = Map.of(Errors.INVALID_UPDATE_VERSION, "INVALID_FEATURE");
-
-    private Vocabulary() {
+    /** Null for no table: every code keeps its own name. */
+    Vocabulary(Map<?, ?> table) {
+        this.table = table;
     }
 
-    static boolean isFault(Throwable thrown) {
-        return !(thrown instanceof ApiException) || Errors.forException(thrown) == Errors.UNKNOWN_SERVER_ERROR;
+    /** The charter's word, or null for a fault. */
+    String word(String operation, Throwable thrown) {
+        if (!(thrown instanceof ApiException)) {
+            return null;
+        }
+        String code = Errors.forException(thrown).name();
+        if (table == null) {
+            return code.equals("UNKNOWN_SERVER_ERROR") ? null : code;
+        }
+        Object special = table.get(operation + "/" + code);
+        return (String) (special != null ? special : table.get(code));
+    }
+
+    /** How a fault is named: by Kafka's code where there is one, else by the class. */
+    static String faultName(Throwable thrown) {
+        boolean coded = thrown instanceof ApiException && Errors.forException(thrown) != Errors.UNKNOWN_SERVER_ERROR;
+        return coded ? Errors.forException(thrown).name() : thrown.getClass().getName();
     }
 
     /** Whether the adapter itself threw it, and not the controller: a broken question or a broken adapter. */
@@ -37,20 +48,5 @@ final class Vocabulary {
             }
         }
         return false;
-    }
-
-    static String word(String operation, Errors code) {
-        if (operation.equals("set_elr") && FEATURE_WORDS.containsKey(code)) {
-            return FEATURE_WORDS.get(code);
-        }
-        return WORDS.getOrDefault(code, code.name());
-    }
-
-    /** The renamed entries, for the report: "CODE" or "operation CODE" to the word. */
-    static Map<String, Object> table() {
-        Map<String, Object> table = new TreeMap<>();
-        WORDS.forEach((code, word) -> table.put(code.name(), word));
-        FEATURE_WORDS.forEach((code, word) -> table.put("set_elr " + code.name(), word));
-        return table;
     }
 }

@@ -1,0 +1,188 @@
+"""Gets the controller of one Kafka release ready to be driven: its jars, and the adapter's classes.
+
+Jars come through the ordinary Maven client into the cache; the adapter is compiled once, against
+one release, for all of them. A second run needs neither the network nor a compiler. Prints one JSON
+object: `{"classpath": ...}`, or `{"error": ...}` with exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+ADAPTER = Path(__file__).resolve().parent
+MAIN_CLASS = "org.apache.kafka.controller.Adapter"
+COMPILED_AGAINST = "4.3.1"
+COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+_RELEASE = re.compile(r"\d+\.\d+\.\d+")
+_MAVEN_SECONDS = 600.0
+_JAVA_SECONDS = 120.0
+
+Say = Callable[[str], None]
+
+
+class CannotPrepare(Exception):
+    """The adapter cannot be made ready; the message is one sentence with the remedy."""
+
+
+def prepare(release: str, cache: Path, say: Say) -> Mapping[str, str]:
+    """The fields that `adapter.toml` uses: `classpath` of the adapter for this release.
+
+    `cache` is a folder outside the tree; several processes may share it. Raises `CannotPrepare`.
+    """
+    if not _RELEASE.fullmatch(release):
+        raise CannotPrepare(f"{release!r} is not a Kafka release; give one such as 4.3.1.")
+    home = cache / "kafka-controller"
+    jars = _jars(release, home, say)
+    classes = _classes(home, say)
+    classpath = os.pathsep.join([str(classes), str(jars / "*")])
+    _check_fit(release, classes, classpath)
+    return {"classpath": classpath}
+
+
+def _jars(release: str, home: Path, say: Say) -> Path:
+    jars = home / "jars" / release
+    if jars.is_dir():
+        return jars
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise CannotPrepare("Maven (mvn) is not on the path; install it to fetch the Kafka jars.")
+    say(f"fetching the jars of Kafka {release}")
+    with _folder_for(jars) as made:
+        command = [maven, "-q", "-B", "-ntp", "-f", str(ADAPTER / "pom.xml"), COPY_DEPENDENCIES]
+        command += [f"-Dkafka.version={release}", "-DincludeScope=runtime"]
+        command += [f"-DoutputDirectory={made}"]
+        output = _run(command, _MAVEN_SECONDS, "Maven")
+        if not (made / f"kafka-metadata-{release}.jar").is_file():
+            raise CannotPrepare(_reason(output, release, home))
+    return jars
+
+
+def _reason(output: str, release: str, home: Path) -> str:
+    log = home / "maven.log"
+    log.write_text(output, encoding="utf-8")
+    unreachable = ("Could not transfer", "Unknown host", "Connection", "Network is unreachable")
+    if any(words in output for words in unreachable):
+        return (
+            "The Maven registry cannot be reached; check the network or the proxy of Maven "
+            f"and run again (Maven's words: {log})."
+        )
+    if "Could not find artifact" in output or "offline mode" in output:
+        return f"The registry has no Kafka {release}; give a release from 3.3.0 on (see {log})."
+    return f"Maven could not fetch Kafka {release}; its words are in {log}."
+
+
+def _classes(home: Path, say: Say) -> Path:
+    sources = sorted((ADAPTER / "src" / "main" / "java").rglob("*.java"))
+    digest = hashlib.sha256(COMPILED_AGAINST.encode())
+    for source in sources:
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    classes = home / "classes" / digest.hexdigest()[:20]
+    if classes.is_dir():
+        return classes
+    compiler = _of_jdk("javac")
+    if compiler is None:
+        raise CannotPrepare("No Java compiler was found; install a JDK 17 or set JAVA_HOME to one.")
+    jars = _jars(COMPILED_AGAINST, home, say)
+    say("compiling the adapter")
+    with _folder_for(classes) as made:
+        command = [compiler, "--release", "17", "-proc:none", "-nowarn", "-encoding", "UTF-8"]
+        command += ["-cp", str(jars / "*"), "-d", str(made), *map(str, sources)]
+        output = _run(command, _JAVA_SECONDS, "The Java compiler")
+        if not any(made.rglob("Adapter.class")):
+            log = home / "javac.log"
+            log.write_text(output, encoding="utf-8")
+            raise CannotPrepare(
+                f"The adapter does not compile; a JDK 17 or newer is needed ({log})."
+            )
+    return classes
+
+
+def _check_fit(release: str, classes: Path, classpath: str) -> None:
+    """Builds one controller of the release, the first time that it meets these classes."""
+    fits = classes.parent / f"{classes.name}-fits-{release}"
+    if fits.exists():
+        return
+    java = _of_jdk("java")
+    if java is None:
+        raise CannotPrepare("No java was found; install a JDK 17 or set JAVA_HOME to one.")
+    command = [java, "-XX:+UseSerialGC", "-cp", classpath, MAIN_CLASS, "--check"]
+    output = _run(command, _JAVA_SECONDS, "Java").strip()
+    if output != release:
+        words = output.splitlines()[0] if output else "nothing was said"
+        raise CannotPrepare(
+            f"The jars of Kafka {release} do not fit the adapter ({words}); "
+            "choose another release, or remove its jars from the cache."
+        )
+    fits.touch()
+
+
+def _of_jdk(tool: str) -> str | None:
+    home = os.environ.get("JAVA_HOME")
+    if home and (found := shutil.which(tool, path=str(Path(home) / "bin"))):
+        return found
+    return shutil.which(tool)
+
+
+def _run(command: Sequence[str], seconds: float, name: str) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise CannotPrepare(f"{name} did not end within {seconds:.0f} s; run again.") from None
+    except OSError as error:
+        raise CannotPrepare(
+            f"{name} cannot be started ({error}); check its installation."
+        ) from None
+    return done.stdout.decode(errors="replace")
+
+
+@contextlib.contextmanager
+def _folder_for(final: Path) -> Iterator[Path]:
+    """A new folder that becomes `final` at once when all is done, or disappears."""
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=final.parent, prefix=".making-") as scratch:
+        made = Path(scratch) / "made"
+        made.mkdir()
+        yield made
+        # Another process may have been faster: then its folder is as good.
+        with contextlib.suppress(OSError):
+            made.rename(final)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description="Prepare the Kafka controller adapter.")
+    parser.add_argument("--release", required=True)
+    parser.add_argument("--cache", required=True, type=Path)
+    options = parser.parse_args(arguments)
+    try:
+        fields = prepare(options.release, options.cache, _say)
+    except CannotPrepare as error:
+        sys.stdout.write(json.dumps({"error": str(error)}) + "\n")
+        return 2
+    sys.stdout.write(json.dumps(fields) + "\n")
+    return 0
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
