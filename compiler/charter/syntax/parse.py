@@ -17,6 +17,7 @@ from charter.source import Source, Span
 from charter.syntax import nodes
 from charter.syntax.build_edit import file
 from charter.syntax.build_expr import Reader
+from charter.syntax.comments import remarks
 from charter.syntax.concrete import Leaf, Part, Tree
 
 GRAMMAR: Final = Path(__file__).with_name("charter.lark")
@@ -81,13 +82,23 @@ def parse(source: Source, diagnostics: Diagnostics) -> nodes.File | None:
         diagnostics.error(
             "syntax/too-deep",
             f"expressions are nested more than {DEEPEST} levels deep",
-            Span(source, root.start, root.start + 1),
+            _deepest(source, root),
             hint="name parts of it with `let` or `fun`",
         )
         return None
     errors = len(diagnostics.errors)
-    tree = file(Reader(source, diagnostics, {}), root)
+    tree = file(Reader(source, diagnostics, remarks(source.text, root)), root)
     return tree if len(diagnostics.errors) == errors else None
+
+
+def _deepest(source: Source, root: Tree) -> Span:
+    """Where the nesting goes beyond what is allowed."""
+    node, allowed = root, DEEPEST
+    while allowed and any(isinstance(child, Tree) for child in node.children):
+        inner = [child for child in node.children if isinstance(child, Tree)]
+        node = max(inner, key=lambda child: child.depth)
+        allowed -= 1
+    return Span(source, node.start, max(node.end, node.start + 1))
 
 
 def _parsed(text: str) -> LarkTree[Token]:
