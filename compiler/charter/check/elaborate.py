@@ -152,15 +152,13 @@ def operation(context: Context, machine: Machine, node: sx.Operation) -> ir.Oper
                 scope, name = scope.bind(line.name, value.type)
                 lets = (*lets, ir.Bind(name, value, span=line.span, doc=doc_of(line)))
             case sx.Branch():
-                branches.append(branch(context, scope, line, signature.result))
+                core = branch(context, scope, line, signature.result)
+                branches.append(replace(core, lets=lets))
             case sx.AnyOrder():
                 group += 1
                 for inner in line.branches:
                     core = branch(context, scope, inner, signature.result)
-                    branches.append(replace(core, group=group))
-                continue
-        if isinstance(line, sx.Branch):
-            branches[-1] = replace(branches[-1], lets=lets)
+                    branches.append(replace(core, lets=lets, group=group))
     return ir.Operation(
         signature.name, signature.params, signature.result, tuple(branches),
         citations(context, node.citations), span=node.span, doc=doc_of(node),
