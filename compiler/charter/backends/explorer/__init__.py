@@ -1,0 +1,1 @@
+"""Exhaustive exploration: core as flat Python over tuples, and a breadth-first engine."""
