@@ -20,19 +20,68 @@ COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|--([^\n]*)')
 BLANK_LINE: Final = re.compile(r"\s*\n[ \t\r]*\n\s*")
 
 BLOCKS: Final = frozenset(
-    "record_decl union_decl component_decl operation any_order observe_decl system_decl step_decl "
-    "instance_decl scenario_decl variant_decl mutant_decl overlay_decl overlay_entry".split()
+    [
+        "record_decl",
+        "union_decl",
+        "component_decl",
+        "operation",
+        "any_order",
+        "observe_decl",
+        "system_decl",
+        "step_decl",
+        "instance_decl",
+        "scenario_decl",
+        "variant_decl",
+        "mutant_decl",
+        "overlay_decl",
+        "overlay_entry",
+    ]
 )
-WRAPPERS: Final = frozenset("replace replace_branch replace_operation add add_in".split())
+WRAPPERS: Final = frozenset(["replace", "replace_branch", "replace_operation", "add", "add_in"])
 ITEMS: Final = (
     BLOCKS
     | WRAPPERS
     | frozenset(
-        "source_decl sort_decl counter opaque_counter opaque const_decl alias_decl enum_decl "
-        "field_decl case_decl fun_decl state_decl branch conjunct observed part_decl channel_decl "
-        "let let_call call pick assign reply require send receive property_decl bound start_value "
-        "offers do expect moment replace_conjunct replace_update drop_part drop_at "
-        "drop_named".split()
+        [
+            "source_decl",
+            "sort_decl",
+            "counter",
+            "opaque_counter",
+            "opaque",
+            "const_decl",
+            "alias_decl",
+            "enum_decl",
+            "field_decl",
+            "case_decl",
+            "fun_decl",
+            "state_decl",
+            "branch",
+            "conjunct",
+            "observed",
+            "part_decl",
+            "channel_decl",
+            "let",
+            "let_call",
+            "call",
+            "pick",
+            "assign",
+            "reply",
+            "require",
+            "send",
+            "receive",
+            "property_decl",
+            "bound",
+            "start_value",
+            "offers",
+            "do",
+            "expect",
+            "moment",
+            "replace_conjunct",
+            "replace_update",
+            "drop_part",
+            "drop_at",
+            "drop_named",
+        ]
     )
 )
 

@@ -208,7 +208,8 @@ class Binder(Node):
 
 @dataclass(frozen=True, slots=True)
 class Comprehension(Node):
-    """`{ body for x in S, y in T if cond }`; `{ x in S if cond }` has the body `x` implied (None)."""
+    """`{ body for x in S, y in T if cond }`; in `{ x in S if cond }` the body `x` is implied
+    (None), and there is a condition."""
 
     body: Expr | None
     binders: tuple[Binder, ...]
@@ -596,7 +597,7 @@ class SystemDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class PropertyDecl(Item):
-    """`always p of machine cites ...: e`, `stepwise p of machine ...: e`, `witness w of machine: e`.
+    """`always p of machine cites ...: e`, `stepwise p of machine: e`, `witness w of machine: e`.
     A machine is a component or a system."""
 
     kind: Literal["always", "stepwise", "witness"]

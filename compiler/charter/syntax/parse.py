@@ -107,15 +107,16 @@ def _parsed(text: str) -> LarkTree[Token]:
     state = parser().parse_interactive(text)
     lexer = state.lexer_thread
     last = None
-    for token in lexer.lex(state.parser_state):
+    for token in lexer.lex(state.parser_state):  # type: ignore[no-untyped-call]
         last = token
         try:
             state.feed_token(token)
         except UnexpectedToken:
-            if not WORD.fullmatch(token) or "NAME" not in state.accepts():
+            accepted = state.accepts()  # type: ignore[no-untyped-call]
+            if not WORD.fullmatch(token) or "NAME" not in accepted:
                 raise
             state.feed_token(Token.new_borrow_pos("NAME", str(token), token))
-    result: LarkTree[Token] = state.feed_eof(last)
+    result: LarkTree[Token] = state.feed_eof(last)  # type: ignore[no-untyped-call]
     return result
 
 

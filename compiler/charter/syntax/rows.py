@@ -1,0 +1,88 @@
+"""Lines of a formatted text with the comments behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from charter.syntax import nodes
+from charter.syntax.layout import STEP, WIDTH, Doc, flat, lines
+
+FARTHEST: Final = 60
+"""Comments behind neighbouring lines stand under each other up to this column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line with its indentation, and the comment behind it."""
+
+    text: str
+    trailing: str = ""
+
+
+BLANK: Final = Row("")
+
+
+def rows_of(doc: Doc, indent: int, opening: str = "") -> list[Row]:
+    """`doc` laid out `indent` columns from the left, after `opening`."""
+    first, *others = lines((opening, doc), indent)
+    return [Row(" " * indent + first), *(Row(line) for line in others)]
+
+
+def fits(doc: Doc, indent: int) -> bool:
+    """Whether `doc` is short enough for one line."""
+    return indent + len(flat(doc)) <= WIDTH
+
+
+def comment_rows(comments: tuple[str, ...], indent: int) -> list[Row]:
+    """Comments on lines of their own; "" is a blank line."""
+    return [Row(f"{' ' * indent}-- {line}" if line else "") for line in comments]
+
+
+def remark(item: nodes.Item, body: list[Row], indent: int, at: int = -1) -> list[Row]:
+    """`body` with the comments of `item` above it and behind its row number `at`."""
+    body = list(body)
+    if item.trailing:
+        body[at] = replace(body[at], trailing=item.trailing)
+    return [*comment_rows(item.comments, indent), *body]
+
+
+def block(item: nodes.Item, header: Doc, inner: list[Row], indent: int) -> list[Row]:
+    """`header { inner }`, with the comments of `item`; `inner` is indented already."""
+    inner = [*inner, *comment_rows(item.closing, indent + STEP)]
+    if not inner:
+        body = rows_of((header, " { }"), indent)
+        return remark(item, body, indent, len(body) - 1)
+    head = rows_of((header, " {"), indent)
+    if len(head) > 1 and not head[-1].text.lstrip().startswith(")"):
+        head = [*rows_of(header, indent), Row(" " * indent + "{")]
+    body = [*head, *inner, Row(" " * indent + "}")]
+    return remark(item, body, indent, len(head) - 1)
+
+
+def remarked(item: nodes.Item) -> bool:
+    """Whether `item` has any comment."""
+    return bool(item.comments or item.trailing or item.closing)
+
+
+def text_of(rows: list[Row]) -> str:
+    """The text, with comments behind neighbouring lines under each other."""
+    done: list[str] = []
+    position = 0
+    while position < len(rows):
+        end = position
+        while end < len(rows) and rows[end].text:
+            end += 1
+        done.extend(_aligned(rows[position:end]))
+        if end < len(rows):
+            done.append("")
+        position = end + 1
+    return "".join(f"{line}\n" for line in done)
+
+
+def _aligned(rows: list[Row]) -> list[str]:
+    columns = [len(row.text) for row in rows if row.trailing and len(row.text) <= FARTHEST]
+    column = max(columns, default=0)
+    return [
+        f"{row.text.ljust(column)}  -- {row.trailing}" if row.trailing else row.text for row in rows
+    ]

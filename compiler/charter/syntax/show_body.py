@@ -1,0 +1,196 @@
+"""Statements, branches and operations as lines."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from charter.syntax import nodes
+from charter.syntax.layout import LINE, STEP, Doc, Group, Nest, flat, join
+from charter.syntax.nodes import Expr
+from charter.syntax.rows import Row, block, comment_rows, fits, remark, remarked, rows_of
+from charter.syntax.show_expr import (
+    LOGIC,
+    NOT,
+    SUM,
+    arguments_doc,
+    binder_doc,
+    closed,
+    expression,
+    last,
+    params_doc,
+    quoted,
+    type_doc,
+)
+
+
+def cites_doc(citations: tuple[nodes.Citation, ...]) -> Doc:
+    """` cites S1 "§2", silent`, or nothing; it may go to the next line."""
+    if not citations:
+        return ""
+    shown = [
+        f"{each.source} {quoted(each.section)}" if each.section else each.source
+        for each in citations
+    ]
+    return Nest((LINE, "cites ", ", ".join(shown)))
+
+
+def bound_to(opening: Doc, value: Expr) -> Doc:
+    """`opening value`: on the same line if the value opens a bracket there, else as it fits."""
+    hugs = nodes.RecordLit | nodes.WithFields | nodes.WithEntries | nodes.SetLit | nodes.SeqLit
+    more = nodes.Apply | nodes.MapLit | nodes.Comprehension | nodes.Match
+    if isinstance(value, hugs | more):
+        return (opening, " ", expression(value))
+    return Group((opening, Nest((LINE, expression(value)))))
+
+
+# --- statements ----------------------------------------------------------------------------------
+
+
+def statement_rows(item: nodes.Statement, indent: int) -> list[Row]:
+    """Any statement."""
+    return remark(item, rows_of(_statement(item), indent), indent)
+
+
+def _statement(item: nodes.Statement) -> Doc:
+    match item:
+        case nodes.Let(name, value):
+            return bound_to(f"let {name.text} =", value)
+        case nodes.Pick(name, index, domain, or_none):
+            each: Doc = ("for ", binder_doc(index), " ") if index else ""
+            otherwise = " or none" if or_none else ""
+            return (f"pick {name.text} ", each, "in ", closed(domain, SUM), otherwise)
+        case nodes.Assign(target, value):
+            return bound_to((expression(target), "' ="), value)
+        case nodes.Reply(value):
+            return bound_to("reply", value)
+        case nodes.Require(condition):
+            return bound_to("require", condition)
+        case nodes.CallOperation():
+            return _call(item)
+        case nodes.Send(channel, keys, message):
+            shown = expression(message)
+            if flat(shown).startswith("["):
+                shown = ("(", shown, ")")  # or it would be one more key
+            return ("send ", channel.text, _keys(keys), " ", shown)
+        case nodes.Receive(name, channel, keys):
+            return ("receive ", name.text, " from ", channel.text, _keys(keys))
+        case _:
+            assert_never(item)
+
+
+def _keys(keys: tuple[Expr, ...]) -> Doc:
+    return tuple(("[", expression(key), "]") for key in keys)
+
+
+def _call(item: nodes.CallOperation) -> Doc:
+    result = f"let {item.result.text} = " if item.result else ""
+    index = () if item.index is None else (item.index,)
+    called = (item.instance.text, _keys(index), ".", item.operation.text)
+    return (result, called, arguments_doc(item.args))
+
+
+# --- branches ------------------------------------------------------------------------------------
+
+
+def _conjunct(conjunct: nodes.Conjunct, follower: nodes.Conjunct | None, alone: bool) -> Doc:
+    """A part of a guard. A label reaches to the next label, so there an `or` may stand bare."""
+    condition = conjunct.condition
+    label = f"{conjunct.label.text}: " if conjunct.label else ""
+    joins = isinstance(condition, nodes.Binary) and condition.op == "or"
+    implies = isinstance(condition, nodes.Binary) and condition.op == "implies"
+    if alone and (joins or implies):
+        return (label, expression(condition))
+    if joins and conjunct.label and (follower is None or follower.label):
+        shown = expression(condition) if follower is None else closed(condition, LOGIC)
+        return (label, shown)
+    shown = last(condition, NOT) if follower is None else closed(condition, NOT)
+    return (label, Nest(shown))
+
+
+def _conjuncts(guard: tuple[nodes.Conjunct, ...]) -> list[Doc]:
+    followers = [*guard[1:], None]
+    return [
+        _conjunct(each, follower, len(guard) == 1)
+        for each, follower in zip(guard, followers, strict=True)
+    ]
+
+
+def _guard_rows(guard: tuple[nodes.Conjunct, ...], indent: int) -> list[Row]:
+    """`when a`, and each further part on a line of its own below it."""
+    found: list[Row] = []
+    for position, (each, doc) in enumerate(zip(guard, _conjuncts(guard), strict=True)):
+        deeper = indent + STEP
+        if position:
+            found.extend(remark(each, rows_of(Nest(doc), deeper, "and "), deeper))
+        elif each.comments:
+            found.append(Row(" " * indent + "when"))
+            found.extend(remark(each, rows_of(doc, deeper), deeper))
+        else:
+            found.extend(remark(each, rows_of(Nest(doc), indent, "when "), indent))
+    return found
+
+
+def branch_rows(item: nodes.Branch, indent: int, opening: str = "") -> list[Row]:
+    """A branch after `opening`; a body of one reply needs no braces."""
+    header: Doc = Group((f"{opening}branch {item.name.text}", cites_doc(item.citations)))
+    guard: Doc = ""
+    if item.guard:
+        guard = (" when ", join(" and ", _conjuncts(item.guard)))
+    quiet = not any(remarked(each) for each in item.guard)
+    reply = item.body[0] if len(item.body) == 1 else None
+    bare = reply is not None and not remarked(reply) and not item.closing
+    if bare and reply is not None:
+        ending = _statement(reply)
+        if quiet and fits((header, guard, " ", ending), indent):
+            return remark(item, rows_of(flat((header, guard, " ", ending)), indent), indent)
+        head = _branch_head(item, header, guard if quiet else None, indent)
+        return remark(item, [*head, *rows_of(ending, indent + STEP)], indent)
+    inner = [row for each in item.body for row in statement_rows(each, indent + STEP)]
+    if quiet and fits((header, guard, " {"), indent):
+        return block(item, flat((header, guard)), inner, indent)
+    head = _branch_head(item, header, None, indent)
+    inner = [*inner, *comment_rows(item.closing, indent + STEP)]
+    edges = Row(" " * indent + "{"), Row(" " * indent + "}")
+    return remark(item, [*head, edges[0], *inner, edges[1]], indent, len(head))
+
+
+def _branch_head(item: nodes.Branch, header: Doc, guard: Doc | None, indent: int) -> list[Row]:
+    if guard is not None and fits((header, guard), indent):
+        return rows_of(flat((header, guard)), indent)
+    return [*rows_of(header, indent), *_guard_rows(item.guard, indent + STEP)]
+
+
+# --- operations and state ------------------------------------------------------------------------
+
+
+def operation_rows(item: nodes.Operation, indent: int, opening: str = "") -> list[Row]:
+    """An operation after `opening`."""
+    header = Group(
+        (
+            (f"{opening}operation {item.name.text}", params_doc(item.params)),
+            (" -> ", type_doc(item.result)),
+            cites_doc(item.citations),
+        )
+    )
+    inner = [row for member in item.body for row in _member_rows(member, indent + STEP)]
+    return block(item, header, inner, indent)
+
+
+def _member_rows(item: nodes.Let | nodes.Branch | nodes.AnyOrder, indent: int) -> list[Row]:
+    match item:
+        case nodes.Let():
+            return statement_rows(item, indent)
+        case nodes.Branch():
+            return branch_rows(item, indent)
+        case nodes.AnyOrder(branches):
+            inner = [row for each in branches for row in branch_rows(each, indent + STEP)]
+            return block(item, "in any order", inner, indent)
+        case _:
+            assert_never(item)
+
+
+def state_rows(item: nodes.StateDecl, indent: int, opening: str = "") -> list[Row]:
+    """`[volatile | ghost] state x: T = e` after `opening`."""
+    kind = "" if item.kind == "durable" else f"{item.kind} "
+    header: Doc = (f"{opening}{kind}state {item.name.text}: ", type_doc(item.type), " =")
+    return remark(item, rows_of(bound_to(header, item.initial), indent), indent)

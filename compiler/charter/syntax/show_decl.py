@@ -1,0 +1,229 @@
+"""Declarations as lines, apart from variants, mutants and overlays."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from charter.syntax import nodes
+from charter.syntax.layout import LINE, STEP, WIDTH, Doc, Group, Nest, flat
+from charter.syntax.rows import BLANK, Row, block, fits, remark, remarked, rows_of
+from charter.syntax.show_body import (
+    bound_to,
+    cites_doc,
+    operation_rows,
+    state_rows,
+    statement_rows,
+)
+from charter.syntax.show_expr import arguments_doc, expression, params_doc, quoted, type_doc
+
+Plain = (
+    nodes.SourceDecl | nodes.SortDecl | nodes.CounterDecl | nodes.ConstDecl | nodes.AliasDecl
+    | nodes.EnumDecl | nodes.RecordDecl | nodes.UnionDecl | nodes.FunDecl | nodes.ComponentDecl
+    | nodes.SystemDecl | nodes.PropertyDecl | nodes.InstanceDecl | nodes.ScenarioDecl
+)  # fmt: skip
+
+
+def plain_rows(item: Plain, indent: int, opening: str = "") -> list[Row]:
+    """Any declaration but variants, mutants and overlays, after `opening`."""
+    match item:
+        case nodes.EnumDecl():
+            return _enum(item, indent, opening)
+        case nodes.RecordDecl(name, fields):
+            inner = [row for each in fields for row in _field(each, indent + STEP)]
+            return block(item, f"{opening}record {name.text}", inner, indent)
+        case nodes.UnionDecl():
+            return _union(item, indent, opening)
+        case nodes.ComponentDecl(name, members):
+            inner = _members(members, indent + STEP)
+            return block(item, f"{opening}component {name.text}", inner, indent)
+        case nodes.SystemDecl(name, members):
+            inner = _members(members, indent + STEP)
+            return block(item, f"{opening}system {name.text}", inner, indent)
+        case nodes.InstanceDecl(name, machine, body):
+            inner = [row for each in body for row in _bound(each, indent + STEP)]
+            header = f"{opening}instance {name.text} of {machine.text}"
+            return block(item, header, inner, indent)
+        case nodes.ScenarioDecl():
+            return _scenario(item, indent, opening)
+        case _:
+            return remark(item, rows_of((opening, _simple(item)), indent), indent)
+
+
+def _simple(
+    item: nodes.SourceDecl
+    | nodes.SortDecl
+    | nodes.CounterDecl
+    | nodes.ConstDecl
+    | nodes.AliasDecl
+    | nodes.FunDecl
+    | nodes.PropertyDecl,
+) -> Doc:
+    match item:
+        case nodes.SourceDecl(name, title):
+            return f"source {name.text} {quoted(title)}"
+        case nodes.SortDecl(name):
+            return f"sort {name.text}"
+        case nodes.CounterDecl(name, opaque, ordered):
+            words = f"{'opaque ' if opaque else ''}{'counter ' if ordered else ''}"
+            return f"{words}{name.text}"
+        case nodes.ConstDecl(name, type_):
+            return (f"const {name.text}: ", type_doc(type_))
+        case nodes.AliasDecl(name, type_):
+            return (f"type {name.text} = ", type_doc(type_))
+        case nodes.FunDecl(name, params, result, citations, body):
+            head: Doc = (f"fun {name.text}", params_doc(params), " -> ", type_doc(result))
+            header: Doc = Group((head, cites_doc(citations), " ="))
+            return Group((header, Nest((LINE, expression(body)))))
+        case nodes.PropertyDecl(kind, name, machine, citations, body):
+            header = Group((f"{kind} {name.text} of {machine.text}", cites_doc(citations), ":"))
+            return Group((header, Nest((LINE, expression(body)))))
+        case _:
+            assert_never(item)
+
+
+def _enum(item: nodes.EnumDecl, indent: int, opening: str) -> list[Row]:
+    header = f"{opening}enum {item.name.text}"
+    members = [member.text for member in item.members]
+    short = f"{header} {{ {', '.join(members)} }}"
+    if fits(short, indent):
+        return remark(item, rows_of(short, indent), indent)
+    lines = [""]
+    for member in members:
+        if lines[-1] and indent + STEP + len(lines[-1]) + len(member) + 2 > WIDTH:
+            lines.append("")
+        lines[-1] += f" {member}," if lines[-1] else f"{member},"
+    lines[-1] = lines[-1].removesuffix(",")
+    inner = [Row(" " * (indent + STEP) + line) for line in lines]
+    return block(item, header, inner, indent)
+
+
+def _field(item: nodes.FieldDecl, indent: int) -> list[Row]:
+    names = ", ".join(name.text for name in item.names)
+    return remark(item, rows_of((names, ": ", type_doc(item.type)), indent), indent)
+
+
+def _case(item: nodes.CaseDecl) -> Doc:
+    return (item.name.text, params_doc(item.params) if item.params else "")
+
+
+def _union(item: nodes.UnionDecl, indent: int, opening: str) -> list[Row]:
+    header = f"{opening}union {item.name.text}"
+    short = f"{header} {{ {', '.join(flat(_case(case)) for case in item.cases)} }}"
+    quiet = not item.closing and not any(remarked(case) for case in item.cases)
+    if quiet and fits(short, indent):
+        return remark(item, rows_of(short, indent), indent)
+    inner = [
+        row
+        for case in item.cases
+        for row in remark(case, rows_of(_case(case), indent + STEP), indent + STEP)
+    ]
+    return block(item, header, inner, indent)
+
+
+# --- components and systems ----------------------------------------------------------------------
+
+Member = (
+    nodes.StateDecl | nodes.Operation | nodes.ObserveDecl
+    | nodes.PartDecl | nodes.ChannelDecl | nodes.StepDecl
+)  # fmt: skip
+
+
+def _members(members: tuple[Member, ...], indent: int) -> list[Row]:
+    """State, parts and channels close together; blank lines around what has a body."""
+    found: list[Row] = []
+    bodies = nodes.Operation | nodes.ObserveDecl | nodes.StepDecl
+    for position, member in enumerate(members):
+        before = members[position - 1]
+        if position and (isinstance(member, bodies) or isinstance(before, bodies)):
+            found.append(BLANK)
+        found.extend(_member(member, indent))
+    return found
+
+
+def _member(item: Member, indent: int) -> list[Row]:
+    match item:
+        case nodes.StateDecl():
+            return state_rows(item, indent)
+        case nodes.Operation():
+            return operation_rows(item, indent)
+        case nodes.ObserveDecl(level, entries):
+            inner = [row for entry in entries for row in _observed(entry, indent + STEP)]
+            return block(item, f"observe {level.text}", inner, indent)
+        case nodes.PartDecl(name, index, component):
+            each: Doc = ("map ", type_doc(index), " -> ") if index else ""
+            return remark(item, rows_of((name.text, ": ", each, component.text), indent), indent)
+        case nodes.ChannelDecl():
+            return remark(item, rows_of(_channel(item), indent), indent)
+        case nodes.StepDecl(name, params, citations, budget, body):
+            ending = f" budget {budget.text}" if budget else ""
+            head: Doc = (f"step {name.text}", params_doc(params), cites_doc(citations), ending)
+            inner = [row for each in body for row in statement_rows(each, indent + STEP)]
+            return block(item, Group(head), inner, indent)
+        case _:
+            assert_never(item)
+
+
+def _observed(item: nodes.Observed, indent: int) -> list[Row]:
+    path = ".".join(name.text for name in item.path)
+    text = f"{path}: {item.mode}" if item.mode else path
+    return remark(item, rows_of(text, indent), indent)
+
+
+def _channel(item: nodes.ChannelDecl) -> Doc:
+    ends: Doc = type_doc(item.ends[0])
+    if len(item.ends) > 1:
+        ends = (ends, " -> ", type_doc(item.ends[1]))
+    weak = f"{' lossy' if item.lossy else ''}{' duplicating' if item.duplicating else ''}"
+    carried = (" carries ", type_doc(item.message), f" {item.discipline}{weak}")
+    return (f"channel {item.name.text}: ", ends, carried)
+
+
+# --- instances and scenarios ---------------------------------------------------------------------
+
+
+def _bound(item: nodes.Bound | nodes.Start | nodes.Offers, indent: int) -> list[Row]:
+    doc: Doc
+    match item:
+        case nodes.Bound(name, value):
+            doc = bound_to(f"{name.text} =", value)
+        case nodes.Start(name, value):
+            doc = bound_to(f"start {name.text} =", value)
+        case nodes.Offers(operations):
+            first, *others = (name.text for name in operations)
+            more = tuple((",", LINE, other) for other in others)
+            doc = Group(("offers ", Nest((first, more))))
+        case _:
+            assert_never(item)
+    return remark(item, rows_of(doc, indent), indent)
+
+
+def _scenario(item: nodes.ScenarioDecl, indent: int, opening: str) -> list[Row]:
+    head = f"{opening}scenario {quoted(item.title)} of {item.machine.text}"
+    inner: list[Row] = []
+    for each in item.body:
+        if isinstance(each, nodes.Moment) and inner:
+            inner.append(BLANK)
+        inner.extend(_scenario_item(each, indent + STEP))
+    return block(item, Group((head, cites_doc(item.citations))), inner, indent)
+
+
+def _scenario_item(
+    item: nodes.Bound | nodes.Start | nodes.Let | nodes.Do | nodes.Expect | nodes.Moment,
+    indent: int,
+) -> list[Row]:
+    doc: Doc
+    match item:
+        case nodes.Bound() | nodes.Start():
+            return _bound(item, indent)
+        case nodes.Let():
+            return statement_rows(item, indent)
+        case nodes.Do(operation, args, branch):
+            taken = f" -> {branch.text}" if branch else ""
+            doc = (f"do {operation.text}", arguments_doc(args), taken)
+        case nodes.Expect(condition):
+            doc = bound_to("expect", condition)
+        case nodes.Moment(title):
+            doc = f"step {quoted(title)}"
+        case _:
+            assert_never(item)
+    return remark(item, rows_of(doc, indent), indent)
