@@ -18,9 +18,9 @@ from charter.syntax.rows import (
     rows_of,
     text_of,
 )
-from charter.syntax.show_body import bound_to, branch_rows, cites_doc, operation_rows, state_rows
+from charter.syntax.show_body import branch_rows, cites_doc, operation_rows, state_rows
 from charter.syntax.show_decl import plain_rows
-from charter.syntax.show_expr import quoted, show_expr, show_type
+from charter.syntax.show_expr import bound_to, quoted, show_expr, show_type
 
 __all__ = ["show", "show_declaration", "show_expr", "show_type"]
 

@@ -14,6 +14,7 @@ from charter.syntax.show_expr import (
     SUM,
     arguments_doc,
     binder_doc,
+    bound_to,
     closed,
     expression,
     last,
@@ -34,15 +35,6 @@ def cites_doc(citations: tuple[nodes.Citation, ...]) -> Doc:
     return Nest((LINE, "cites ", ", ".join(shown)))
 
 
-def bound_to(opening: Doc, value: Expr) -> Doc:
-    """`opening value`: on the same line if the value opens a bracket there, else as it fits."""
-    hugs = nodes.RecordLit | nodes.WithFields | nodes.WithEntries | nodes.SetLit | nodes.SeqLit
-    more = nodes.Apply | nodes.MapLit | nodes.Comprehension | nodes.Match
-    if isinstance(value, hugs | more):
-        return (opening, " ", expression(value))
-    return Group((opening, Nest((LINE, expression(value)))))
-
-
 # --- statements ----------------------------------------------------------------------------------
 
 
@@ -58,7 +50,8 @@ def _statement(item: nodes.Statement) -> Doc:
         case nodes.Pick(name, index, domain, or_none):
             each: Doc = ("for ", binder_doc(index), " ") if index else ""
             otherwise = " or none" if or_none else ""
-            return (f"pick {name.text} ", each, "in ", closed(domain, SUM), otherwise)
+            chosen = (closed(domain, SUM), otherwise)
+            return Group((f"pick {name.text} ", each, "in", Nest((LINE, chosen))))
         case nodes.Assign(target, value):
             return bound_to((expression(target), "' ="), value)
         case nodes.Reply(value):
@@ -157,6 +150,10 @@ def branch_rows(item: nodes.Branch, indent: int, opening: str = "") -> list[Row]
 def _branch_head(item: nodes.Branch, header: Doc, guard: Doc | None, indent: int) -> list[Row]:
     if guard is not None and fits((header, guard), indent):
         return rows_of(flat((header, guard)), indent)
+    if not any(remarked(each) for each in item.guard):
+        whole = ("when ", join(" and ", _conjuncts(item.guard)))
+        if item.guard and fits(whole, indent + STEP):
+            return [*rows_of(header, indent), *rows_of(flat(whole), indent + STEP)]
     return [*rows_of(header, indent), *_guard_rows(item.guard, indent + STEP)]
 
 

@@ -8,13 +8,19 @@ from charter.syntax import nodes
 from charter.syntax.layout import LINE, STEP, WIDTH, Doc, Group, Nest, flat
 from charter.syntax.rows import BLANK, Row, block, fits, remark, remarked, rows_of
 from charter.syntax.show_body import (
-    bound_to,
     cites_doc,
     operation_rows,
     state_rows,
     statement_rows,
 )
-from charter.syntax.show_expr import arguments_doc, expression, params_doc, quoted, type_doc
+from charter.syntax.show_expr import (
+    arguments_doc,
+    bound_to,
+    expression,
+    params_doc,
+    quoted,
+    type_doc,
+)
 
 Plain = (
     nodes.SourceDecl | nodes.SortDecl | nodes.CounterDecl | nodes.ConstDecl | nodes.AliasDecl

@@ -179,10 +179,27 @@ def expression(expr: Expr) -> Doc:
             return _collection(expr)
 
 
+def _hugs(expr: Expr) -> bool:
+    """Whether the brackets of `expr` may open on the line before its content."""
+    records = nodes.RecordLit | nodes.WithFields | nodes.WithEntries | nodes.Apply | nodes.Match
+    return isinstance(
+        expr, records | nodes.SetLit | nodes.SeqLit | nodes.MapLit | nodes.Comprehension
+    )
+
+
+def bound_to(opening: Doc, value: Expr) -> Doc:
+    """`opening value`: on the same line if the value opens a bracket there, else as it fits."""
+    if _hugs(value):
+        return (opening, " ", expression(value))
+    return Group((opening, Nest((LINE, expression(value)))))
+
+
 def arguments_doc(args: tuple[Expr, ...]) -> Doc:
     """`(a, b)`."""
     if not args:
         return "()"
+    if len(args) == 1 and _hugs(args[0]):
+        return ("(", expression(args[0]), ")")
     return brackets("(", _list(args), ")")
 
 
@@ -256,16 +273,16 @@ def _reaching(expr: nodes.If | nodes.LetIn | nodes.Quantifier | nodes.Match) -> 
 
 def _case(case: nodes.Case) -> Doc:
     names = f"({', '.join(name.text for name in case.names)})" if case.names else ""
-    return Group((f"{case.tag.text}{names} ->", Nest((LINE, expression(case.body)))))
+    return bound_to(f"{case.tag.text}{names} ->", case.body)
 
 
 def _inits(fields: tuple[nodes.FieldInit, ...]) -> Doc:
-    shown = [(each.name.text, ": ", Nest(expression(each.value))) for each in fields]
+    shown = [bound_to(f"{each.name.text}:", each.value) for each in fields]
     return brackets("{", join((",", LINE), shown), "}", LINE)
 
 
 def _entry(entry: nodes.Entry) -> Doc:
-    return (closed(entry.key, IMPLIES), ": ", Nest(expression(entry.value)))
+    return bound_to((closed(entry.key, IMPLIES), ":"), entry.value)
 
 
 def _collection(
@@ -291,8 +308,7 @@ def _collection(
             shown = join((",", LINE), [closed(item, SUM) for item in items])
             return brackets("<", shown, ">") if items else "<>"
         case nodes.MapLit(binder, value):
-            inside = Group((binder_doc(binder), ":", Nest((LINE, expression(value)))))
-            return brackets("[", inside, "]")
+            return brackets("[", bound_to((binder_doc(binder), ":"), value), "]")
         case nodes.Comprehension():
             return _comprehension(expr)
         case _:
