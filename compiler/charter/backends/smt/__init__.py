@@ -1,0 +1,1 @@
+"""Z3 in the roles where search cannot go: see `questions` for what can be asked."""
