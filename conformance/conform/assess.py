@@ -1,0 +1,265 @@
+"""From what one question brought to its verdict: the automaton first, then step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from charter.formats.adapter import Result
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.verdict import Deviation, Kind, Severity, Verdict
+from conform.differ import Allowed, Seen, nearest, severity
+from conform.follow import CannotFollow, Follower, Judged, Siblings, Step
+from conform.judge import AnswerJson, Batch, Judge, Stop, Track, branches, is_fault, project
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One vector as the engine moves it: canonical JSON texts. `needs` is what a target must
+    offer: `load` and names of operations, sorted, separated by spaces."""
+
+    id: str
+    question: bytes
+    answer: bytes
+    why: bytes
+    needs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A verdict, and the transitions for the ledger of the target: the renamed observation
+    before a step, and the branch that the step certainly took."""
+
+    verdict: Verdict
+    transitions: tuple[tuple[bytes, str], ...] = ()
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What is found out about one vector that diverges."""
+
+    deviations: list[Deviation] = field(default_factory=list)
+    branches: list[str] = field(default_factory=list)
+    judged: int = 0
+    lost: str = ""
+
+
+def assess(
+    item: Item, result: Result, batch: Batch, judge: Judge, siblings: Siblings | None
+) -> Assessment:
+    """The verdict about one vector. `siblings` are the models to go on with after a divergence;
+    without them only the first deviation is found."""
+    answer: AnswerJson = orjson.loads(item.answer)
+    track = judge.track(answer, result, batch)
+    operations = len(answer["steps"]) - 1
+    if track.stop is None and not track.images:
+        verdict = _undisturbed(item, answer, track, operations)
+        return Assessment(verdict, _transitions(track, verdict.branches))
+    question: dict[str, Json] = orjson.loads(item.question)
+    found = _Case(question, answer, result, batch, judge.observes).findings(track, siblings)
+    detail = track.detail or found.lost
+    verdict = Verdict(
+        item.id,
+        Kind.DIVERGES,
+        detail,
+        tuple(found.deviations),
+        tuple(found.branches),
+        found.judged,
+        operations - found.judged,
+    )
+    return Assessment(verdict, _transitions(track, verdict.branches))
+
+
+def _transitions(track: Track, taken: Sequence[str]) -> tuple[tuple[bytes, str], ...]:
+    pairs = zip(track.states, taken[1 : len(track.states)], strict=False)
+    return tuple((state, branch) for state, branch in pairs if branch)
+
+
+def _undisturbed(item: Item, answer: AnswerJson, track: Track, operations: int) -> Verdict:
+    """Every step that came was allowed."""
+    judged = max(0, len(track.fronts) - 1)
+    taken, possible = branches(answer, track.fronts)
+    kind, detail = track.kind, track.detail
+    if kind is None:
+        missed = _missed(item.why, possible)
+        kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
+        detail = f"not taken: {', '.join(missed)}" if missed else ""
+    return Verdict(
+        item.id, kind, detail, (), tuple(taken), judged=judged, not_judged=operations - judged
+    )
+
+
+def _missed(why: bytes, possible: set[str]) -> list[str]:
+    if b'"purpose":[]' in why:
+        return []
+    purpose = orjson.loads(why)["purpose"]
+    return [branch for branch in purpose if branch not in possible]
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A vector that diverges, with all that is known about it."""
+
+    question: Mapping[str, Json]
+    answer: AnswerJson
+    result: Result
+    batch: Batch
+    observes: tuple[str, ...] | None
+
+    def findings(self, track: Track, siblings: Siblings | None) -> _Findings:
+        seen = self._seen()
+        found = _Findings(branches=branches(self.answer, track.fronts)[0])
+        found.judged = max(0, len(track.fronts) - 1)
+        found.deviations += [self._image(step, seen) for step in track.images]
+        if track.stop is None:
+            return found
+        follower = self._follower(siblings, found)
+        judged = self._retrace(follower, track.stop, found) if follower else None
+        found.deviations.append(self._first(track.stop, seen, judged))
+        found.judged = track.stop.step
+        found.branches.append("")
+        if track.stop.fault:
+            found.lost = "the run ended with a fault"
+        elif follower and judged:
+            self._go_on(follower, track.stop.step, seen, found)
+        return found
+
+    def _seen(self) -> list[Seen]:
+        """All steps, renamed."""
+        labels, seen = Labels(), []
+        for reply, observation, image in self.result.steps:
+            raw = self.batch.at(reply)[1]
+            if observation < 0:
+                seen.append(Seen(raw, None, True))
+                break
+            renamed, shown, labels = labels.step(raw, self.batch.at(observation)[1])
+            second = labels.step(None, self.batch.at(image)[1])[1] if image >= 0 else None
+            seen.append(Seen(renamed, shown, False, second))
+        return seen
+
+    def _call(self, step: int) -> tuple[str, Json]:
+        """Operation and arguments of a step; nothing for step 0."""
+        operations = self.question["operations"]
+        assert isinstance(operations, list)
+        if step == 0:
+            return "", {}
+        call = operations[step - 1]
+        assert isinstance(call, dict)
+        return str(call["operation"]), call["args"]
+
+    def _raw(self, step: int) -> Step:
+        reply, observation, _ = self.result.steps[step]
+        operation, args = self._call(step)
+        return Step(operation, args, self.batch.at(reply)[1], self.batch.at(observation)[1])
+
+    def _expected(self, stop: Stop) -> tuple[Allowed, ...]:
+        nodes = [self.answer["steps"][stop.step][position] for position in stop.possible]
+        allowed = []
+        for node in nodes:
+            reply = self.answer["replies"][node["reply"]] if node["reply"] >= 0 else None
+            observation = self.answer["observations"][node["observation"]]
+            if self.observes is not None:
+                observation = project(observation, self.observes)
+            allowed.append(Allowed(node["branch"], reply, observation))
+        return tuple(allowed)
+
+    def _image(self, step: int, seen: list[Seen]) -> Deviation:
+        operation, args = self._call(step)
+        allowed = Allowed("", None, seen[step].observation)
+        return Deviation(
+            step=step,
+            operation=operation,
+            args=args,
+            branch="",
+            severity=Severity.IMAGE,
+            before=seen[step - 1].observation if step else None,
+            expected=[allowed.json()],
+            observed=seen[step].json(),
+        )
+
+    def _first(self, stop: Stop, seen: list[Seen], judged: Judged | None) -> Deviation:
+        expected = self._expected(stop)
+        if self.observes is not None and judged and judged.expected:
+            expected = judged.expected
+        entries = judged.entries if judged else ()
+        return self._deviation(stop.step, seen, expected, entries)
+
+    def _deviation(
+        self,
+        step: int,
+        seen: list[Seen],
+        expected: tuple[Allowed, ...],
+        entries: tuple[str, ...],
+    ) -> Deviation:
+        operation, args = self._call(step)
+        shown = Seen(seen[step].reply, seen[step].observation, seen[step].fault)
+        closest = nearest(expected, shown)
+        return Deviation(
+            step=step,
+            operation=operation,
+            args=args,
+            branch=closest.branch if closest else "",
+            severity=severity(expected, shown),
+            before=seen[step - 1].observation if step else None,
+            expected=[allowed.json() for allowed in expected],
+            observed=shown.json(),
+            entries=entries,
+        )
+
+    def _follower(self, siblings: Siblings | None, found: _Findings) -> Follower | None:
+        if siblings is None:
+            found.lost = "there is no model to go on with"
+            return None
+        start = self.batch.at(self.result.steps[0][1])[1]
+        try:
+            return Follower(siblings, self.question, self.observes, start)
+        except CannotFollow as error:
+            found.lost = str(error)
+            return None
+
+    def _retrace(self, follower: Follower, stop: Stop, found: _Findings) -> Judged | None:
+        """Bring the model to where the run left the automaton, and ask it about that step."""
+        try:
+            for step in range(1, stop.step):
+                if not follower.step(self._raw(step)).allowed:
+                    found.lost = "the model at hand is not that of the suite"
+                    return None
+            if stop.step == 0:
+                return None
+            if stop.fault:
+                return follower.fault(*self._call(stop.step))
+            return follower.step(self._raw(stop.step))
+        except CannotFollow as error:
+            found.lost = str(error)
+            return None
+
+    def _go_on(self, follower: Follower, after: int, seen: list[Seen], found: _Findings) -> None:
+        """Judge the steps after the first divergence, each from the state that was observed."""
+        for step in range(after + 1, len(seen)):
+            try:
+                if seen[step].fault:
+                    judged = follower.fault(*self._call(step))
+                else:
+                    judged = follower.step(self._raw(step))
+            except CannotFollow as error:
+                found.lost = str(error)
+                return
+            found.judged = step
+            found.branches.append(judged.branches[0] if len(judged.branches) == 1 else "")
+            if not judged.allowed:
+                found.deviations.append(
+                    self._deviation(step, seen, judged.expected, judged.entries)
+                )
+
+
+def fault_of(deviation: Deviation) -> str:
+    """The class of the exception, if the deviation is a fault; else ""."""
+    observed = deviation.observed
+    if isinstance(observed, dict):
+        reply = observed["reply"]
+        if isinstance(reply, dict) and is_fault(reply):
+            return str(reply["fault"])
+    return ""

@@ -1,0 +1,248 @@
+"""Judging transition by transition, also after a divergence.
+
+The automaton of a vector ends where the run leaves it. From there on the charter's own model is
+asked what it allows from the state that was *observed*, so a vector yields all its deviating
+transitions and not only the first. State that the target does not show is carried over from what
+the charter says; where the charter leaves that open, following stops, and the steps that were
+not judged are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.resolve import Path, Unresolved, resolve
+from conform.differ import Allowed
+from conform.judge import project
+from conform.model import Model, Outcome, element_names
+from conform.relabel import key
+from conform.translate import NoPlace, translate
+
+_MOST_STATES = 64
+_NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
+"""What a model raises for JSON that is no state of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step as the target showed it, raw: `args` are as in the question."""
+
+    operation: str
+    args: Json
+    reply: Json
+    observation: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What following found out about one step. `allowed` is true if the charter has this
+    transition; `branches` are those that it may have been."""
+
+    allowed: bool
+    branches: tuple[str, ...]
+    expected: tuple[Allowed, ...] = ()
+    entries: tuple[str, ...] = ()
+
+
+class CannotFollow(Exception):
+    """The state after a step is not known. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Siblings:
+    """The charter's model, and the models with one overlay entry each ("" has them all)."""
+
+    charter: Model
+    entries: Mapping[str, Model] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An outcome of a model from one of the possible states, renamed as the target's is."""
+
+    outcome: Outcome
+    reply: Json
+    observation: Json
+    labels: Labels
+
+    def is_seen(self, seen: _Seen) -> bool:
+        return key(self.reply) == seen.reply and key(self.observation) == seen.observation
+
+    def allowed(self) -> Allowed:
+        return Allowed(self.outcome.branch, self.reply, self.observation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    reply: bytes
+    observation: bytes
+    labels: Labels
+    raw: Json
+
+
+class Follower:
+    """Follows one run. `states` are the model's states, in the target's own opaque values,
+    that the run may be in; never more than one is known to be wrong."""
+
+    def __init__(
+        self,
+        siblings: Siblings,
+        question: Mapping[str, Json],
+        observes: Sequence[str] | None,
+        start: Json,
+    ) -> None:
+        sorts = question["sorts"]
+        assert isinstance(sorts, dict)
+        self.sorts = element_names(sorts)  # type: ignore[arg-type]
+        self.siblings = siblings
+        self.observes = observes
+        self.labels = Labels()
+        self.history: list[Json] = []
+        self.states: list[object] = []
+        self.lost = "the state is not known"
+        given = question["given"]
+        model = siblings.charter
+        first = model.initial(self.sorts) if given is None else model.given(given, self.sorts)
+        self._begin(first, start)
+
+    def _begin(self, first: object, start: Json) -> None:
+        model = self.siblings.charter
+        _, renamed, labels = Labels().step(None, self._shown(model.observe(first)))
+        _, shown, self.labels = Labels().step(None, start)
+        if key(renamed) != key(shown):
+            raise CannotFollow("the state before the first operation is not the charter's")
+        adopted = self._adopt(model.encode(first), labels, self.labels, start)
+        self.states = [model.decode(adopted, self.sorts)]
+        self.history = [start]
+
+    def _shown(self, observation: Json) -> Json:
+        return observation if self.observes is None else project(observation, self.observes)
+
+    def step(self, step: Step) -> Judged:
+        """Judge one transition and go on from what was observed. Raises `CannotFollow` if the
+        state before the step is not known."""
+        reply, observation, labels = self.labels.step(step.reply, step.observation)
+        seen = _Seen(key(reply), key(observation), labels, step.observation)
+        try:
+            args = resolve(step.args, self.history, self._never_issued(step.operation))
+        except Unresolved as error:
+            raise CannotFollow(str(error)) from None
+        assert isinstance(args, dict)
+        candidates = self._candidates(self.siblings.charter, self.states, step.operation, args)
+        matching = [item for item in candidates if item.is_seen(seen)]
+        if matching:
+            self._go_on(self.siblings.charter, matching, seen)
+            return Judged(True, _branches(matching))
+        return self._deviates(step.operation, args, candidates, seen)
+
+    def fault(self, operation: str, args: Json) -> Judged:
+        """What the charter allows where the target threw something instead."""
+        try:
+            resolved = resolve(args, self.history, self._never_issued(operation))
+        except Unresolved:
+            return Judged(False, ())
+        assert isinstance(resolved, dict)
+        model = self.siblings.charter
+        candidates = self._candidates(model, self.states, operation, resolved)
+        return Judged(False, (), tuple(item.allowed() for item in candidates))
+
+    def _deviates(
+        self, operation: str, args: dict[str, Json], candidates: list[_Candidate], seen: _Seen
+    ) -> Judged:
+        expected = tuple(item.allowed() for item in candidates)
+        explained: dict[str, tuple[Model, list[_Candidate]]] = {}
+        for entry, sibling in self.siblings.entries.items():
+            matching = self._explains(sibling, operation, args, seen)
+            if matching:
+                explained[entry] = (sibling, matching)
+        names = tuple(sorted(entry for entry in explained if entry)) or tuple(explained)
+        if explained:
+            self._go_on(*explained[names[0]], seen)
+        else:
+            self._go_on(self.siblings.charter, candidates, seen)
+        return Judged(False, (), expected, tuple(name or "several entries" for name in names))
+
+    def _explains(
+        self, sibling: Model, operation: str, args: dict[str, Json], seen: _Seen
+    ) -> list[_Candidate]:
+        """Outcomes of a sibling model, from the same states, that are what was seen."""
+        try:
+            encoded = [self.siblings.charter.encode(state) for state in self.states]
+            states = [sibling.decode(value, self.sorts) for value in encoded]
+            found = self._candidates(sibling, states, operation, args)
+        except _NOT_A_STATE:
+            return []  # this model has other state: it cannot stand where the run is
+        return [item for item in found if item.is_seen(seen)]
+
+    def _candidates(
+        self, model: Model, states: Sequence[object], operation: str, args: Mapping[str, Json]
+    ) -> list[_Candidate]:
+        if not states:
+            raise CannotFollow(self.lost)
+        found = []
+        for state in states:
+            for outcome in model.outcomes(state, operation, args):
+                shown = self._shown(model.observe(outcome.state))
+                found.append(_Candidate(outcome, *self.labels.step(outcome.reply, shown)))
+        return found
+
+    def _go_on(self, model: Model, candidates: Sequence[_Candidate], seen: _Seen) -> None:
+        """Take the observed state, with what is not shown from `candidates`."""
+        matched = any(item.is_seen(seen) for item in candidates)
+        self.labels = seen.labels
+        self.history.append(seen.raw)
+        self.states = []
+        adopted: dict[bytes, Json] = {}
+        try:
+            for item in candidates:
+                encoded = model.encode(item.outcome.state)
+                value = self._adopt(encoded, item.labels, seen.labels, seen.raw)
+                adopted[key(value)] = value
+            if len(adopted) > (_MOST_STATES if matched else 1):
+                self.lost = "the charter leaves open what the target does not show"
+                return
+            charter = self.siblings.charter
+            self.states = [charter.decode(value, self.sorts) for value in adopted.values()]
+        except NoPlace as error:
+            self.lost = str(error)
+        except _NOT_A_STATE as error:
+            self.lost = f"the model cannot hold what was observed ({error})"
+
+    def _adopt(self, encoded: Json, model: Labels, target: Labels, observed: Json) -> Json:
+        """All state of the model in the target's opaque values, the shown part as it was seen."""
+        return overlaid(translate(encoded, model, target), observed)
+
+    def _never_issued(self, operation: str) -> NeverIssued:
+        return NeverIssued(self.siblings.charter, operation)
+
+
+@dataclass(frozen=True, slots=True)
+class NeverIssued:
+    """A value that nobody ever gave out, as the model writes it."""
+
+    model: Model
+    operation: str
+
+    def __call__(self, path: Path) -> Json:
+        export = getattr(self.model, "never_issued", None)
+        if export is None:
+            return "@999999999999"
+        value: Json = export(self.operation, path)
+        return value
+
+
+def overlaid(state: Json, observed: Json) -> Json:
+    """`state` with all that `observed` shows put in its place; a union's other case replaces it."""
+    if not isinstance(state, dict) or not isinstance(observed, dict):
+        return observed
+    if state.get("case") != observed.get("case"):
+        return observed
+    shown = {name: overlaid(state.get(name), value) for name, value in observed.items()}
+    return {**state, **shown}
+
+
+def _branches(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
+    return tuple(sorted({item.outcome.branch for item in candidates}))

@@ -1,0 +1,57 @@
+"""Relabelling with a memory: vectors share beginnings, so most steps are looked up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import orjson
+
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+
+_MEMORY = 200_000
+
+
+def key(value: Json) -> bytes:
+    """The canonical text of `value`."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """Where a vector stands after some steps: its labels, and the steps that were seen from
+    here, from (raw reply, raw observation) to their renamed texts and the next place."""
+
+    labels: Labels
+    after: dict[tuple[bytes, bytes], tuple[bytes, bytes, Place]] = field(default_factory=dict)
+
+
+class Relabelling:
+    """Remembers up to a bound how steps were renamed, and forgets all when it is reached."""
+
+    def __init__(self) -> None:
+        self.start = Place(Labels())
+        self._known = 0
+
+    def begin(self) -> Place:
+        """The place before the first step of a vector."""
+        if self._known > _MEMORY:
+            self.start = Place(Labels())
+            self._known = 0
+        return self.start
+
+    def step(
+        self, place: Place, reply: tuple[bytes, Json], observation: tuple[bytes, Json]
+    ) -> tuple[bytes, bytes, Place]:
+        """The canonical texts of the renamed reply and observation, and the next place. Each
+        value comes with its own canonical text."""
+        at = (reply[0], observation[0])
+        found = place.after.get(at)
+        if found is not None:
+            return found
+        renamed_reply, renamed, labels = place.labels.step(reply[1], observation[1])
+        following = Place(labels) if labels is not place.labels else place
+        found = (key(renamed_reply), key(renamed), following)
+        place.after[at] = found
+        self._known += 1
+        return found
