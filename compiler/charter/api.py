@@ -10,6 +10,7 @@ from charter import driver
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
 from charter.source import Source
+from charter.syntax.show import show
 
 __all__ = ["Selection", "Unreadable", "check", "flattened", "load", "read_sources"]
 
@@ -78,8 +79,6 @@ def check_sources(sources: Sequence[Source]) -> Diagnostics:
 
 def flattened(path: Path, variant: str) -> str:
     """The text of a charter with a variant applied. Raises `Refused` or `Unreadable`."""
-    from charter.syntax.show import show
-
     files = driver.flatten(read_sources(path), driver.Choice(variant=variant), Diagnostics())
     return show(driver.as_one_file(files))
 

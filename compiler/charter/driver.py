@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from charter.check.checker import check_protocol
+from charter.check.checker import check_everything, check_protocol
 from charter.check.flatten import apply_overlay, apply_selection
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
@@ -67,8 +67,8 @@ def check_sources(sources: Sequence[Source]) -> Diagnostics:
     """Every error of a protocol, in all its variants and mutants."""
     diagnostics = Diagnostics()
     files = parse_all(sources, diagnostics)
-    if files:
-        check_protocol(files, "", diagnostics)
+    if len(files) == len(sources):
+        check_everything(files, diagnostics)
     return diagnostics
 
 

@@ -2,14 +2,154 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from charter.check.declared import declarations
+from charter.check.effects import check_component, check_system
 from charter.check.elaborate import elaborate
-from charter.diagnostics import Diagnostics
+from charter.check.flatten import apply_edits, chosen_variants, report_conflicts
+from charter.check.needs import check_bounds
+from charter.check.ranges import check_ranges
+from charter.check.scopes import suggest
+from charter.diagnostics import Diagnostic, Diagnostics
 from charter.ir import nodes as ir
+from charter.ir.walk import nodes
+from charter.source import Span
 from charter.syntax import nodes as sx
+
+MUTANTS_MAY = frozenset({"branch/shadowed", "witness/none", "pick/empty", "int/out-of-range"})
+"""What a mutant may do: it bends a rule, and the bent rule need not be a good one."""
 
 
 def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
     """The core of a protocol whose edits have been applied; every error goes to `diagnostics`,
     and then the result must not be used."""
     model = elaborate(files, variant, diagnostics)
+    for component in model.components:
+        check_component(component, diagnostics)
+    for system in model.systems:
+        check_system(system, diagnostics)
+    check_ranges(model, diagnostics)
+    check_bounds(model, diagnostics)
+    _recursion(model, diagnostics)
+    _witness(model, diagnostics)
     return model
+
+
+def check_everything(files: sx.Protocol, diagnostics: Diagnostics) -> ir.Model:
+    """The protocol itself, and what each of its variants, mutants and overlay entries makes of it.
+    The core is that of the plain protocol."""
+    model = check_protocol(files, "", diagnostics)
+    base = frozenset(diagnostics.items)
+    _mutants(files, model, diagnostics)
+    for node in declarations(files):
+        match node:
+            case sx.VariantDecl():
+                title = (f"in variant `{node.name.text}`", node.name.span)
+                _variant(files, node, _Fresh(title, base, diagnostics))
+            case sx.MutantDecl():
+                title = (f"in mutant `{node.name.text}`", node.name.span)
+                _edited(files, node.edits, _Fresh(title, base, diagnostics, MUTANTS_MAY))
+            case sx.OverlayDecl():
+                check_overlay(files, node, base, diagnostics)
+            case _:
+                pass
+    return model
+
+
+def check_overlay(
+    files: sx.Protocol,
+    overlay: sx.OverlayDecl,
+    base: frozenset[Diagnostic],
+    diagnostics: Diagnostics,
+) -> None:
+    """Each entry of an overlay, applied on its own to the protocol."""
+    for entry in overlay.entries:
+        title = (f"in overlay entry `{entry.name.text}`", entry.name.span)
+        _edited(files, entry.edits, _Fresh(title, base, diagnostics))
+
+
+class _Fresh:
+    """Errors of an edited protocol that the plain one has not, each with a note on the edit."""
+
+    def __init__(
+        self,
+        title: tuple[str, Span],
+        base: frozenset[Diagnostic],
+        diagnostics: Diagnostics,
+        forgiven: frozenset[str] = frozenset(),
+    ) -> None:
+        self.title = title
+        self.base = base
+        self.target = diagnostics
+        self.forgiven = forgiven
+        self.found = Diagnostics()
+
+    def close(self) -> None:
+        """Hand the new errors on."""
+        known = {(item.code, item.span.start, item.span.source.name) for item in self.target.items}
+        for item in self.found.items:
+            place = (item.code, item.span.start, item.span.source.name)
+            if item in self.base or item.code in self.forgiven or place in known:
+                continue
+            self.target.items.append(replace(item, notes=(*item.notes, self.title)))
+
+
+def _variant(files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh) -> None:
+    chosen = chosen_variants(files, (node.name.text,), fresh.found)
+    report_conflicts(chosen, fresh.found)
+    for each in chosen:
+        files = apply_edits(files, each.edits, fresh.found)
+    check_protocol(files, node.name.text, fresh.found)
+    fresh.close()
+
+
+def _edited(files: sx.Protocol, edits: tuple[sx.Edit, ...], fresh: _Fresh) -> None:
+    check_protocol(apply_edits(files, edits, fresh.found), "", fresh.found)
+    fresh.close()
+
+
+def _mutants(files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics) -> None:
+    """A mutant names an instance that is there and a property that can catch it."""
+    instances = [instance.name for instance in model.instances]
+    properties = [prop.name for prop in model.properties if prop.kind != "witness"]
+    for node in declarations(files):
+        if not isinstance(node, sx.MutantDecl):
+            continue
+        for name, known, code, what in (
+            (node.instance, instances, "name/unknown", "instance"),
+            (node.caught_by, properties, "property/unknown", "property"),
+        ):
+            if name.text not in known:
+                hint = suggest(name.text, known)
+                message = f"there is no {what} `{name.text}`"
+                diagnostics.error(code, message, name.span, hint=hint)
+
+
+def _recursion(model: ir.Model, diagnostics: Diagnostics) -> None:
+    """A function that reaches itself through calls has no value."""
+    calls = {
+        function.name: {node.function for node in nodes(function.body) if isinstance(node, ir.Call)}
+        for function in model.functions
+    }
+    for function in model.functions:
+        reached: set[str] = set()
+        waiting = set(calls[function.name])
+        while waiting:
+            name = waiting.pop()
+            reached.add(name)
+            waiting |= calls.get(name, set()) - reached
+        if function.name in reached:
+            message = f"{function.name} calls itself"
+            hint = "range over a finite type with a comprehension or a quantifier instead"
+            span = Span(function.span.source, function.span.start, function.body.span.start)
+            diagnostics.error("function/recursive", message, span, hint=hint)
+
+
+def _witness(model: ir.Model, diagnostics: Diagnostics) -> None:
+    """Properties that hold because nothing ever happens say nothing."""
+    machines = (*model.components, *model.systems)
+    if machines and not any(prop.kind == "witness" for prop in model.properties):
+        message = "no witness shows that anything can happen"
+        hint = "add `witness name of machine: ...` for something that must be reachable"
+        diagnostics.error("witness/none", message, machines[0].span, hint=hint)

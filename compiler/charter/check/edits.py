@@ -53,3 +53,9 @@ def _dropped(edit: sx.Drop) -> str:
             return f"{place_text(edit.at)}:{edit.name.text}'"
         case _:
             return place_text(edit.at)
+
+
+def overlap(left: str, right: str) -> bool:
+    """Is one address the other, or inside it (a conjunct is inside its branch)?"""
+    short, long = sorted((left, right), key=len)
+    return long.startswith(short) and (len(long) == len(short) or long[len(short)] in "./:")

@@ -42,6 +42,16 @@ def elaborate(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.
     found = list(declarations(files))
     first = files[0]
     components = tuple(component(context, n) for n in found if isinstance(n, sx.ComponentDecl))
+    systems = tuple(system(context, n, components) for n in found if isinstance(n, sx.SystemDecl))
+    functions = tuple(function(context, n) for n in found if isinstance(n, sx.FunDecl))
+    properties: list[ir.Property] = []
+    scenarios: list[ir.Scenario] = []
+    for node in found:
+        if isinstance(node, sx.PropertyDecl):
+            properties += property_of(context, node)
+        elif isinstance(node, sx.ScenarioDecl):
+            cited = citations(context, node.citations)
+            scenarios += instances.scenario(context.scope(), node, cited)
     return ir.Model(
         protocol=first.protocol.text,
         variant=variant,
@@ -51,16 +61,17 @@ def elaborate(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.
         records=tuple(r for r in _of_kind(types, ty.Record) if not is_unknown(r)),
         unions=_of_kind(types, ty.Union),
         consts=tuple(table.consts.items()),
-        functions=tuple(function(context, n) for n in found if isinstance(n, sx.FunDecl)
-                        and n.name.text in table.functions),
+        functions=functions,
         components=components,
-        systems=tuple(system(context, n, components) for n in found if isinstance(n, sx.SystemDecl)),
-        properties=tuple(p for n in found if isinstance(n, sx.PropertyDecl)
-                         for p in property_of(context, n)),
-        instances=tuple(i for n in found if isinstance(n, sx.InstanceDecl)
-                        for i in instances.instance(context.scope(), n)),
-        scenarios=tuple(s for n in found if isinstance(n, sx.ScenarioDecl)
-                        for s in instances.scenario(context.scope(), n, citations(context, n.citations))),
+        systems=systems,
+        properties=tuple(properties),
+        instances=tuple(
+            core
+            for n in found
+            if isinstance(n, sx.InstanceDecl)
+            for core in instances.instance(context.scope(), n)
+        ),
+        scenarios=tuple(scenarios),
         mutants=tuple(mutant(n) for n in found if isinstance(n, sx.MutantDecl)),
         variants=tuple(n.name.text for n in found if isinstance(n, sx.VariantDecl)),
         sources=tuple(table.sources.items()),

@@ -1,20 +1,124 @@
-"""Edits of variants, mutants and overlays, applied to the surface tree."""
+"""Edits of variants, mutants and overlays, applied to the surface tree.
+
+The result is a protocol like any other and is checked as usual; spans point to where each rule
+was written, in the protocol or in the edit.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from charter.check.declared import declarations
+from charter.check.editor import Editor
+from charter.check.edits import address_text, overlap
+from charter.check.scopes import suggest
 from charter.diagnostics import Diagnostics
+from charter.source import Span
 from charter.syntax import nodes as sx
 
 
 def apply_selection(
     files: sx.Protocol, variant: str, mutant: str, diagnostics: Diagnostics
 ) -> sx.Protocol:
-    """The protocol in a variant ("" for the plain one), bent by a mutant ("" for none)."""
+    """The protocol in a variant, bent by a mutant ("" for none). Several variants are joined by
+    `+`. Errors: `variant/unknown`, `variant/conflict`, `edit/unknown-target`."""
+    if variant:
+        chosen = chosen_variants(files, variant.split("+"), diagnostics)
+        report_conflicts(chosen, diagnostics)
+        for each in chosen:
+            files = apply_edits(files, each.edits, diagnostics)
+    if mutant:
+        known = {n.name.text: n for n in declarations(files) if isinstance(n, sx.MutantDecl)}
+        if mutant in known:
+            files = apply_edits(files, known[mutant].edits, diagnostics)
+        else:
+            missing(f"there is no mutant `{mutant}`", mutant, known, _head(files), diagnostics)
     return files
 
 
 def apply_overlay(
-    files: sx.Protocol, overlay: sx.Protocol, entries: tuple[str, ...], diagnostics: Diagnostics
+    files: sx.Protocol, overlay: sx.Protocol, entries: Iterable[str], diagnostics: Diagnostics
 ) -> sx.Protocol:
-    """The protocol with the named entries of an overlay applied, in the order of the overlay."""
+    """The protocol with the named entries applied, in the order of the overlay."""
+    wanted = set(entries)
+    declared = [n for n in declarations(overlay) if isinstance(n, sx.OverlayDecl)]
+    known = {entry.name.text: entry for node in declared for entry in node.entries}
+    for name in sorted(wanted - set(known)):
+        missing(f"there is no overlay entry `{name}`", name, known, _head(overlay), diagnostics)
+    for name, entry in known.items():
+        if name in wanted:
+            files = apply_edits(files, entry.edits, diagnostics)
     return files
+
+
+def apply_edits(
+    files: sx.Protocol, edits: Sequence[sx.Edit], diagnostics: Diagnostics
+) -> sx.Protocol:
+    """The protocol with `edits` applied in their order."""
+    editor = Editor(files, diagnostics)
+    for edit in edits:
+        editor.apply(edit)
+    return editor.result()
+
+
+def _head(files: sx.Protocol) -> Span:
+    return files[0].protocol.span
+
+
+def missing(
+    message: str, name: str, known: Iterable[str], span: Span, diagnostics: Diagnostics
+) -> None:
+    """Report a variant, mutant or overlay entry that is not there."""
+    diagnostics.error("variant/unknown", message, span, hint=suggest(name, known))
+
+
+def chosen_variants(
+    files: sx.Protocol, names: Iterable[str], diagnostics: Diagnostics
+) -> tuple[sx.VariantDecl, ...]:
+    """The variants named, each after those that it builds on."""
+    known = {n.name.text: n for n in declarations(files) if isinstance(n, sx.VariantDecl)}
+    order: dict[str, sx.VariantDecl] = {}
+    open_names: list[str] = []
+
+    def visit(name: str, span: Span) -> None:
+        if name not in known:
+            missing(f"there is no variant `{name}`", name, known, span, diagnostics)
+        elif name in open_names:
+            message = f"`{name}` stands after itself"
+            diagnostics.error("variant/conflict", message, span)
+        elif name not in order:
+            open_names.append(name)
+            for base in known[name].after:
+                visit(base.text, base.span)
+            open_names.pop()
+            order[name] = known[name]
+
+    for name in names:
+        visit(name, _head(files))
+    return tuple(order.values())
+
+
+def report_conflicts(chosen: Sequence[sx.VariantDecl], diagnostics: Diagnostics) -> None:
+    """Two variants, or two edits of one, that change the same rule with no order between them."""
+    after = {node.name.text: {base.text for base in node.after} for node in chosen}
+    for node in chosen:  # bases come first, so their own sets are complete already
+        name = node.name.text
+        after[name] |= {far for base in after[name] for far in after.get(base, ())}
+    changes: list[tuple[str, str, Span]] = []
+    for node in chosen:
+        name = node.name.text
+        for edit in node.edits:
+            if isinstance(edit, sx.Add):
+                continue
+            address = address_text(edit)
+            for other, before, span in changes:
+                if before not in after[name] and overlap(address, other):
+                    _conflict(address, before, span, edit.span, diagnostics)
+            changes.append((address, name, edit.span))
+
+
+def _conflict(address: str, other: str, before: Span, span: Span, diagnostics: Diagnostics) -> None:
+    message = f"`{address}` is changed by `{other}` too"
+    hint = f"say which comes last: `after {other}`"
+    notes = (("it is changed here", before),)
+    diagnostics.error("variant/conflict", message, span, hint=hint, notes=notes)

@@ -1,0 +1,288 @@
+"""One edit after the other, on a copy of the declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from charter.check.edits import place_text
+from charter.check.scopes import suggest
+from charter.diagnostics import Diagnostics
+from charter.source import Span
+from charter.syntax import nodes as sx
+
+OperationLine = sx.Let | sx.Branch | sx.AnyOrder
+TypeDecl = sx.RecordDecl | sx.EnumDecl | sx.UnionDecl | sx.AliasDecl
+
+
+class Editor:
+    """Applies edits to the files of a protocol. An edit whose target is not there is
+    `edit/unknown-target` and changes nothing."""
+
+    def __init__(self, files: sx.Protocol, diagnostics: Diagnostics) -> None:
+        self.files = files
+        self.diagnostics = diagnostics
+        self.declarations = [list(file.declarations) for file in files]
+
+    def result(self) -> sx.Protocol:
+        """The edited files."""
+        pairs = zip(self.files, self.declarations, strict=True)
+        return tuple(replace(file, declarations=tuple(found)) for file, found in pairs)
+
+    def apply(self, edit: sx.Edit) -> None:
+        """Apply one edit."""
+        match edit:
+            case sx.Replace():
+                self.replace(edit)
+            case sx.ReplaceBranch():
+                self.in_branches(edit.at, edit.branch.name, lambda _: (edit.branch,))
+            case sx.ReplaceOperation():
+                self.in_operation(edit.at.head, edit.operation.name, lambda _: edit.operation)
+            case sx.ReplaceConjunct():
+                self.conjunct(edit.at, edit.label, edit.condition)
+            case sx.ReplaceUpdate():
+                self.update(edit.at, edit.variable, edit.value)
+            case sx.Drop():
+                self.drop(edit)
+            case sx.Add():
+                self.add(edit)
+            case _:
+                assert_never(edit)
+
+    def unknown(self, text: str, name: str, known: Iterable[str], span: Span) -> None:
+        """Report a target that is not there."""
+        hint = suggest(name, known)
+        self.diagnostics.error("edit/unknown-target", f"there is no {text}", span, hint=hint)
+
+    # --- whole declarations ----------------------------------------------------------------------
+
+    def change(
+        self,
+        found: Callable[[sx.Declaration], bool],
+        instead: Sequence[sx.Declaration],
+    ) -> bool:
+        """Put `instead` in the place of the declaration that is `found`; False if none is."""
+        for group in self.declarations:
+            for position, node in enumerate(group):
+                if found(node):
+                    group[position : position + 1] = instead
+                    return True
+        return False
+
+    def replace(self, edit: sx.Replace) -> None:
+        new = edit.declaration
+        kinds = _same_kind(new)
+
+        def found(node: sx.Declaration) -> bool:
+            return isinstance(node, kinds) and node.name.text == new.name.text
+
+        if not self.change(found, (new,)):
+            known = [n.name.text for n in self.all() if isinstance(n, kinds)]
+            self.unknown(f"`{new.name.text}` to replace", new.name.text, known, new.name.span)
+
+    def all(self) -> Iterable[sx.Declaration]:
+        """Every declaration as it is now."""
+        return (node for group in self.declarations for node in group)
+
+    def drop(self, edit: sx.Drop) -> None:
+        name = edit.name
+        match edit.what:
+            case "conjunct" if edit.at is not None:
+                self.conjunct(edit.at, name, None)
+            case "update" if edit.at is not None:
+                self.update(edit.at, name, None)
+            case "branch" if edit.at is not None:
+                self.in_branches(edit.at, name, lambda _: ())
+            case "operation" if edit.at is not None:
+                self.in_operation(edit.at.head, name, lambda _: None)
+            case _:
+                self.drop_named(edit)
+
+    def drop_named(self, edit: sx.Drop) -> None:
+        wanted = edit.name.text
+
+        def title(node: sx.Declaration) -> str:
+            if isinstance(node, sx.ScenarioDecl):
+                return node.title if edit.what == "scenario" else ""
+            if isinstance(node, sx.PropertyDecl) and edit.what in ("property", "witness"):
+                return (
+                    node.name.text if (node.kind == "witness") == (edit.what == "witness") else ""
+                )
+            return ""
+
+        if not self.change(lambda node: title(node) == wanted, ()):
+            known = [title(node) for node in self.all() if title(node)]
+            self.unknown(f"{edit.what} `{wanted}`", wanted, known, edit.name.span)
+
+    def add(self, edit: sx.Add) -> None:
+        new, at = edit.declaration, edit.at
+        match new:
+            case sx.Branch() if at is not None:
+                self.add_branch(at, edit.before, new)
+            case sx.StateDecl() | sx.Operation() if at is not None:
+                self.in_component(at.head, lambda node: replace(node, members=(*node.members, new)))
+            case sx.Branch() | sx.StateDecl() | sx.Operation():
+                self.diagnostics.error("edit/unknown-target", "say where: `add in ...`", edit.span)
+            case _:
+                self.declarations[-1].append(new)
+
+    # --- inside components -----------------------------------------------------------------------
+
+    def in_component(
+        self, name: sx.Name, change: Callable[[sx.ComponentDecl], sx.ComponentDecl]
+    ) -> None:
+        """Change the component called `name`."""
+        known: list[str] = []
+        for group in self.declarations:
+            for position, node in enumerate(group):
+                if isinstance(node, sx.ComponentDecl):
+                    known.append(node.name.text)
+                    if node.name.text == name.text:
+                        group[position] = change(node)
+                        return
+        self.unknown(f"component `{name.text}`", name.text, known, name.span)
+
+    def in_operation(
+        self,
+        head: sx.Name,
+        name: sx.Name,
+        change: Callable[[sx.Operation], sx.Operation | None],
+    ) -> None:
+        """Change (None: drop) an operation of the component `head`."""
+
+        def edited(node: sx.ComponentDecl) -> sx.ComponentDecl:
+            members: list[sx.StateDecl | sx.Operation | sx.ObserveDecl] = []
+            known: list[str] = []
+            for member in node.members:
+                if isinstance(member, sx.Operation):
+                    known.append(member.name.text)
+                    if member.name.text == name.text:
+                        changed = change(member)
+                        members += () if changed is None else (changed,)
+                        continue
+                members.append(member)
+            if name.text not in known:
+                self.unknown(f"operation `{name.text}` of {head.text}", name.text, known, name.span)
+            return replace(node, members=tuple(members))
+
+        self.in_component(head, edited)
+
+    def in_branches(
+        self, at: sx.Address, name: sx.Name, change: Callable[[sx.Branch], Sequence[sx.Branch]]
+    ) -> None:
+        """Put what `change` gives in the place of the branch `name` of the operation at `at`."""
+        if at.operation is None:
+            self.unknown(f"operation `{place_text(at)}`", at.head.text, (), at.span)
+            return
+
+        def edited(node: sx.Operation) -> sx.Operation:
+            known: list[str] = []
+            body: list[OperationLine] = []
+            for line in node.body:
+                match line:
+                    case sx.Branch():
+                        body += self._changed((line,), name, change, known)
+                    case sx.AnyOrder():
+                        inner = self._changed(line.branches, name, change, known)
+                        body += (replace(line, branches=tuple(inner)),) if inner else ()
+                    case sx.Let():
+                        body.append(line)
+            if name.text not in known:
+                self.unknown(f"branch `{place_text(at)}`", name.text, known, name.span)
+            return replace(node, body=tuple(body))
+
+        self.in_operation(at.head, at.operation, edited)
+
+    @staticmethod
+    def _changed(
+        branches: Iterable[sx.Branch],
+        name: sx.Name,
+        change: Callable[[sx.Branch], Sequence[sx.Branch]],
+        known: list[str],
+    ) -> list[sx.Branch]:
+        """The branches, with `change` applied to the one called `name`; `known` grows."""
+        result: list[sx.Branch] = []
+        for branch in branches:
+            known.append(branch.name.text)
+            result += change(branch) if branch.name.text == name.text else (branch,)
+        return result
+
+    def add_branch(self, at: sx.Address, before: sx.Name | None, new: sx.Branch) -> None:
+        """Add a branch before another one, or as the last one."""
+        if before is not None:
+            self.in_branches(at, before, lambda old: (new, old))
+        elif at.operation is None:
+            self.unknown(f"operation `{place_text(at)}`", at.head.text, (), at.span)
+        else:
+            self.in_operation(
+                at.head, at.operation, lambda node: replace(node, body=(*node.body, new))
+            )
+
+    # --- inside branches -------------------------------------------------------------------------
+
+    def conjunct(self, at: sx.Address, label: sx.Name, instead: sx.Expr | None) -> None:
+        """Replace the condition of a labelled conjunct, or drop it."""
+
+        def edited(node: sx.Branch) -> tuple[sx.Branch]:
+            guard: list[sx.Conjunct] = []
+            known = [part.label.text for part in node.guard if part.label is not None]
+            for part in node.guard:
+                if part.label is None or part.label.text != label.text:
+                    guard.append(part)
+                elif instead is not None:
+                    guard.append(replace(part, condition=instead, span=instead.span))
+            if label.text not in known:
+                what = f"conjunct `{label.text}` of {place_text(at)}"
+                self.unknown(what, label.text, known, label.span)
+            return (replace(node, guard=tuple(guard)),)
+
+        self._in_branch(at, edited)
+
+    def update(self, at: sx.Address, variable: sx.Name, instead: sx.Expr | None) -> None:
+        """Replace the update of a variable, or drop it."""
+
+        def edited(node: sx.Branch) -> tuple[sx.Branch]:
+            body: list[sx.Statement] = []
+            known: list[str] = []
+            for line in node.body:
+                if not isinstance(line, sx.Assign):
+                    body.append(line)
+                    continue
+                known.append(_root(line.target))
+                if known[-1] != variable.text:
+                    body.append(line)
+                elif instead is not None and known.count(variable.text) == 1:
+                    target = sx.Ident(variable.text, span=variable.span)
+                    body.append(replace(line, target=target, value=instead, span=instead.span))
+            if variable.text not in known:
+                what = f"update of `{variable.text}` in {place_text(at)}"
+                self.unknown(what, variable.text, known, variable.span)
+            return (replace(node, body=tuple(body)),)
+
+        self._in_branch(at, edited)
+
+    def _in_branch(
+        self, at: sx.Address, change: Callable[[sx.Branch], Sequence[sx.Branch]]
+    ) -> None:
+        if at.branch is None:
+            self.unknown(f"branch `{place_text(at)}`", "", (), at.span)
+        else:
+            self.in_branches(at, at.branch, change)
+
+
+def _same_kind(
+    node: sx.FunDecl | sx.PropertyDecl | TypeDecl,
+) -> tuple[type[sx.FunDecl | sx.PropertyDecl | TypeDecl], ...]:
+    if isinstance(node, sx.FunDecl):
+        return (sx.FunDecl,)
+    if isinstance(node, sx.PropertyDecl):
+        return (sx.PropertyDecl,)
+    return (sx.RecordDecl, sx.EnumDecl, sx.UnionDecl, sx.AliasDecl)
+
+
+def _root(target: sx.Expr) -> str:
+    """The variable that an assignment changes."""
+    while isinstance(target, sx.FieldOf | sx.Index):
+        target = target.target
+    return target.name if isinstance(target, sx.Ident) else ""

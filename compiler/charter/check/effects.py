@@ -1,0 +1,184 @@
+"""Checks beyond types: totality, shadowed branches, ghost state, failover, empty choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from charter.check.known import Facts, never_empty
+from charter.diagnostics import Diagnostics
+from charter.ir import nodes as ir
+from charter.ir.walk import nodes, statement_expressions
+
+FAILOVER = "failover"
+
+
+def check_component(component: ir.Component, diagnostics: Diagnostics) -> None:
+    """All effects of one component."""
+    ghosts = frozenset(v.name for v in component.state if v.kind == "ghost")
+    for operation in component.operations:
+        _total(operation, diagnostics)
+        _reachable(operation, diagnostics)
+        for branch in operation.branches:
+            if ghosts:
+                _Ghosts(ghosts, diagnostics).branch(branch)
+        for facts, branch in with_facts(operation):
+            _picks(branch.body, facts, diagnostics)
+    _failover(component, diagnostics)
+
+
+def check_system(system: ir.System, diagnostics: Diagnostics) -> None:
+    """Choices of the steps of a system."""
+    for step in system.steps:
+        _picks(step.body, Facts(()), diagnostics)
+
+
+def _total(operation: ir.Operation, diagnostics: Diagnostics) -> None:
+    if not operation.branches:
+        message = f"{operation.name} has no branch"
+        diagnostics.error("operation/not-total", message, operation.span)
+        return
+    last = operation.branches[-1]
+    final = [b for b in operation.branches if b is last or (b.group and b.group == last.group)]
+    if any(is_open_guard(branch) for branch in final):
+        return
+    message = f"{operation.name} has no answer where the guard of {last.name} is false"
+    hint = "the last branch stands without `when`"
+    diagnostics.error("operation/not-total", message, last.span, hint=hint)
+
+
+def is_open_guard(branch: ir.Branch) -> bool:
+    """Is the guard true in every state, as its text shows?"""
+    return all(_is_true(conjunct.condition) for conjunct in branch.guard)
+
+
+def _is_true(expr: ir.Expr) -> bool:
+    match expr:
+        case ir.Literal(value=value):
+            return value is True
+        case ir.Binary(op="eq" | "le" | "ge" | "subset", left=left, right=right):
+            return left == right
+        case ir.Binary(op="or", left=left, right=right):
+            return _is_true(left) or _is_true(right)
+        case _:
+            return False
+
+
+def _reachable(operation: ir.Operation, diagnostics: Diagnostics) -> None:
+    """A branch is shadowed if an earlier one, not of its group, is true wherever it is."""
+    earlier: list[ir.Branch] = []
+    for branch in operation.branches:
+        conditions = [part.condition for part in branch.guard]
+        for before in earlier:
+            same_group = before.group and before.group == branch.group
+            implied = (part.condition in conditions or _is_true(part.condition)
+                       for part in before.guard)  # fmt: skip
+            if not same_group and all(implied):
+                message = f"{branch.name} is never reached: {before.name} is taken before it"
+                notes = (("this one is taken", before.span),)
+                diagnostics.error("branch/shadowed", message, branch.span, notes=notes)
+                break
+        earlier.append(branch)
+
+
+def with_facts(operation: ir.Operation) -> Iterator[tuple[Facts, ir.Branch]]:
+    """Each branch with what is known where its body is read: its guard, and that the guards of
+    earlier branches were false."""
+    refused: list[ir.Expr] = []
+    for position, branch in enumerate(operation.branches):
+        lets = tuple((let.name, let.value) for let in branch.lets)
+        holds = (*refused, *(part.condition for part in branch.guard))
+        yield Facts(holds, lets), branch
+        later = operation.branches[position + 1 :]
+        if branch.group and later and later[0].group == branch.group:
+            continue
+        group = [b for b in operation.branches if b is branch or (b.group == branch.group != 0)]
+        for done in group:
+            if len(done.guard) == 1:
+                only = done.guard[0].condition
+                refused.append(ir.Unary("not", only, type=only.type, span=only.span))
+
+
+def _picks(body: Iterable[ir.Statement], facts: Facts, diagnostics: Diagnostics) -> None:
+    for line in body:
+        match line:
+            case ir.Bind():
+                facts = facts.let(line.name, line.value)
+            case ir.Require():
+                facts = facts.holding(line.condition)
+            case ir.Pick() if not line.or_none and not never_empty(line, facts):
+                message = f"nothing says that there is a {line.name} to pick"
+                hint = "`or none`, or a conjunct of the guard such as `S != {}`"
+                diagnostics.error("pick/empty", message, line.domain.span, hint=hint)
+            case ir.Pick() | ir.Assign() | ir.CallOperation():
+                pass
+            case _:
+                assert_never(line)
+
+
+class _Ghosts:
+    """Ghost state, and the lets that read it, reach nothing but ghost state."""
+
+    def __init__(self, ghosts: frozenset[str], diagnostics: Diagnostics) -> None:
+        self.ghosts = ghosts
+        self.diagnostics = diagnostics
+        self.tainted: set[str] = set()
+
+    def branch(self, branch: ir.Branch) -> None:
+        """Check one branch."""
+        for let in branch.lets:
+            if self.reads(let.value):
+                self.tainted.add(let.name)
+        for conjunct in branch.guard:
+            self.refuse(conjunct.condition, "a guard")
+        for line in branch.body:
+            match line:
+                case ir.Bind():
+                    if self.reads(line.value):
+                        self.tainted.add(line.name)
+                case ir.Assign() if line.variable in self.ghosts:
+                    pass
+                case ir.Assign():
+                    self.refuse(line.value, f"the update of `{line.variable}`")
+                case ir.Pick() | ir.Require() | ir.CallOperation():
+                    for expr in statement_expressions(line):
+                        self.refuse(expr, "a choice")
+                case _:
+                    assert_never(line)
+        self.refuse(branch.reply, "a reply")
+
+    def reads(self, expr: ir.Expr) -> ir.Expr | None:
+        """The first place where `expr` reads ghost state."""
+        for node in nodes(expr):
+            if isinstance(node, ir.StateRef) and node.name in self.ghosts:
+                return node
+            if isinstance(node, ir.Local) and node.name in self.tainted:
+                return node
+        return None
+
+    def refuse(self, expr: ir.Expr, what: str) -> None:
+        """Report ghost state in a place that decides what the component does."""
+        found = self.reads(expr)
+        if found is not None:
+            message = f"{what} reads ghost state; it is for properties only"
+            self.diagnostics.error("effect/ghost-interference", message, found.span)
+
+
+def _failover(component: ir.Component, diagnostics: Diagnostics) -> None:
+    volatile = {v.name: v for v in component.state if v.kind == "volatile"}
+    if not volatile:
+        return
+    operation = next((o for o in component.operations if o.name == FAILOVER), None)
+    if operation is None:
+        message = f"{component.name} has volatile state, but no operation `{FAILOVER}`"
+        span = next(iter(volatile.values())).span
+        hint = f"add `operation {FAILOVER}()` that gives all volatile state its value"
+        diagnostics.error("effect/failover", message, span, hint=hint)
+        return
+    for branch in operation.branches:
+        assigned = {line.variable for line in branch.body if isinstance(line, ir.Assign)}
+        left = [name for name in volatile if name not in assigned]
+        if left:
+            message = f"{FAILOVER}/{branch.name} leaves {', '.join(left)} as it was"
+            hint = "volatile state is lost, so every branch assigns all of it"
+            diagnostics.error("effect/failover", message, branch.span, hint=hint)

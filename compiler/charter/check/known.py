@@ -1,0 +1,112 @@
+"""What a guard says about the sets that a branch picks from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from charter.ir import nodes as ir
+from charter.ir.walk import conjuncts, substitute
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Conditions that hold, and the lets through which they are read."""
+
+    conditions: tuple[ir.Expr, ...]
+    lets: tuple[tuple[str, ir.Expr], ...] = ()
+
+    def let(self, name: str, value: ir.Expr) -> Facts:
+        """The facts after `let name = value`."""
+        return replace(self, lets=(*self.lets, (name, value)))
+
+    def holding(self, condition: ir.Expr) -> Facts:
+        """The facts after `condition` was found true."""
+        return replace(self, conditions=(*self.conditions, condition))
+
+    def expand(self, expr: ir.Expr) -> ir.Expr:
+        """`expr` with all lets replaced by what they stand for."""
+        values: dict[str, ir.Expr] = {}
+        for name, value in self.lets:
+            values[name] = substitute(value, values)
+        return substitute(expr, values)
+
+
+def never_empty(line: ir.Pick, facts: Facts) -> bool:
+    """Does the text show that there is something to pick, whatever the index?"""
+    wanted = facts.expand(line.domain)
+    if _has_member(wanted):
+        return True
+    for condition in facts.conditions:
+        for part in conjuncts(facts.expand(condition)):
+            inner = part if line.index is None else _for_all(part, line.index[0])
+            if inner is not None and _says_nonempty(inner, wanted):
+                return True
+    return False
+
+
+def _for_all(expr: ir.Expr, index: str) -> ir.Expr | None:
+    """The body of `forall k in K`, with `k` called `index`."""
+    if isinstance(expr, ir.Quantified) and expr.kind == "forall":
+        if isinstance(expr.domain, ir.Domain):
+            kind = expr.domain.type
+            local = ir.Local(index, type=kind.inner if hasattr(kind, "inner") else kind)
+            return substitute(expr.body, {expr.name: local})
+        return None
+    return expr
+
+
+def _has_member(expr: ir.Expr) -> bool:
+    """A whole type, a set with a member, a union or a choice of such."""
+    match expr:
+        case ir.Domain():
+            return True
+        case ir.SetNew(items=items):
+            return bool(items)
+        case ir.Binary(op="union", left=left, right=right):
+            return _has_member(left) or _has_member(right)
+        case ir.If(then=then, otherwise=otherwise):
+            return _has_member(then) and _has_member(otherwise)
+        case _:
+            return False
+
+
+def _says_nonempty(condition: ir.Expr, wanted: ir.Expr) -> bool:
+    """Has `wanted` a member wherever the condition is true?"""
+    match condition:
+        case ir.Unary(op="not", operand=operand):
+            return _says_empty(operand, wanted)
+        case ir.Binary(op="ne", left=left, right=right):
+            return {_is_empty(left), _is_empty(right)} == {True, False} and wanted in (left, right)
+        case ir.Binary(op="gt", left=ir.Builtin(name="size", args=(of,)), right=low):
+            return of == wanted and isinstance(low, ir.Literal) and _number(low) >= 0
+        case ir.Binary(op="ge", left=ir.Builtin(name="size", args=(of,)), right=low):
+            return of == wanted and isinstance(low, ir.Literal) and _number(low) >= 1
+        case ir.Binary(op="in", right=group):
+            return group == wanted
+        case ir.Quantified(kind="some", domain=group):
+            return group == wanted
+        case _:
+            return False
+
+
+def _says_empty(condition: ir.Expr, wanted: ir.Expr) -> bool:
+    """Has `wanted` a member wherever the condition is false?"""
+    match condition:
+        case ir.Binary(op="eq", left=left, right=right):
+            return {_is_empty(left), _is_empty(right)} == {True, False} and wanted in (left, right)
+        case ir.Unary(op="not", operand=operand):
+            return _says_nonempty(operand, wanted)
+        case ir.Binary(op="eq" | "le", left=ir.Builtin(name="size", args=(of,)), right=zero):
+            return of == wanted and isinstance(zero, ir.Literal) and _number(zero) == 0
+        case ir.Binary(op="or", left=left, right=right):
+            return _says_empty(left, wanted) or _says_empty(right, wanted)
+        case _:
+            return False
+
+
+def _is_empty(expr: ir.Expr) -> bool:
+    return isinstance(expr, ir.SetNew) and not expr.items
+
+
+def _number(expr: ir.Literal) -> int:
+    return expr.value if isinstance(expr.value, int) else -1

@@ -1,0 +1,479 @@
+"""`int/out-of-range`: every number that reaches a place with a range stays inside it.
+
+The rule is by intervals and sound: what is read lies in the range of its type; guards, `require`,
+`if` and the connectives narrow the paths that they compare; `min` and `max` clamp. What cannot be
+shown is refused, see docs/language/expressions.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from charter.check.effects import with_facts
+from charter.check.intervals import ANY, Arithmetic, Interval, exactly, shifted
+from charter.check.known import Facts
+from charter.check.types import show_type
+from charter.diagnostics import Diagnostics
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.ir.walk import children, substitute
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What is known where an expression stands: intervals of lets and of compared paths."""
+
+    locals: Mapping[str, Interval] = field(default_factory=dict)
+    values: Mapping[str, ir.Expr] = field(default_factory=dict)
+    facts: tuple[tuple[ir.Expr, Interval], ...] = ()
+
+
+def check_ranges(model: ir.Model, diagnostics: Diagnostics) -> None:
+    """All expressions of a model."""
+    functions = {
+        function.name: tuple(param.type for param in function.params)
+        for function in model.functions
+    }
+    _Ranges(Arithmetic(dict(model.consts)), model, functions, diagnostics).model_ranges()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranges:
+    arithmetic: Arithmetic
+    model: ir.Model
+    functions: Mapping[str, tuple[ty.Type, ...]]
+    diagnostics: Diagnostics
+
+    def model_ranges(self) -> None:
+        for function in self.model.functions:
+            self.flow(function.body, function.result, Place())
+        for component in self.model.components:
+            self.state(component.state)
+            for operation in component.operations:
+                for facts, branch in with_facts(operation):
+                    self.branch(component.state, operation, branch, facts)
+        for system in self.model.systems:
+            self.state(system.state)
+            for step in system.steps:
+                self.body(step.body, Place(), system.state)
+        for prop in self.model.properties:
+            self.flow(prop.body, None, Place())
+        for instance in self.model.instances:
+            self.bounded(instance).starts(instance)
+        for scenario in self.model.scenarios:
+            inside = self.bounded(scenario.instance)
+            inside.starts(scenario.instance)
+            inside.story(scenario)
+
+    def bounded(self, instance: ir.Instance) -> _Ranges:
+        """The same, where the constants have the values of an instance."""
+        consts: dict[str, ty.Type] = dict(self.arithmetic.consts)
+        for name, value in instance.consts:
+            consts[name] = ty.Int(ty.Limit("", value), ty.Limit("", value))
+        return replace(self, arithmetic=Arithmetic(consts))
+
+    def story(self, scenario: ir.Scenario) -> None:
+        params = {
+            operation.name: operation.params
+            for component in self.model.components
+            if component.name == scenario.instance.machine
+            for operation in component.operations
+        } | {
+            step.name: step.params
+            for system in self.model.systems
+            if system.name == scenario.instance.machine
+            for step in system.steps
+        }
+        for line in scenario.steps:
+            match line:
+                case ir.Do():
+                    for arg, param in zip(line.args, params[line.operation], strict=False):
+                        self.flow(arg, param.type, Place())
+                case ir.Expect():
+                    self.flow(line.condition, None, Place())
+                case ir.Moment():
+                    pass
+
+    def starts(self, instance: ir.Instance) -> None:
+        state: dict[str, ir.StateVar] = {}
+        for component in self.model.components:
+            if component.name == instance.machine:
+                state = {variable.name: variable for variable in component.state}
+        for system in self.model.systems:
+            if system.name == instance.machine:
+                state = {variable.name: variable for variable in system.state}
+        for name, value in instance.starts:
+            if name in state:
+                self.flow(value, state[name].type, Place())
+
+    def state(self, state: Iterable[ir.StateVar]) -> None:
+        for variable in state:
+            self.flow(variable.initial, variable.type, Place())
+
+    def branch(
+        self,
+        state: tuple[ir.StateVar, ...],
+        operation: ir.Operation,
+        branch: ir.Branch,
+        facts: Facts,
+    ) -> None:
+        place = Place()
+        for let in branch.lets:
+            self.flow(let.value, None, place)
+            place = self.let(place, let.name, let.value)
+        own = {id(part.condition) for part in branch.guard}
+        for condition in facts.conditions:
+            if id(condition) in own:
+                self.flow(condition, None, place)
+            place = self.assume(place, condition, truth=True)
+        place = self.body(branch.body, place, state)
+        self.flow(branch.reply, operation.result, place)
+
+    def body(
+        self, body: Iterable[ir.Statement], place: Place, state: tuple[ir.StateVar, ...]
+    ) -> Place:
+        types = {variable.name: variable.type for variable in state}
+        for line in body:
+            match line:
+                case ir.Bind():
+                    self.flow(line.value, None, place)
+                    place = self.let(place, line.name, line.value)
+                case ir.Assign():
+                    self.flow(line.value, types.get(line.variable), place)
+                case ir.Require():
+                    self.flow(line.condition, None, place)
+                    place = self.assume(place, line.condition, truth=True)
+                case ir.Pick():
+                    self.flow(line.domain, None, place)
+                case ir.CallOperation():
+                    self.call(line, place)
+        return place
+
+    def call(self, line: ir.CallOperation, place: Place) -> None:
+        params = next(
+            (
+                operation.params
+                for system in self.model.systems
+                for part in system.parts
+                if part.name == line.part
+                for component in self.model.components
+                if component.name == part.component
+                for operation in component.operations
+                if operation.name == line.operation
+            ),
+            (),
+        )
+        for arg, param in zip(line.args, params, strict=False):
+            self.flow(arg, param.type, place)
+
+    # --- what is known ---------------------------------------------------------------------------
+
+    def let(self, place: Place, name: str, value: ir.Expr) -> Place:
+        values = {**place.values, name: substitute(value, dict(place.values))}
+        if not isinstance(value.type, ty.Int):
+            return replace(place, values=values)
+        locals_ = {**place.locals, name: self.interval(value, place)}
+        return replace(place, values=values, locals=locals_)
+
+    def assume(self, place: Place, condition: ir.Expr, *, truth: bool) -> Place:
+        """The place after `condition` turned out to be `truth`."""
+        match condition:
+            case ir.Unary(op="not", operand=operand):
+                return self.assume(place, operand, truth=not truth)
+            case ir.Binary(op="and" | "or" as op, left=left, right=right):
+                if truth == (op == "and"):
+                    return self.assume(self.assume(place, left, truth=truth), right, truth=truth)
+                return place
+            case ir.Binary(op="implies", left=left, right=right):
+                if truth:
+                    return place
+                return self.assume(self.assume(place, left, truth=True), right, truth=False)
+            case ir.Local(name=name) if name in place.values:
+                return self.assume(place, place.values[name], truth=truth)
+            case ir.Binary() if isinstance(condition.left.type, ty.Int):
+                return self.compared(place, condition, truth=truth)
+            case _:
+                return place
+
+    def compared(self, place: Place, condition: ir.Binary, *, truth: bool) -> Place:
+        op = condition.op if truth else _OPPOSITE.get(condition.op, condition.op)
+        left, right = condition.left, condition.right
+        one, other = self.interval(left, place), self.interval(right, place)
+        match op:
+            case "lt":
+                new, new_other = (
+                    Interval(None, shifted(other.high, -1)),
+                    Interval(shifted(one.low, 1), None),
+                )
+            case "le":
+                new, new_other = Interval(None, other.high), Interval(one.low, None)
+            case "gt":
+                new, new_other = (
+                    Interval(shifted(other.low, 1), None),
+                    Interval(None, shifted(one.high, -1)),
+                )
+            case "ge":
+                new, new_other = Interval(other.low, None), Interval(None, one.high)
+            case "eq":
+                new, new_other = other, one
+            case "ne":
+                new, new_other = _without(one, other), _without(other, one)
+            case _:
+                return place
+        place = self.learn(place, left, new)
+        return self.learn(place, right, new_other)
+
+    def learn(self, place: Place, path: ir.Expr, interval: Interval) -> Place:
+        if interval == ANY or isinstance(path, ir.Literal):
+            return place
+        known = substitute(path, dict(place.values))
+        return replace(place, facts=(*place.facts, (known, interval)))
+
+    def interval(self, expr: ir.Expr, place: Place) -> Interval:
+        """Where the number `expr` lies."""
+        found = self.by_shape(expr, place)
+        if place.facts:
+            known = substitute(expr, dict(place.values))
+            for path, interval in place.facts:
+                if path == known:
+                    found = self.arithmetic.both(found, interval)
+        return found
+
+    def by_shape(self, expr: ir.Expr, place: Place) -> Interval:
+        reckon = self.arithmetic
+        match expr:
+            case ir.Literal(value=int(number)):
+                return exactly(number)
+            case ir.ConstRef(name=name):
+                return Interval(ty.Limit(name), ty.Limit(name))
+            case ir.Local(name=name) if name in place.locals:
+                return place.locals[name]
+            case ir.Binary(op="add"):
+                return reckon.add(self.interval(expr.left, place), self.interval(expr.right, place))
+            case ir.Binary(op="sub"):
+                return reckon.subtract(
+                    self.interval(expr.left, place), self.interval(expr.right, place)
+                )
+            case ir.Binary(op="mul"):
+                return reckon.multiply(
+                    self.interval(expr.left, place), self.interval(expr.right, place)
+                )
+            case ir.Unary(op="negate"):
+                return reckon.subtract(exactly(0), self.interval(expr.operand, place))
+            case ir.If():
+                return reckon.either(
+                    self.interval(expr.then, self.assume(place, expr.condition, truth=True)),
+                    self.interval(expr.otherwise, self.assume(place, expr.condition, truth=False)),
+                )
+            case ir.Let():
+                return self.interval(expr.body, self.let(place, expr.name, expr.value))
+            case ir.Match():
+                return self.any_case(expr, place)
+            case ir.Builtin():
+                return self.of_builtin(expr, place)
+            case _:
+                return of_type(expr.type)
+
+    def any_case(self, expr: ir.Match, place: Place) -> Interval:
+        found: Interval | None = None
+        for case in expr.cases:
+            inside = self.interval(case.body, place)
+            found = inside if found is None else self.arithmetic.either(found, inside)
+        return found or ANY
+
+    def of_builtin(self, expr: ir.Builtin, place: Place) -> Interval:
+        match expr.name, expr.args:
+            case "size", (of,):
+                return Interval(ty.Limit("", 0), _most_items(of))
+            case "min", (left, right):
+                return self.arithmetic.smaller(
+                    self.interval(left, place), self.interval(right, place)
+                )
+            case "max", (left, right):
+                return self.arithmetic.greater(
+                    self.interval(left, place), self.interval(right, place)
+                )
+            case "default", (_, otherwise):
+                inner = of_type(expr.type)
+                return self.arithmetic.either(inner, self.interval(otherwise, place))
+            case _:
+                return of_type(expr.type)
+
+    # --- where numbers go ------------------------------------------------------------------------
+
+    def flow(self, expr: ir.Expr, slot: ty.Type | None, place: Place) -> None:
+        """Check all places inside `expr`, and that its value fits `slot` (None: no range)."""
+        match expr:
+            case ir.If():
+                self.flow(expr.condition, None, place)
+                self.flow(expr.then, slot, self.assume(place, expr.condition, truth=True))
+                self.flow(expr.otherwise, slot, self.assume(place, expr.condition, truth=False))
+            case ir.Let():
+                self.flow(expr.value, None, place)
+                self.flow(expr.body, slot, self.let(place, expr.name, expr.value))
+            case ir.Match():
+                self.flow(expr.subject, None, place)
+                for case in expr.cases:
+                    self.flow(case.body, slot, place)
+            case ir.Binary(op="and" | "or" | "implies"):
+                self.flow(expr.left, None, place)
+                narrowed = self.assume(place, expr.left, truth=expr.op != "or")
+                self.flow(expr.right, None, narrowed)
+            case ir.Comprehend():
+                self.flow(expr.domain, None, place)
+                self.flow(expr.condition, None, place)
+                inner = slot if expr.flatten else _inner(slot)
+                self.flow(expr.body, inner, self.assume(place, expr.condition, truth=True))
+            case _:
+                for child, wanted in _slots(expr, slot, self.functions):
+                    self.flow(child, wanted, place)
+                if slot is not None and not _is_built_here(expr):
+                    self.fit(expr, slot, place)
+
+    def fit(self, expr: ir.Expr, slot: ty.Type, place: Place) -> None:
+        """A value that was not built here: by its interval, or by its type."""
+        if isinstance(slot, ty.Int):
+            found = self.interval(expr, place)
+            wanted = of_type(slot)
+            if not self.arithmetic.inside(found, wanted):
+                self.report(expr, slot, found)
+        elif not self.within(expr.type, slot):
+            message = f"a value of {show_type(expr.type)} may be outside {show_type(slot)}"
+            self.diagnostics.error("int/out-of-range", message, expr.span)
+
+    def report(self, expr: ir.Expr, slot: ty.Int, found: Interval) -> None:
+        if isinstance(expr, ir.Literal):
+            message = f"{expr.value} is not in {show_type(slot)}"
+            self.diagnostics.error("int/out-of-range", message, expr.span)
+            return
+        low = "" if found.low is None else show_type(ty.Int(found.low, found.low)).split("..")[1]
+        high = (
+            "" if found.high is None else show_type(ty.Int(found.high, found.high)).split("..")[1]
+        )
+        message = f"this may be anything in {low}..{high}, which leaves {show_type(slot)}"
+        hint = "compare it in the guard, or clamp it with `min` or `max`"
+        self.diagnostics.error("int/out-of-range", message, expr.span, hint=hint)
+
+    def within(self, actual: ty.Type, slot: ty.Type) -> bool:
+        """Do all values of one type lie in the other? (They fit apart from ranges.)"""
+        if actual is slot:
+            return True
+        match actual, slot:
+            case ty.Int(), ty.Int():
+                return self.arithmetic.inside(of_type(actual), of_type(slot))
+            case (
+                (ty.Option(inner=a), ty.Option(inner=b))
+                | (ty.Set(inner=a), ty.Set(inner=b))
+                | (ty.Ranking(inner=a), ty.Ranking(inner=b))
+                | (ty.Seq(inner=a), ty.Seq(inner=b))
+            ):
+                return self.within(a, b)
+            case ty.Map(value=a), ty.Map(value=b):
+                return self.within(a, b)
+            case _:
+                return True
+
+
+_OPPOSITE: dict[str, ir.BinaryOp] = {
+    "lt": "ge",
+    "le": "gt",
+    "gt": "le",
+    "ge": "lt",
+    "eq": "ne",
+    "ne": "eq",
+}
+
+
+def of_type(kind: ty.Type) -> Interval:
+    """The range of an integer type."""
+    return Interval(kind.low, kind.high) if isinstance(kind, ty.Int) else ANY
+
+
+def _without(found: Interval, other: Interval) -> Interval:
+    """`found`, where one end is not taken because it is the only number of `other`."""
+    if other.low is None or other.low != other.high:
+        return ANY
+    low = shifted(found.low, 1) if found.low == other.low else None
+    high = shifted(found.high, -1) if found.high == other.high else None
+    return Interval(low, high)
+
+
+def _most_items(of: ir.Expr) -> ty.Limit | None:
+    match of, of.type:
+        case ((ir.SetNew(items=items) | ir.SeqNew(items=items)), _):
+            return ty.Limit("", len(items))
+        case _, ty.Seq(limit=limit):
+            return limit
+        case _, ty.Set(inner=ty.Enum(members=members)) | ty.Ranking(inner=ty.Enum(members=members)):
+            return ty.Limit("", len(members))
+        case _, ty.Set(inner=ty.Bool()):
+            return ty.Limit("", 2)
+        case _:
+            return None
+
+
+def _inner(slot: ty.Type | None) -> ty.Type | None:
+    return slot.inner if isinstance(slot, ty.Option | ty.Set | ty.Seq | ty.Ranking) else None
+
+
+def _is_built_here(expr: ir.Expr) -> bool:
+    """Are the parts of the value places of their own, checked one by one?"""
+    match expr:
+        case (
+            ir.Present() | ir.SetNew() | ir.SeqNew() | ir.MapNew() | ir.MapWith() | ir.RecordNew()
+            | ir.RecordWith() | ir.UnionNew()
+        ):  # fmt: skip
+            return True
+        case ir.Binary(op="union" | "intersection" | "difference"):
+            return True
+        case ir.Builtin(name="append"):
+            return True
+        case ir.Literal(value=None):
+            return True
+        case _:
+            return False
+
+
+Slots = tuple[tuple[ir.Expr, ty.Type | None], ...]
+
+
+def _slots(
+    expr: ir.Expr, slot: ty.Type | None, functions: Mapping[str, tuple[ty.Type, ...]]
+) -> Slots:
+    """The children of `expr`, each with the type of the place that it goes to."""
+    match expr:
+        case ir.Present():
+            return ((expr.inner, _inner(slot)),)
+        case ir.SetNew() | ir.SeqNew():
+            inner = _inner(slot)
+            return tuple((item, inner) for item in expr.items)
+        case ir.MapNew():
+            return ((expr.value, slot.value if isinstance(slot, ty.Map) else None),)
+        case ir.MapWith() if isinstance(expr.type, ty.Map):
+            kind = expr.type
+            pairs = ((part, wanted) for key, value in expr.entries
+                     for part, wanted in ((key, kind.key), (value, kind.value)))  # fmt: skip
+            return ((expr.target, slot), *pairs)
+        case ir.MapGet() if isinstance(expr.target.type, ty.Map):
+            return ((expr.target, None), (expr.key, expr.target.type.key))
+        case ir.RecordNew() if isinstance(expr.type, ty.Record):
+            kinds = (kind for _, kind in expr.type.fields)
+            return tuple(zip(expr.fields, kinds, strict=True))
+        case ir.RecordWith() if isinstance(expr.type, ty.Record):
+            record = expr.type
+            changed = ((value, record.field_type(name)) for name, value in expr.fields)
+            return ((expr.target, None), *changed)
+        case ir.UnionNew() if isinstance(expr.type, ty.Union):
+            params = (kind for _, kind in expr.type.params(expr.tag))
+            return tuple(zip(expr.args, params, strict=True))
+        case ir.Call():
+            return tuple(zip(expr.args, functions.get(expr.function, ()), strict=False))
+        case ir.Binary(op="union"):
+            return ((expr.left, slot), (expr.right, slot))
+        case ir.Binary(op="intersection" | "difference"):
+            return ((expr.left, slot), (expr.right, None))
+        case ir.Builtin(name="append", args=(items, item)):
+            return ((items, slot), (item, _inner(items.type)))
+        case _:
+            return tuple((child, None) for child in children(expr))
