@@ -10,7 +10,9 @@ from typing import Final
 
 from lark import Lark, Token
 from lark import Tree as LarkTree
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark.lexer import PatternStr
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from charter.diagnostics import Diagnostics
 from charter.source import Source, Span
@@ -19,6 +21,7 @@ from charter.syntax.build_edit import file
 from charter.syntax.build_expr import Reader
 from charter.syntax.comments import remarks
 from charter.syntax.concrete import Leaf, Part, Tree
+from charter.syntax.mistakes import UNEXPECTED, Stuck, explain
 
 GRAMMAR: Final = Path(__file__).with_name("charter.lark")
 DEEPEST: Final = 100
@@ -72,10 +75,8 @@ def parse(source: Source, diagnostics: Diagnostics) -> nodes.File | None:
 
     Codes: `syntax/unexpected`, `syntax/mixed-operators`, `syntax/too-deep`. Stops at the first
     unexpected token."""
-    try:
-        found = _parsed(source.text)
-    except UnexpectedInput as error:
-        _unexpected(source, error, diagnostics)
+    found = _parsed(source, diagnostics)
+    if found is None:
         return None
     root = _concrete(found)
     if root.depth > DEEPEST:
@@ -101,23 +102,58 @@ def _deepest(source: Source, root: Tree) -> Span:
     return Span(source, node.start, max(node.end, node.start + 1))
 
 
-def _parsed(text: str) -> LarkTree[Token]:
+def _parsed(source: Source, diagnostics: Diagnostics) -> LarkTree[Token] | None:
     """The parser's tree. A keyword where only a name can stand is a name: the lexer, which looks
     one state ahead, cannot always know."""
-    state = parser().parse_interactive(text)
-    lexer = state.lexer_thread
-    last = None
-    for token in lexer.lex(state.parser_state):  # type: ignore[no-untyped-call]
-        last = token
-        try:
-            state.feed_token(token)
-        except UnexpectedToken:
-            accepted = state.accepts()  # type: ignore[no-untyped-call]
-            if not WORD.fullmatch(token) or "NAME" not in accepted:
-                raise
-            state.feed_token(Token.new_borrow_pos("NAME", str(token), token))
-    result: LarkTree[Token] = state.feed_eof(last)  # type: ignore[no-untyped-call]
-    return result
+    state = parser().parse_interactive(source.text)
+    fed: list[Token] = []
+    try:
+        for token in state.lexer_thread.lex(state.parser_state):  # type: ignore[no-untyped-call]
+            fed.append(_feed(state, token))
+        result: LarkTree[Token] = state.feed_eof()  # type: ignore[no-untyped-call]
+        return result
+    except UnexpectedToken as error:
+        at_end = error.token.type == "$END"
+        start = len(source.text) if at_end else error.token.start_pos or 0
+        text = "" if at_end else str(error.token)
+    except UnexpectedCharacters as error:
+        start, text = error.pos_in_stream, source.text[error.pos_in_stream]
+    before = tuple(str(token) for token in fed[-2:])
+    end = start + len(text)
+    message, hint = explain(Stuck(text, before, source.text[end : end + 1], _accepted(fed)))
+    diagnostics.error(UNEXPECTED, message, Span(source, start, max(end, start + 1)), hint=hint)
+    return None
+
+
+def _feed(state: InteractiveParser, token: Token) -> Token:
+    """Hand `token` to the parser, if need be as a name; returns it as it was taken."""
+    try:
+        state.feed_token(token)
+    except UnexpectedToken:
+        accepted = state.accepts()  # type: ignore[no-untyped-call]
+        if not WORD.fullmatch(token) or "NAME" not in accepted:
+            raise
+        token = Token.new_borrow_pos("NAME", str(token), token)
+        state.feed_token(token)
+    return token
+
+
+def _accepted(fed: list[Token]) -> frozenset[str]:
+    """What may follow `fed`: asked before the parser has seen what it cannot accept."""
+    state = parser().parse_interactive("")
+    for token in fed:
+        state.feed_token(token)
+    return frozenset(_written(kind) for kind in state.accepts())  # type: ignore[no-untyped-call]
+
+
+def _written(kind: str) -> str:
+    """A kind of token as an author writes it; names of patterns stay as they are."""
+    if kind == "$END":
+        return "END"
+    pattern = next((each.pattern for each in parser().terminals if each.name == kind), None)
+    if isinstance(pattern, PatternStr) and kind not in {"_LET_STATEMENT", "_LET_EXPRESSION"}:
+        return pattern.value
+    return kind
 
 
 def _concrete(found: LarkTree[Token]) -> Tree:
@@ -145,13 +181,3 @@ def _concrete(found: LarkTree[Token]) -> Tree:
             below + 1 + chain,
         )
     return built[id(found)]
-
-
-def _unexpected(source: Source, error: UnexpectedInput, diagnostics: Diagnostics) -> None:
-    start = error.pos_in_stream or 0
-    end = start + 1
-    if isinstance(error, UnexpectedToken):
-        end = start + max(1, len(error.token))
-    elif isinstance(error, UnexpectedCharacters):
-        pass
-    diagnostics.error("syntax/unexpected", "unexpected text", Span(source, start, end))

@@ -1,0 +1,341 @@
+"""What the parser says where it is stuck: frequent mistakes first, else what could have stood there.
+
+The table is also a test: each of its examples must get its message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+UNEXPECTED: Final = "syntax/unexpected"
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """Where the parser cannot go on: the token there ("" at the end of the file), the up to two
+    tokens before it, the character behind it, and what could have followed the tokens before (as
+    the grammar writes it: `if`, `NAME`)."""
+
+    text: str
+    before: tuple[str, ...]
+    behind: str
+    accepted: frozenset[str]
+
+    @property
+    def last(self) -> str:
+        """The token before; "" at the beginning."""
+        return self.before[-1] if self.before else ""
+
+    @property
+    def second_last(self) -> str:
+        """The token before that one; "" if there is none."""
+        return self.before[-2] if len(self.before) > 1 else ""
+
+    def lacks(self, *tokens: str) -> bool:
+        """Whether one of `tokens` could have stood here."""
+        return any(token in self.accepted for token in tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A frequent mistake: what to say, texts that contain it (what follows a `protocol` line, or
+    `whole` files), and what it looks like."""
+
+    message: str
+    hint: str
+    examples: tuple[str, ...]
+    made: Callable[[Stuck], bool]
+    whole: bool = False
+
+
+COMPARATORS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "subset", "not"})
+FOREIGN: Final = {
+    "def": "fun", "func": "fun", "function": "fun", "fn": "fun", "struct": "record",
+    "class": "component", "module": "component", "invariant": "always", "assert": "always",
+    "property": "always", "var": "const", "test": "scenario",
+}  # fmt: skip
+PLAIN_WORDS: Final = frozenset({"exists", "all", "any", "every", "each"})
+
+MISTAKES: Final = (
+    Mistake(
+        "a file begins with the name of its protocol",
+        "write `protocol a.b` first",
+        ("protocl x", "-- nothing\n\nprotocols x\n"),
+        lambda s: s.lacks("protocol"),
+        whole=True,
+    ),
+    Mistake(
+        "the quotation mark has no partner on its line",
+        'end the text with `"`; inside of it `\\"` is a quotation mark and `\\\\` a backslash',
+        ('source S "The book\nsort A', 'source S "a\\n"'),
+        lambda s: s.text == '"',
+    ),
+    Mistake(
+        "a comment begins with two dashes",
+        "write `-- like this`, to the end of the line",
+        ("sort A // brokers", "sort A # brokers", "/* brokers */ sort A"),
+        lambda s: s.text in {"/", "#", "/*", "//"},
+    ),
+    Mistake(
+        "nothing stands between statements, and nothing behind them",
+        "remove the semicolon",
+        ("sort A;", "component c { operation f() -> bool { branch a { let x = 1; reply x } } }"),
+        lambda s: s.text == ";",
+    ),
+    Mistake(
+        "`&` and `|` join sets; conditions are joined in words",
+        "write `a and b`, `a or b`",
+        ("fun f(a: bool) -> bool = a && a", "fun f(a: bool) -> bool = a || a"),
+        lambda s: s.text in {"&", "|"} and s.last == s.text,
+    ),
+    Mistake(
+        "`!` means nothing alone",
+        "write `not a`",
+        ("fun f(a: bool) -> bool = !a",),
+        lambda s: s.text == "!",
+    ),
+    Mistake(
+        "an update is not an assignment to a variable",
+        "write `x' = x + 1`: the state after equals a value of the state before",
+        (
+            "component c { operation f() -> bool { branch a { x := 1 reply true } } }",
+            "component c { operation f() -> bool { branch a { x += 1 reply true } } }",
+            "component c { operation f() -> bool { branch a { x' := 1 reply true } } }",
+        ),
+        lambda s: s.text in {":", "+", "-"} and s.lacks("=") and s.lacks("'", ".", "="),
+    ),
+    Mistake(
+        "an arrow of a case is a dash and an angle",
+        "write `present(x) -> e`",
+        (
+            "fun f(a: option bool) -> bool = match a { none => true, present(x) => x }",
+            "fun f(a: option bool) -> bool = match a { present(x) => x, none => true }",
+            "fun f(a: option bool) -> bool = match a { none: true, present(x): x }",
+        ),
+        lambda s: (
+            (s.text == "=" and s.behind == ">" and s.lacks("->"))
+            or (s.text == "(" and s.accepted == {":"})
+        ),
+    ),
+    Mistake(
+        "the result has no type",
+        "write `-> T` behind the parameters",
+        (
+            "fun f(a: bool) = a",
+            "component c { operation f() { branch a reply true } }",
+            "fun f(a: bool): bool = a",
+        ),
+        lambda s: s.text in {"=", "{", "cites", ":"} and s.last == ")" and s.lacks("->"),
+    ),
+    Mistake(
+        "`=` gives a name its value; two values are compared with `==`",
+        "write `a == b`",
+        (
+            "always p of c: a = b",
+            "fun f(a: bool) -> bool = if a = true then a else a",
+            "component c { operation f() -> bool { branch a when x = 1 reply true } }",
+        ),
+        lambda s: s.text == "=" and s.lacks("=="),
+    ),
+    Mistake(
+        "comparisons do not chain",
+        "write `a < b and b < c`",
+        ("always p of c: 1 < x < 3", "always p of c: a == b == c", "always p of c: a in b in c"),
+        lambda s: s.text in COMPARATORS and s.lacks("and") and not s.lacks(s.text),
+    ),
+    Mistake(
+        "a branch ends with its reply",
+        "write `reply e` before the brace",
+        ("component c { operation f() -> bool { branch a { x' = 1 } } }",),
+        lambda s: s.text == "}" and s.lacks("reply") and not s.lacks("{"),
+    ),
+    Mistake(
+        "nothing follows the reply of a branch",
+        "move the statement before `reply`; updates are simultaneous, so their order is free",
+        (
+            "component c { operation f() -> bool { branch a { reply true x' = 1 } } }",
+            "component c { operation f() -> bool { branch a { reply true let x = 1 } } }",
+        ),
+        lambda s: (
+            s.lacks("}")
+            and s.lacks("==")
+            and not s.lacks(
+                ",", "let", "branch", "state", "step", "offers", "expect", "NAME", "drop"
+            )
+            and s.text.isidentifier()
+        ),
+    ),
+    Mistake(
+        "a branch has a body",
+        "write `reply e`, or `{ ... reply e }`",
+        ("component c { operation f() -> bool { branch a when x branch b reply true } }",),
+        lambda s: s.text in {"branch", "}"} and s.lacks("reply"),
+    ),
+    Mistake(
+        "an operation consists of named branches",
+        "write `branch done { ... reply e }`",
+        (
+            "component c { operation f() -> bool { reply true } }",
+            "component c { operation f() -> bool { x' = true reply true } }",
+            "component c { operation f() -> bool { when x reply true } }",
+        ),
+        lambda s: s.lacks("branch") and s.lacks("_LET_STATEMENT") and not s.lacks("=="),
+    ),
+    Mistake(
+        "only a step of a system sends, receives and requires",
+        "a branch says when it is taken with `when`, and answers with `reply`",
+        (
+            "component c { operation f() -> bool { branch a { require x reply true } } }",
+            "component c { operation f() -> bool { branch a { send ch[1] x reply true } } }",
+        ),
+        lambda s: (
+            s.second_last in {"require", "send", "receive"} | {"{", "}"}
+            and s.last in {"require", "send", "receive"}
+            and s.text.isidentifier()
+        ),
+    ),
+    Mistake(
+        "a branch answers with `reply`",
+        "write `reply e`",
+        ("component c { operation f() -> bool { branch a { return true } } }",),
+        lambda s: s.last == "return",
+    ),
+    Mistake(
+        "a quantifier has a domain",
+        "write `forall x in S: ...`",
+        ("always p of c: forall x: x == x", "always p of c: some x, y in S: x == y"),
+        lambda s: s.text in {":", ","} and s.lacks("in") and not s.lacks("=="),
+    ),
+    Mistake(
+        "quantifiers are written `forall`, `some` and `the`",
+        "write `forall x in S: ...` or `some x in S: ...`",
+        ("always p of c: exists x in S: x", "always p of c: all x in S: x"),
+        lambda s: s.last in PLAIN_WORDS and s.text.isidentifier(),
+    ),
+    Mistake(
+        "`let` inside of an expression goes on with `in`",
+        "write `let x = e in body`; put a comparison `a in S` inside of `e` in parentheses",
+        (
+            "fun f(a: bool) -> bool = let x = a x",
+            "fun f(a: A) -> bool = let x = a in B and true in",
+        ),
+        lambda s: s.lacks("_LET_IN") or (s.text == "" and s.last == "in"),
+    ),
+    Mistake(
+        "`if` has no `else`",
+        "every expression has a value: write `if c then a else b`",
+        ("fun f(a: bool) -> bool = if a then a", "fun f(a: bool) -> bool = { if a then a }"),
+        lambda s: s.lacks("else"),
+    ),
+    Mistake(
+        "a state variable has an initial value",
+        "write `state x: T = e`",
+        ("component c { state x: bool }", "component c { state x: bool state y: bool = true }"),
+        lambda s: (
+            s.text in {"}", "state", "operation", "observe", "ghost", "volatile"} and s.lacks("=")
+        ),
+    ),
+    Mistake(
+        "a record begins with the name of its type",
+        "write `Partition { isr: {} }`; a change of a record is `p with { isr: {} }`",
+        ("fun f(a: bool) -> R = { a: a }", "fun f(a: bool) -> R = if a then { x: a } else r"),
+        lambda s: s.text == ":" and s.second_last == "{" and s.last.isidentifier(),
+    ),
+    Mistake(
+        "a prime stands behind a state variable, in the target of an update and in step properties",
+        "remove the prime",
+        ("fun f(x': bool) -> bool = x", "component c { state x': bool = true }"),
+        lambda s: s.text == "'",
+    ),
+    Mistake(
+        "a range is a type and stands behind `int`",
+        "write `int 0..9`",
+        ("type A = 0..9", "const n: 1..3", "fun f(a: bool) -> bool = size({x}) in 0..3"),
+        lambda s: s.text == ".." or (s.text.isdigit() and s.lacks("int")),
+    ),
+    *(
+        Mistake(
+            f"`{foreign}` is no word of Charter here",
+            f"write `{ours}`",
+            (f"{foreign} x",),
+            lambda s, foreign=foreign: s.text == foreign and s.lacks("component"),  # type: ignore[misc]
+        )
+        for foreign, ours in FOREIGN.items()
+    ),
+)
+
+
+# --- what could have stood there -----------------------------------------------------------------
+
+GROUPS: Final = (
+    ("a declaration", frozenset({"sort", "enum", "record", "fun", "component", "always"})),
+    (
+        "an operator",
+        frozenset({"and", "or", "implies", "==", "!=", "<", "<=", ">", ">=", "in", "not", "subset"})
+        | frozenset({"+", "-", "|", "&", "*", "with", ".", "[", "'"}),
+    ),
+    ("a type", frozenset({"int", "option", "set", "ranking", "seq", "map", "NAME"})),
+    (
+        "an expression",
+        frozenset({"NAME", "RECORD_NAME", "INT", "true", "false", "none", "{", "[", "(", "<"})
+        | frozenset({"-", "not", "if", "match", "forall", "some", "the", "took"})
+        | frozenset({"_LET_EXPRESSION"}),
+    ),
+)
+"""Tokens that stand for one thing; the first names it (at least two thirds must be acceptable)."""
+
+WORDS: Final = {
+    "NAME": "a name",
+    "RECORD_NAME": "a name",
+    "INT": "a number",
+    "STRING": "a text in quotation marks",
+    "END": "the end of the file",
+    "_IN_ANY_ORDER": "`in any order`",
+    "_LET_STATEMENT": "`let`",
+    "_LET_EXPRESSION": "`let`",
+    "_LET_IN": "`in`",
+}
+MOST: Final = 8
+"""More alternatives than that help nobody."""
+
+DECLARING: Final = frozenset(
+    {"source", "sort", "counter", "opaque", "const", "type", "enum", "record", "union", "fun"}
+    | {"component", "system", "always", "stepwise", "witness", "instance", "scenario"}
+    | {"variant", "mutant", "overlay"}
+)
+
+
+def expected(accepted: frozenset[str]) -> str:
+    """What could have stood there, in words."""
+    rest = set(accepted)
+    found: list[str] = []
+    for called, tokens in GROUPS:
+        if len(tokens & rest) * 3 >= len(tokens) * 2:
+            found.append(called)
+            rest -= DECLARING if called == "a declaration" else tokens
+    found.extend(sorted({WORDS.get(token, f"`{token}`") for token in rest}))
+    if len(found) > MOST:
+        return ""
+    return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} or {found[-1]}"
+
+
+def explain(stuck: Stuck) -> tuple[str, str]:
+    """Message and hint for the place where the parser is stuck."""
+    for mistake in MISTAKES:
+        if mistake.made(stuck):
+            return mistake.message, mistake.hint
+    what = f"`{stuck.text}`" if stuck.text else "the end of the file"
+    possible = expected(stuck.accepted)
+    message = f"{what} cannot stand here"
+    return (f"{message}; expected {possible}" if possible else message), _general_hint(stuck)
+
+
+def _general_hint(stuck: Stuck) -> str:
+    if not stuck.text:
+        return "a bracket or a declaration is not finished"
+    if stuck.text.isidentifier() and stuck.lacks("=="):
+        return "the expression before ended here; an operator or a bracket may be missing"
+    if stuck.text in {")", "]", "}"}:
+        return f"something before `{stuck.text}` is missing, or a bracket too many"
+    return "docs/language/ shows each construct with examples"
