@@ -18,6 +18,12 @@ final class BrokerOperations {
     /** Newest of the versions that detect a clean shutdown by the previous broker epoch. */
     private static final short REGISTRATION_VERSION = 3;
     private static final int MANY = 1000;
+    private static final int REGISTER_PARAMETERS = Reflect.arity(ClusterControlManager.class, "registerBroker");
+    private static final boolean TRACKS_HEARTBEATS = Reflect.has(ClusterControlManager.class, "trackBrokerHeartbeat");
+    private static final int SESSION_PARAMETERS = Reflect.arity(BrokerHeartbeatManager.class, "hasValidSession");
+    private static final String UPDATE_SHUTDOWN =
+        Reflect.has(BrokerHeartbeatManager.class, "maybeUpdateControlledShutdownOffset")
+            ? "maybeUpdateControlledShutdownOffset" : "updateControlledShutdownOffset";
 
     /** The versions of a feature that a broker says it supports. */
     record Range(short min, short max) { }
@@ -40,7 +46,7 @@ final class BrokerOperations {
         long epoch = subject.nextOffset();
         Object features = subject.managers().features.finalizedFeatures(Long.MAX_VALUE);
         ControllerResult<?> result;
-        if (Reflect.arity(ClusterControlManager.class, "registerBroker") == 3) {
+        if (REGISTER_PARAMETERS == 3) {
             result = (ControllerResult<?>) Reflect.call(cluster, "registerBroker", request, epoch, features);
         } else {
             Object version = Release.hasElrFeature() ? (Object) true : (Object) REGISTRATION_VERSION;
@@ -73,7 +79,7 @@ final class BrokerOperations {
         Managers managers = subject.managers();
         int broker = arguments.broker("broker");
         long epoch = arguments.epoch("epoch");
-        if (Reflect.has(ClusterControlManager.class, "trackBrokerHeartbeat")) {
+        if (TRACKS_HEARTBEATS) {
             Reflect.call(managers.cluster, "trackBrokerHeartbeat", broker, epoch);
         }
         OptionalLong registered = managers.cluster.registerBrokerRecordOffset(broker);
@@ -90,10 +96,7 @@ final class BrokerOperations {
         subject.commit(result.records());
         BrokerHeartbeatReply reply = result.response();
         if (reply.inControlledShutdown()) {
-            BrokerHeartbeatManager heartbeats = managers.cluster.heartbeatManager();
-            boolean maybe = Reflect.has(BrokerHeartbeatManager.class, "maybeUpdateControlledShutdownOffset");
-            Reflect.call(heartbeats, maybe ? "maybeUpdateControlledShutdownOffset" : "updateControlledShutdownOffset",
-                broker, subject.nextOffset() - 1);
+            Reflect.call(managers.cluster.heartbeatManager(), UPDATE_SHUTDOWN, broker, subject.nextOffset() - 1);
         }
         return "{\"case\":\"alive\",\"caught_up\":" + reply.isCaughtUp() + ",\"fenced\":" + reply.isFenced()
             + ",\"should_shut_down\":" + reply.shouldShutDown() + "}";
@@ -120,7 +123,7 @@ final class BrokerOperations {
 
     private static boolean hasSession(Managers managers, BrokerRegistration broker) {
         BrokerHeartbeatManager heartbeats = managers.cluster.heartbeatManager();
-        if (Reflect.arity(BrokerHeartbeatManager.class, "hasValidSession") == 2) {
+        if (SESSION_PARAMETERS == 2) {
             return (Boolean) Reflect.call(heartbeats, "hasValidSession", broker.id(), broker.epoch());
         }
         return (Boolean) Reflect.call(heartbeats, "hasValidSession", broker.id());
@@ -128,7 +131,7 @@ final class BrokerOperations {
 
     /** Renews the session and nothing else: the metadata offset that the broker reported stays. */
     private static void keepAlive(Managers managers, BrokerRegistration broker) {
-        if (Reflect.has(ClusterControlManager.class, "trackBrokerHeartbeat")) {
+        if (TRACKS_HEARTBEATS) {
             Reflect.call(managers.cluster, "trackBrokerHeartbeat", broker.id(), broker.epoch());
             return;
         }

@@ -108,6 +108,15 @@ final class Names {
         return token;
     }
 
+    /** A message of the controller with its random topic ids replaced, so that equal faults read equal. */
+    String withTokens(String message) {
+        String readable = message;
+        for (Map.Entry<Uuid, String> entry : tokens.entrySet()) {
+            readable = readable.replace(entry.getKey().toString(), entry.getValue());
+        }
+        return readable;
+    }
+
     /** The id behind a token; one that was not seen yet gets an id of its own. */
     Uuid topicId(String token) {
         return topicIds.computeIfAbsent(token, unseen -> {

@@ -9,10 +9,13 @@ import org.apache.kafka.metadata.PartitionRegistration;
 import java.util.Arrays;
 import java.util.Map;
 
-/** What is observed of a controller or of a broker's image, as canonical JSON text. */
+/**
+ * What is observed of a controller or of a broker's image, as canonical JSON text. Partitions and
+ * registrations are immutable objects in Kafka, so the text of one that was seen before is kept.
+ */
 final class Observation {
     static final ConfigResource CLUSTER_LEVEL = new ConfigResource(ConfigResource.Type.BROKER, "");
-    private static final int[] NONE = {};
+    private static final int[] NOBODY = {};
 
     /** Where partitions and registrations are read: the controller's managers, or a broker's image. */
     interface Source {
@@ -23,74 +26,101 @@ final class Observation {
         BrokerRegistration registration(int broker);
     }
 
-    private Observation() {
+    /** The object that was last seen in one place, and its text. */
+    private static final class Seen {
+        private final String key;
+        private Object last;
+        private String text = "null";
+
+        Seen(String key) {
+            this.key = Json.quote(key) + ":";
+        }
     }
 
-    static String ofController(Managers managers, Release release, Names names) {
+    private final Names names;
+    private final String[] topics;
+    private final int[] brokers;
+    private final Seen[] partitions;
+    private final Seen[] registrations;
+    private final StringBuilder out = new StringBuilder(1024);
+
+    Observation(Names names) {
+        this.names = names;
+        topics = names.topics().values().toArray(new String[0]);
+        brokers = names.brokers().values().stream().mapToInt(Integer::intValue).toArray();
+        partitions = names.topics().keySet().stream().map(Seen::new).toArray(Seen[]::new);
+        registrations = names.brokers().keySet().stream().map(Seen::new).toArray(Seen[]::new);
+    }
+
+    String ofController(Managers managers, Release release) {
         Map<String, String> config = managers.configs.getConfigs(CLUSTER_LEVEL);
-        StringBuilder out = new StringBuilder(512);
+        out.setLength(0);
         out.append("{\"config\":{\"elr\":").append(managers.elrEnabled(release));
         out.append(",\"min_insync_replicas\":").append(config.getOrDefault(Release.MIN_ISR, "1"));
         out.append(",\"unclean_election\":").append(config.getOrDefault(Release.UNCLEAN, "false")).append("},");
-        appendPublished(out, managers, names);
-        return out.append('}').toString();
+        return published(managers);
     }
 
-    static String ofImage(Source image, Names names) {
-        StringBuilder out = new StringBuilder(512).append('{');
-        appendPublished(out, image, names);
-        return out.append('}').toString();
+    String ofImage(Source image) {
+        out.setLength(0);
+        out.append('{');
+        return published(image);
     }
 
-    private static void appendPublished(StringBuilder out, Source source, Names names) {
+    private String published(Source source) {
         out.append("\"partition\":{");
-        String before = "";
-        for (Map.Entry<String, String> topic : names.topics().entrySet()) {
-            out.append(before).append(Json.quote(topic.getKey())).append(':');
-            appendPartition(out, source, topic.getValue(), names);
-            before = ",";
+        for (int i = 0; i < topics.length; i++) {
+            out.append(i == 0 ? "" : ",").append(partitions[i].key).append(partition(partitions[i], source, topics[i]));
         }
         out.append("},\"registration\":{");
-        before = "";
-        for (Map.Entry<String, Integer> broker : names.brokers().entrySet()) {
-            out.append(before).append(Json.quote(broker.getKey())).append(':');
-            appendRegistration(out, source.registration(broker.getValue()));
-            before = ",";
+        for (int i = 0; i < brokers.length; i++) {
+            Seen seen = registrations[i];
+            BrokerRegistration registration = source.registration(brokers[i]);
+            if (registration != seen.last) {
+                seen.last = registration;
+                seen.text = text(registration);
+            }
+            out.append(i == 0 ? "" : ",").append(seen.key).append(seen.text);
         }
-        out.append('}');
+        return out.append("}}").toString();
     }
 
-    private static void appendPartition(StringBuilder out, Source source, String topic, Names names) {
+    private String partition(Seen seen, Source source, String topic) {
         Uuid id = source.topicId(topic);
         PartitionRegistration partition = id == null ? null : source.partition(id);
-        if (partition == null) {
-            out.append("null");
-            return;
+        if (partition != seen.last) {
+            seen.last = partition;
+            seen.text = text(partition, id);
         }
-        boolean elr = Release.HAS_ELR_FIELDS;
-        out.append("{\"adding\":");
-        appendSet(out, partition.addingReplicas, names);
-        appendSet(out.append(",\"elr\":"), elr ? partition.elr : NONE, names);
-        appendSet(out.append(",\"isr\":"), partition.isr, names);
-        appendSet(out.append(",\"last_known_elr\":"), elr ? partition.lastKnownElr : NONE, names);
-        out.append(",\"leader\":").append(names.text(partition.leader));
-        out.append(",\"leader_epoch\":").append(partition.leaderEpoch);
-        out.append(",\"partition_epoch\":").append(partition.partitionEpoch);
-        out.append(",\"recovering\":").append(partition.leaderRecoveryState == LeaderRecoveryState.RECOVERING);
-        appendSet(out.append(",\"removing\":"), partition.removingReplicas, names);
-        appendList(out.append(",\"replicas\":"), texts(partition.replicas, names));
-        out.append(",\"topic_id\":").append(Json.quote(names.token(id))).append('}');
+        return seen.text;
     }
 
-    private static void appendRegistration(StringBuilder out, BrokerRegistration registration) {
-        if (registration == null) {
-            out.append("null");
-            return;
+    private String text(PartitionRegistration partition, Uuid id) {
+        if (partition == null) {
+            return "null";
         }
-        out.append("{\"epoch\":\"@").append(registration.epoch());
-        out.append("\",\"fenced\":").append(registration.fenced());
-        out.append(",\"incarnation\":\"").append(Names.incarnation(registration.incarnationId()));
-        out.append("\",\"shutting_down\":").append(registration.inControlledShutdown()).append('}');
+        boolean elr = Release.HAS_ELR_FIELDS;
+        StringBuilder text = new StringBuilder(256).append("{\"adding\":");
+        appendSet(text, partition.addingReplicas, names);
+        appendSet(text.append(",\"elr\":"), elr ? partition.elr : NOBODY, names);
+        appendSet(text.append(",\"isr\":"), partition.isr, names);
+        appendSet(text.append(",\"last_known_elr\":"), elr ? partition.lastKnownElr : NOBODY, names);
+        text.append(",\"leader\":").append(names.text(partition.leader));
+        text.append(",\"leader_epoch\":").append(partition.leaderEpoch);
+        text.append(",\"partition_epoch\":").append(partition.partitionEpoch);
+        text.append(",\"recovering\":").append(partition.leaderRecoveryState == LeaderRecoveryState.RECOVERING);
+        appendSet(text.append(",\"removing\":"), partition.removingReplicas, names);
+        appendList(text.append(",\"replicas\":"), texts(partition.replicas, names));
+        return text.append(",\"topic_id\":").append(Json.quote(names.token(id))).append('}').toString();
+    }
+
+    private static String text(BrokerRegistration registration) {
+        if (registration == null) {
+            return "null";
+        }
+        return "{\"epoch\":\"@" + registration.epoch() + "\",\"fenced\":" + registration.fenced()
+            + ",\"incarnation\":\"" + Names.incarnation(registration.incarnationId())
+            + "\",\"shutting_down\":" + registration.inControlledShutdown() + "}";
     }
 
     static void appendSet(StringBuilder out, int[] brokers, Names names) {

@@ -102,9 +102,9 @@ final class Question {
         return "{\"case\":\"rejected\",\"error\":" + Json.quote(word) + "}";
     }
 
-    private static String fault(Throwable thrown) {
+    private String fault(Throwable thrown) {
         return "{\"fault\":" + Json.quote(Vocabulary.faultName(thrown))
-            + ",\"message\":" + Json.quote(String.valueOf(thrown.getMessage())) + "}";
+            + ",\"message\":" + Json.quote(names.withTokens(String.valueOf(thrown.getMessage()))) + "}";
     }
 
     private void record(int reply, boolean changed) {

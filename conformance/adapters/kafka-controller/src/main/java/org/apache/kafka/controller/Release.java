@@ -27,7 +27,8 @@ record Release(String version, MetadataVersion metadataVersion, boolean experime
     /** Whether a partition has the fields of KIP-966 at all. */
     static final boolean HAS_ELR_FIELDS = Reflect.hasField(PartitionRegistration.class, "elr");
     static final boolean HAS_UNCLEAN_TICK = Reflect.has(ReplicationControlManager.class, "maybeElectUncleanLeaders");
-    private static final String ELR_VERSION = "org.apache.kafka.server.common.EligibleLeaderReplicasVersion";
+    private static final boolean HAS_ELR_FEATURE =
+        Reflect.classOrNull("org.apache.kafka.server.common.EligibleLeaderReplicasVersion") != null;
 
     private static final Map<String, String> EXPERIMENTAL =
         Map.of("3.7", "3.8-IV0", "3.8", "3.9-IV0", "3.9", "4.0-IV1");
@@ -44,7 +45,7 @@ record Release(String version, MetadataVersion metadataVersion, boolean experime
 
     /** Whether eligible.leader.replicas.version can be switched. */
     static boolean hasElrFeature() {
-        return Reflect.classOrNull(ELR_VERSION) != null;
+        return HAS_ELR_FEATURE;
     }
 
     /** What a cluster of this release starts with in the charter's reading: ELR wherever it is stable. */

@@ -15,6 +15,8 @@ final class Subject {
     final BrokerImage image = new BrokerImage();
     private final List<ApiMessageAndVersion> log = new ArrayList<>();
     private final List<Long> offsets = new ArrayList<>();
+    private final Observation ofController;
+    private final Observation ofImage;
     private Managers managers;
     private long nextOffset = 1;
     private RuntimeException imageFailure;
@@ -23,6 +25,8 @@ final class Subject {
         this.release = release;
         this.names = names;
         this.managers = new Managers(release);
+        this.ofController = new Observation(names);
+        this.ofImage = new Observation(names);
     }
 
     Managers managers() {
@@ -72,7 +76,7 @@ final class Subject {
     }
 
     String observe() {
-        return Observation.ofController(managers, release, names);
+        return ofController.ofController(managers, release);
     }
 
     /** What the broker sees once it applied all records; throws what its image threw, once and for all. */
@@ -80,7 +84,7 @@ final class Subject {
         if (imageFailure == null) {
             try {
                 image.apply(nextOffset - 1);
-                return Observation.ofImage(image, names);
+                return ofImage.ofImage(image);
             } catch (RuntimeException failure) {
                 imageFailure = failure;
             }
