@@ -12,7 +12,18 @@ from charter.ir import nodes as ir
 from charter.source import Source
 from charter.syntax.show import show
 
-__all__ = ["Selection", "Unreadable", "check", "flattened", "load", "read_sources"]
+__all__ = [
+    "Selection",
+    "Unreadable",
+    "check",
+    "check_overlay",
+    "check_sources",
+    "flattened",
+    "load",
+    "load_text",
+    "overlay_entries",
+    "read_sources",
+]
 
 
 class Unreadable(Exception):
@@ -70,6 +81,16 @@ def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> 
 def check(path: Path) -> Diagnostics:
     """Everything that is wrong with a charter, its variants and mutants. Raises `Unreadable`."""
     return driver.check_sources(read_sources(path))
+
+
+def check_overlay(path: Path, overlay: Path) -> Diagnostics:
+    """Everything that is wrong with an overlay of the charter at `path`. Raises `Unreadable`."""
+    return driver.check_overlay_sources(read_sources(path), read_sources(overlay))
+
+
+def overlay_entries(overlay: Path) -> tuple[ir.OverlayEntry, ...]:
+    """The entries of an overlay, without applying them. Raises `Refused` or `Unreadable`."""
+    return driver.overlay_entries(read_sources(overlay))
 
 
 def check_sources(sources: Sequence[Source]) -> Diagnostics:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from charter.check.checker import check_everything, check_protocol
+from charter.check.checker import check_bent, check_everything, check_overlay, check_protocol
+from charter.check.elaborate import overlay_entry
 from charter.check.flatten import apply_overlay, apply_selection
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
@@ -49,7 +50,8 @@ def compile_sources(sources: Sequence[Source], choice: Choice) -> ir.Model:
     """The core of a protocol with the chosen edits. Raises `Refused` with all errors found."""
     diagnostics = Diagnostics()
     files = flatten(sources, choice, diagnostics)
-    model = check_protocol(files, choice.variant, diagnostics)
+    check = check_bent if choice.mutant or choice.entries else check_protocol
+    model = check(files, choice.variant, diagnostics)
     diagnostics.refuse_if_any()
     return run_passes(model)
 
@@ -72,8 +74,37 @@ def check_sources(sources: Sequence[Source]) -> Diagnostics:
     return diagnostics
 
 
+def check_overlay_sources(sources: Sequence[Source], overlay: Sequence[Source]) -> Diagnostics:
+    """Every error of an overlay that stands in files of its own, beside those of the protocol."""
+    diagnostics = Diagnostics()
+    files = parse_all(sources, diagnostics)
+    entries = parse_all(overlay, diagnostics)
+    if len(files) == len(sources):
+        model = check_protocol(files, "", diagnostics)
+        for node in overlays_of(entries):
+            check_overlay(files, node, model, diagnostics)
+    return diagnostics
+
+
+def overlays_of(files: sx.Protocol) -> tuple[sx.OverlayDecl, ...]:
+    """The overlays that files declare."""
+    found = (item for file in files for item in file.declarations)
+    return tuple(item for item in found if isinstance(item, sx.OverlayDecl))
+
+
+def overlay_entries(sources: Sequence[Source]) -> tuple[ir.OverlayEntry, ...]:
+    """What the entries of an overlay say about themselves. Raises `Refused` on syntax errors."""
+    diagnostics = Diagnostics()
+    files = parse_all(sources, diagnostics)
+    diagnostics.refuse_if_any()
+    return tuple(overlay_entry(entry) for node in overlays_of(files) for entry in node.entries)
+
+
 def as_one_file(files: sx.Protocol) -> sx.File:
-    """All declarations of a protocol in one file."""
-    declarations = tuple(item for file in files for item in file.declarations)
+    """All declarations of a protocol in one file, but for variants and mutants: they have been
+    applied, or were written for the plain protocol."""
+    found = (item for file in files for item in file.declarations)
+    edits = (sx.VariantDecl, sx.MutantDecl)
+    declarations = tuple(item for item in found if not isinstance(item, edits))
     first = files[0]
     return sx.File(first.protocol, declarations, comments=first.comments, span=first.span)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from charter.check.declared import declarations
 from charter.check.effects import check_component, check_system
-from charter.check.elaborate import elaborate
+from charter.check.elaborate import check_citations, elaborate, elaborate_changes
 from charter.check.flatten import apply_edits, chosen_variants, report_conflicts
 from charter.check.needs import check_bounds
 from charter.check.ranges import check_ranges
@@ -16,9 +17,6 @@ from charter.ir import nodes as ir
 from charter.ir.walk import nodes
 from charter.source import Span
 from charter.syntax import nodes as sx
-
-MUTANTS_MAY = frozenset({"branch/shadowed", "witness/none", "pick/empty", "int/out-of-range"})
-"""What a mutant may do: it bends a rule, and the bent rule need not be a good one."""
 
 
 def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
@@ -31,8 +29,18 @@ def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -
         check_system(system, diagnostics)
     check_ranges(model, diagnostics)
     check_bounds(model, diagnostics)
-    _recursion(model, diagnostics)
-    _witness(model, diagnostics)
+    _recursion(model.functions, diagnostics)
+    if not variant:
+        _witness(model, diagnostics)
+    return model
+
+
+def check_bent(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
+    """The same for a protocol that a mutant or an overlay has bent: its names and types are in
+    order, but it need not be a good protocol (a branch may be shadowed, a choice empty)."""
+    model = elaborate(files, variant, diagnostics)
+    check_bounds(model, diagnostics)
+    _recursion(model.functions, diagnostics)
     return model
 
 
@@ -45,13 +53,14 @@ def check_everything(files: sx.Protocol, diagnostics: Diagnostics) -> ir.Model:
     for node in declarations(files):
         match node:
             case sx.VariantDecl():
+                check_citations(node.citations, dict(model.sources), diagnostics)
                 title = (f"in variant `{node.name.text}`", node.name.span)
                 _variant(files, node, _Fresh(title, base, diagnostics))
             case sx.MutantDecl():
                 title = (f"in mutant `{node.name.text}`", node.name.span)
-                _edited(files, node.edits, _Fresh(title, base, diagnostics, MUTANTS_MAY))
+                _bent(files, node.edits, model, _Fresh(title, base, diagnostics))
             case sx.OverlayDecl():
-                check_overlay(files, node, base, diagnostics)
+                check_overlay(files, node, model, diagnostics)
             case _:
                 pass
     return model
@@ -60,13 +69,20 @@ def check_everything(files: sx.Protocol, diagnostics: Diagnostics) -> ir.Model:
 def check_overlay(
     files: sx.Protocol,
     overlay: sx.OverlayDecl,
-    base: frozenset[Diagnostic],
+    model: ir.Model,
     diagnostics: Diagnostics,
 ) -> None:
-    """Each entry of an overlay, applied on its own to the protocol."""
+    """Each entry of an overlay, applied on its own to the protocol, whose core is `model`."""
+    base = frozenset(diagnostics.items)
+    known = [component.name for component in model.components]
+    if overlay.component.text not in known:
+        message = f"there is no component `{overlay.component.text}`"
+        hint = suggest(overlay.component.text, known)
+        diagnostics.error("name/unknown", message, overlay.component.span, hint=hint)
     for entry in overlay.entries:
         title = (f"in overlay entry `{entry.name.text}`", entry.name.span)
-        _edited(files, entry.edits, _Fresh(title, base, diagnostics))
+        check_citations(entry.citations, dict(model.sources), diagnostics)
+        _bent(files, entry.edits, model, _Fresh(title, base, diagnostics))
 
 
 class _Fresh:
@@ -77,12 +93,10 @@ class _Fresh:
         title: tuple[str, Span],
         base: frozenset[Diagnostic],
         diagnostics: Diagnostics,
-        forgiven: frozenset[str] = frozenset(),
     ) -> None:
         self.title = title
         self.base = base
         self.target = diagnostics
-        self.forgiven = forgiven
         self.found = Diagnostics()
 
     def close(self) -> None:
@@ -90,7 +104,7 @@ class _Fresh:
         known = {(item.code, item.span.start, item.span.source.name) for item in self.target.items}
         for item in self.found.items:
             place = (item.code, item.span.start, item.span.source.name)
-            if item in self.base or item.code in self.forgiven or place in known:
+            if item in self.base or place in known:
                 continue
             self.target.items.append(replace(item, notes=(*item.notes, self.title)))
 
@@ -104,8 +118,10 @@ def _variant(files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh) -> None:
     fresh.close()
 
 
-def _edited(files: sx.Protocol, edits: tuple[sx.Edit, ...], fresh: _Fresh) -> None:
-    check_protocol(apply_edits(files, edits, fresh.found), "", fresh.found)
+def _bent(files: sx.Protocol, edits: tuple[sx.Edit, ...], model: ir.Model, fresh: _Fresh) -> None:
+    changes = elaborate_changes(apply_edits(files, edits, fresh.found), files, fresh.found)
+    functions = {function.name: function for function in (*model.functions, *changes.functions)}
+    _recursion(functions.values(), fresh.found)
     fresh.close()
 
 
@@ -126,13 +142,14 @@ def _mutants(files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics) -> N
                 diagnostics.error(code, message, name.span, hint=hint)
 
 
-def _recursion(model: ir.Model, diagnostics: Diagnostics) -> None:
+def _recursion(functions: Iterable[ir.Function], diagnostics: Diagnostics) -> None:
     """A function that reaches itself through calls has no value."""
+    functions = tuple(functions)
     calls = {
         function.name: {node.function for node in nodes(function.body) if isinstance(node, ir.Call)}
-        for function in model.functions
+        for function in functions
     }
-    for function in model.functions:
+    for function in functions:
         reached: set[str] = set()
         waiting = set(calls[function.name])
         while waiting:

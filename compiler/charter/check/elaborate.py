@@ -26,6 +26,11 @@ class Context:
     globals: Globals
     types: Types
     diagnostics: Diagnostics
+    done: frozenset[int] = frozenset()
+
+    def is_done(self, node: sx.Node) -> bool:
+        """Was this very node read before, among the same declarations?"""
+        return id(node) in self.done
 
     def scope(self, machine: Machine | None = None, *, primes: bool = False) -> Scope:
         """A scope in which nothing but declarations is visible."""
@@ -38,8 +43,30 @@ def elaborate(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.
     Errors go to `diagnostics`; the result then has holes and must not be used.
     """
     table, types = machines.collect(files, diagnostics)
-    context = Context(table, types, diagnostics)
-    found = list(declarations(files))
+    return model_of(files, variant, Context(table, types, diagnostics))
+
+
+def elaborate_changes(
+    files: sx.Protocol, before: sx.Protocol, diagnostics: Diagnostics
+) -> ir.Model:
+    """Look for errors in what an edit made of the protocol `before`, which was read already: where
+    all names mean what they meant, only declarations and operations that changed are read, and the
+    result holds nothing else."""
+    old, _ = machines.collect(before, Diagnostics())
+    table, types = machines.collect(files, diagnostics)
+    done: set[int] = set()
+    if old == table:
+        done = {id(node) for node in declarations(before)}
+        for node in declarations(before):
+            if isinstance(node, sx.ComponentDecl):
+                done |= {id(member) for member in node.members}
+    return model_of(files, "", Context(table, types, diagnostics, frozenset(done)))
+
+
+def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
+    """All declarations of a protocol, read in `context`; without those that are done."""
+    table, types = context.globals, context.types
+    found = [node for node in declarations(files) if not context.is_done(node)]
     first = files[0]
     components = tuple(component(context, n) for n in found if isinstance(n, sx.ComponentDecl))
     systems = tuple(system(context, n, components) for n in found if isinstance(n, sx.SystemDecl))
@@ -94,13 +121,22 @@ def _of_kind(types: Types, kind: type[_K]) -> tuple[_K, ...]:
 
 def citations(context: Context, nodes: Iterable[sx.Citation]) -> tuple[ir.Citation, ...]:
     """Citations, each of a declared source or `silent`."""
+    cited = tuple(nodes)
+    check_citations(cited, context.globals.sources, context.diagnostics)
+    return tuple(ir.Citation(node.source, node.section) for node in cited)
+
+
+def check_citations(
+    nodes: Iterable[sx.Citation], sources: Iterable[str], diagnostics: Diagnostics
+) -> None:
+    """Report citations of sources that are not declared."""
+    known = {*sources, "silent"}
     for node in nodes:
-        if node.source != "silent" and node.source not in context.globals.sources:
-            hint = suggest(node.source, (*context.globals.sources, "silent"))
+        if node.source not in known:
+            hint = suggest(node.source, known)
             message = f"there is no source `{node.source}`"
             hint = hint or f'declare it: source {node.source} "title"'
-            context.diagnostics.error("cite/unknown-source", message, node.span, hint=hint)
-    return tuple(ir.Citation(node.source, node.section) for node in nodes)
+            diagnostics.error("cite/unknown-source", message, node.span, hint=hint)
 
 
 def _with_params(scope: Scope, params: Iterable[ir.Param], nodes: Iterable[sx.Param]) -> Scope:
@@ -135,6 +171,8 @@ def component(context: Context, node: sx.ComponentDecl) -> ir.Component:
     operations: list[ir.Operation] = []
     observed: list[ir.Observable] = []
     for member in node.members:
+        if context.is_done(member):
+            continue
         match member:
             case sx.StateDecl():
                 kind = machine.state[member.name.text].type
@@ -367,6 +405,15 @@ def mutant(node: sx.MutantDecl) -> ir.Mutant:
     return ir.Mutant(
         node.name.text, node.instance.text, node.caught_by.text, addresses,
         span=node.span, doc=doc_of(node),
+    )  # fmt: skip
+
+
+def overlay_entry(node: sx.OverlayEntry) -> ir.OverlayEntry:
+    """What an overlay entry says about itself."""
+    cited = tuple(ir.Citation(item.source, item.section) for item in node.citations)
+    return ir.OverlayEntry(
+        node.name.text, node.verdict, node.first_release, node.last_release, node.evidence,
+        tuple(address_text(edit) for edit in node.edits), cited, span=node.span, doc=doc_of(node),
     )  # fmt: skip
 
 

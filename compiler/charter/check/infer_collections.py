@@ -18,9 +18,22 @@ def set_literal(scope: Scope, node: sx.SetLit, expected: ty.Type | None) -> ir.E
         if guide is None:
             return _empty(scope, "{}", expected, node.span)
         return ir.SetNew((), type=expected or UNKNOWN, span=node.span)
+    if _is_binder_alone(scope, node):
+        message = "a comprehension says what it keeps"
+        hint = "`{ x in S if condition }`, or `S` for all of it"
+        return scope.wrong("name/unknown", message, node.span, hint=hint)
     items = _items(scope, node.items, guide)
     kind = ty.Set(_common(items))
     return ir.SetNew(items, type=kind, span=node.span)
+
+
+def _is_binder_alone(scope: Scope, node: sx.SetLit) -> bool:
+    """`{ x in S }` with a new name `x`: a comprehension that was not finished."""
+    match node.items:
+        case (sx.Binary(op="in", left=sx.Ident(name=name)),):
+            return name not in set(scope.names())
+        case _:
+            return False
 
 
 def seq_literal(scope: Scope, node: sx.SeqLit, expected: ty.Type | None) -> ir.Expr:

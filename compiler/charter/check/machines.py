@@ -24,6 +24,11 @@ FIFO_LIMIT = ty.Limit("", 4)
 
 def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Types]:
     """Every name of the protocol, and the table of types."""
+    for file in files[1:]:
+        if file.protocol.text != files[0].protocol.text:
+            message = f"this file is of `{file.protocol.text}`, not of `{files[0].protocol.text}`"
+            notes = (("the first file of the folder", files[0].protocol.span),)
+            diagnostics.error("protocol/mixed", message, file.protocol.span, notes=notes)
     types = collect_types(files, diagnostics)
     functions = collect_functions(files, types, diagnostics)
     machines: dict[str, Machine] = {}

@@ -129,25 +129,32 @@ class Scope:
 
     def bind(self, name: sx.Name, kind: ty.Type) -> tuple[Scope, str]:
         """The scope in which `name` is a local of type `kind`, and its name in core."""
-        if self._is_taken(name.text):
-            message = f"`{name.text}` already means something here"
+        meaning = self._meaning(name.text)
+        if meaning:
+            message = f"`{name.text}` is {meaning} already"
             self.error("name/shadows", message, name.span, hint="choose another name")
         core = self._core_name(name.text, kind)
         local = ir.Local(core, type=kind, span=name.span)
         return replace(self, locals={**self.locals, name.text: local}), core
 
-    def _is_taken(self, name: str) -> bool:
-        known = self.globals
-        return (
-            name in self.locals
-            or name in self.elements
-            or name in known.members
-            or name in known.consts
-            or name in known.types
-            or (name in known.cases and not known.cases[name].params(name))
-            or (self.machine is not None and name in self.machine.state)
-            or (self.machine is not None and name in self.machine.parts)
-        )
+    def _meaning(self, name: str) -> str:
+        """What `name` means already, or ""."""
+        known, machine = self.globals, self.machine
+        if name in self.locals:
+            return "a name of this declaration"
+        if name in self.elements:
+            return "an element of this instance"
+        if machine is not None and name in machine.state:
+            return f"a state variable of {machine.name}"
+        if machine is not None and name in machine.parts:
+            return f"a part of {machine.name}"
+        if name in known.members:
+            return f"a member of {known.members[name].name}"
+        if name in known.cases and not known.cases[name].params(name):
+            return f"a case of {known.cases[name].name}"
+        if name in known.consts:
+            return "a constant"
+        return "a type" if name in known.types else ""
 
     def _core_name(self, name: str, kind: ty.Type) -> str:
         core, number = name, 1
