@@ -71,8 +71,7 @@ class ModulePrinter:
                 body.branch(operation, branch)
             self.body.line("if not out:")
             self.body.line(
-                f"{INDENT}fail('no branch of {operation.name} applies', "
-                f"{operation.span.where()!r})"
+                f"{INDENT}fail('no branch of {operation.name} applies', {operation.span.where()!r})"
             )
             self.body.line("return out")
 
@@ -166,7 +165,9 @@ class Body:
         out.line("out = []")
 
     def successor(self) -> str:
-        """The state after."""
+        """The state after; the very same object where nothing was assigned."""
+        if self.work == self.flat.before:
+            return "s"
         return self.flat.tuple_of([self.work[v.name] for v in self.variables])
 
     def branch(self, operation: n.Operation, branch: n.Branch) -> None:

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from charter.backends.explorer.arguments import Arguments
+from charter.backends.explorer.keys import mentions
 from charter.backends.explorer.load import FlatMachine, FlatOutcome, FlatState, Key, load
 from charter.backends.explorer.support import Undefined
 from charter.ir import nodes as n
+from charter.ir import types as t
 from charter.ir.nodes import Value
 from charter.ir.walk import children
 from charter.semantics.values import Json, to_json
@@ -189,7 +192,9 @@ class _Search:
     per_state: list[n.Property] = field(default_factory=list)
     per_transition: list[n.Property] = field(default_factory=list)
 
-    def see(self, kind: str, name: str, source: int, action: Action | None, detail: str = "") -> None:
+    def see(
+        self, kind: str, name: str, source: int, action: Action | None, detail: str = ""
+    ) -> None:
         """Count a finding; the first is the one with the shortest trace."""
         old = self.findings.get((kind, name))
         if old is not None:
@@ -205,7 +210,9 @@ class _Search:
         for prop in self.per_state:
             self._check(prop, (state, state, ""), number, None)
 
-    def check_transition(self, state: FlatState, source: int, action: Action, after: FlatState) -> None:
+    def check_transition(
+        self, state: FlatState, source: int, action: Action, after: FlatState
+    ) -> None:
         """The properties of one transition."""
         for prop in self.per_transition:
             self._check(prop, (state, after, action.branch), source, action)
@@ -233,7 +240,7 @@ class _Search:
 def explore(
     model: n.Model,
     instance: n.Instance,
-    options: Options = Options(),  # noqa: B008 - frozen
+    options: Options = Options(),
     on_progress: Progress | None = None,
 ) -> Exploration:
     """Search `instance` exhaustively.
@@ -271,31 +278,45 @@ def _run(search: _Search, most_states: int, on_progress: Progress | None) -> boo
     return True
 
 
+OUTSIDE = -1
+
+
 def _expand(search: _Search, number: int, expander: _Expander) -> None:
     graph = search.graph
     state, enabled = graph.states[number], False
+    targets: dict[FlatState, int] = {}
     for operation, args, outcomes in expander.offered(state):
         if isinstance(outcomes, str):
             search.see("undefined", operation, number, Action(operation, args, ""), outcomes)
             continue
         search.generated += len(outcomes)
+        enabled = enabled or bool(outcomes)
         for branch, _, after in outcomes:
-            enabled = True
-            if expander.flat.outside(state, after):
+            target = number if after is state else targets.get(after)
+            if target is None:
+                target = _reach(search, number, after, Action(operation, args, branch))
+                targets[after] = target
+            if target == OUTSIDE:
                 search.outside += 1
-                continue
-            action = Action(operation, args, branch)
-            size = len(graph.states)
-            target = graph.add(after, number, action)
-            if target == size:
-                search.check_state(target)
-            if not expander.is_new_class(operation, branch, target):
-                continue
-            search.classes += 1
-            search.see("branch", branch, number, action)
-            search.check_transition(state, number, action, after)
+            elif expander.is_new_class(operation, branch, target):
+                action = Action(operation, args, branch)
+                search.classes += 1
+                search.see("branch", branch, number, action)
+                search.check_transition(state, number, action, after)
     if not enabled and expander.flat.machine.component is None:
         search.see("deadlock", "deadlock", number, None)
+
+
+def _reach(search: _Search, source: int, after: FlatState, action: Action) -> int:
+    """The number of a successor, which is checked if it is new; OUTSIDE if it left its ranges."""
+    graph = search.graph
+    if graph.flat.outside(graph.states[source], after):
+        return OUTSIDE
+    size = len(graph.states)
+    target = graph.add(after, source, action)
+    if target == size:
+        search.check_state(target)
+    return target
 
 
 @dataclass(slots=True)
@@ -305,7 +326,7 @@ class _Expander:
     flat: FlatMachine
     seen: set[tuple[str, str, int, tuple[bool, ...]]] = field(default_factory=set)
     trail: tuple[bool, ...] = ()
-    lists: dict[tuple[object, ...], tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
+    lists: dict[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
 
     def offered(
         self, state: FlatState
@@ -313,15 +334,15 @@ class _Expander:
         """Every operation with every argument list, and its outcomes (or why there are none)."""
         self.seen.clear()
         component = self.flat.machine.component is not None
-        sets = self.flat.counters(state)
-        issued = self.flat.issued(state)
-        values = tuple(tuple(sorted(found)) for found in sets)
+        arguments: Arguments | None = None
         for name, operate in self.flat.operations.items():
-            known = self.lists.get((name, values))
+            known = self.lists.get(name)
             if known is None:
+                arguments = arguments or self.flat.arguments(state)
                 params = self.flat.machine.operations[name].params
-                known = self.flat.arguments().of(params, issued)
-                self.lists[name, values] = known
+                known = arguments.of(params)
+                if not any(mentions(p.type, t.Counter) for p in params):
+                    self.lists[name] = known
             for args in known:
                 trail: list[bool] | None = [] if component else None
                 try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.abc import InspectLoader
 from importlib.util import module_from_spec, spec_from_loader
 from typing import cast
 
-from charter.backends.explorer.arguments import Arguments, Issued
+from charter.backends.explorer.arguments import Arguments
 from charter.backends.explorer.emit import print_machine
 from charter.backends.explorer.flat import Constants
 from charter.backends.explorer.keys import KeyPrinter
@@ -42,8 +42,6 @@ class FlatMachine:
     properties: Mapping[str, Holds]
     outside: Callable[[FlatState, FlatState], str]
     key: Callable[[FlatState], Key]
-    counters: Callable[[FlatState], Sequence[frozenset[int]]]
-    counter_names: tuple[str, ...]
 
     def initial(self) -> FlatState:
         """The initial state."""
@@ -58,14 +56,9 @@ class FlatMachine:
         names = (v.name for v in self.machine.variables)
         return dict(zip(names, state, strict=True))
 
-    def issued(self, state: FlatState) -> Issued:
-        """The counter values in a state, by type."""
-        sets = (frozenset(found) for found in self.counters(state))
-        return dict(zip(self.counter_names, sets, strict=True))
-
-    def arguments(self) -> Arguments:
-        """The argument lists of this instance."""
-        return Arguments(self.machine.universe)
+    def arguments(self, state: FlatState) -> Arguments:
+        """The argument lists that an environment can offer in `state`."""
+        return Arguments.at(self.machine.universe, self.machine.variables, state)
 
 
 class _TextLoader(InspectLoader):
@@ -113,8 +106,6 @@ def load(
         properties={p.name: cast(Holds, functions[name]) for name, p in names.items()},
         outside=cast(Callable[[FlatState, FlatState], str], functions["outside"]),
         key=cast(Callable[[FlatState], Key], functions["key"]),
-        counters=cast(Callable[[FlatState], Sequence[frozenset[int]]], functions["counters"]),
-        counter_names=tuple(c.name for c in counters),
     )
 
 
