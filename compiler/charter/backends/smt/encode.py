@@ -28,6 +28,7 @@ from charter.backends.smt.values import (
 )
 from charter.ir import nodes as n
 from charter.ir import types as t
+from charter.semantics.builtins import ordered
 
 Names = Mapping[str, Sym]
 Coded = tuple[Sym, Term]
@@ -56,11 +57,12 @@ class Event:
 @dataclass(slots=True)
 class Encoder:
     """Encodes the expressions of one model. `watched` maps the `id` of comparisons to numbers of
-    sites; their evaluations pile up in `events`."""
+    sites; their evaluations pile up in `events`. `tag` keeps the variables of two models apart."""
 
     layout: Layout
     functions: Mapping[str, n.Function]
     watched: Mapping[int, int] = field(default_factory=dict)
+    tag: str = ""
     events: list[Event] = field(default_factory=list)
     path: Term = TRUE
     _memo: dict[tuple[str, tuple[Sym, ...]], tuple[Coded, tuple[Event, ...]]] = field(
@@ -90,6 +92,16 @@ class Encoder:
         """A set expression."""
         value, defined = self.encode(expr, view, names)
         return cast("Mask | Bag", value), defined
+
+    def walk(self, domain: Mask | Bag, kind: t.Type) -> tuple[tuple[Term, Sym], ...]:
+        """The possible members of a set in the order in which the definition looks at them."""
+        members = self.layout.members(domain)
+        assert isinstance(kind, t.Set)
+        if isinstance(domain, Bag) or isinstance(kind.inner, t.Bool | t.Int | t.Sort | t.Enum):
+            return members
+        there = zip(domain.keys, zip(domain.members, domain.items, strict=True), strict=True)
+        by_key = dict(there)
+        return tuple(by_key[k] for k in ordered(frozenset(domain.keys), kind.inner))
 
     @contextmanager
     def under(self, condition: Term) -> Iterator[None]:
@@ -264,7 +276,7 @@ def _comprehend(en: Encoder, e: n.Comprehend, view: View, names: Names) -> Coded
     domain, defined = en.set_of(e.domain, view, names)
     parts = [defined]
     found: list[tuple[Term, Sym]] = []
-    for there, item in layout.members(domain):
+    for there, item in en.walk(domain, e.domain.type):
         local = {**names, e.name: item}
         with en.under(there):
             condition, ok = en.truth(e.condition, view, local)
@@ -287,10 +299,14 @@ def _quantified(en: Encoder, e: n.Quantified, view: View, names: Names) -> Coded
     terms, layout = en.terms, en.layout
     domain, defined = en.set_of(e.domain, view, names)
     seen: list[tuple[Term, Sym, Term, Term]] = []
-    for there, item in layout.members(domain):
-        with en.under(there):
+    still_open = TRUE
+    for there, item in en.walk(domain, e.domain.type):
+        with en.under(terms.and_(there, still_open)):
             value, ok = en.truth(e.body, view, {**names, e.name: item})
         seen.append((there, item, value, ok))
+        if e.kind != "the" and en.watched:
+            goes_on = value if e.kind == "forall" else terms.not_(value)
+            still_open = terms.and_(still_open, terms.implies(there, goes_on))
     if e.kind == "the":
         hits = [(terms.and_(there, value), item) for there, item, value, _ in seen]
         every = terms.and_(*(terms.implies(there, ok) for there, _, _, ok in seen))

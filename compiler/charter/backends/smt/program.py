@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from charter.backends.smt.encode import Encoder, View
 from charter.backends.smt.layout import Layout, word_width
-from charter.backends.smt.terms import TRUE, Term, Terms
+from charter.backends.smt.terms import Term, Terms
 from charter.backends.smt.transition import BranchCode, OperationCode, encode_operation
 from charter.backends.smt.values import Sym, Unsupported
 from charter.ir import nodes as n
@@ -38,6 +38,7 @@ class Program:
     after: Mapping[str, Sym]
     operations: tuple[OperationCode, ...]
     selector: Term
+    took: Mapping[str, Term]
     before_inside: Term
     step: Term
 
@@ -57,28 +58,24 @@ class Program:
 
     def takes(self, branch: str) -> Term:
         """That the step takes the branch named `operation/branch`. Raises KeyError."""
-        for position, (_, code) in enumerate(self.branches()):
-            if code.name == branch:
-                return self._selected(position)
-        raise KeyError(branch)
+        return self.took[branch]
 
-    def calls(self, operation: str) -> Term:
+    def calls(self, operation: OperationCode) -> Term:
         """That the step is a call of `operation`."""
-        chosen = [
-            self._selected(i) for i, (o, _) in enumerate(self.branches()) if o.name == operation
-        ]
-        return self.terms.or_(*chosen)
+        return self.terms.or_(*(self.took[b.name] for b in operation.branches))
 
-    def _selected(self, position: int) -> Term:
-        width = word_width(len(self.branches()))
-        return self.terms.eq(self.selector, self.terms.const(position, width))
+    def branch(self, name: str) -> tuple[OperationCode, BranchCode]:
+        """An operation and its branch by the name `operation/branch`. Raises KeyError."""
+        for operation, branch in self.branches():
+            if branch.name == name:
+                return operation, branch
+        raise KeyError(name)
 
     def view(self, *, after: bool = False) -> View:
         """The state before alone; with `after` also the state after and the branch taken."""
         if not after:
             return View(self.before)
-        took = {code.name: self._selected(i) for i, (_, code) in enumerate(self.branches())}
-        return View(self.before, self.after, took)
+        return View(self.before, self.after, self.took)
 
     def view_after(self) -> View:
         """The state after, as if it were the state before: for properties of one state."""
@@ -119,33 +116,40 @@ def encode_component(
     return build(machine, component, encoder)
 
 
-def build(machine: Machine, component: n.Component, encoder: Encoder, tag: str = "") -> Program:
-    """The same within an encoder that exists; `tag` keeps the names of two programs apart. The
-    states before and after have the same names in all programs of one encoder."""
+def build(machine: Machine, component: n.Component, encoder: Encoder) -> Program:
+    """The same with an encoder that exists. Programs that share a layout share the state before
+    and the arguments; the `tag` of the encoder keeps the rest apart."""
     layout, terms = encoder.layout, encoder.terms
-    before = {v.name: layout.variable(v.type, v.name) for v in component.state}
-    after = {v.name: layout.variable(v.type, f"{NEXT}{tag}{v.name}") for v in component.state}
-    view = View(before)
+    state = component.state
+    before = {v.name: layout.variable(v.type, v.name) for v in state}
+    after = {v.name: layout.variable(v.type, f"{NEXT}{encoder.tag}{v.name}") for v in state}
     offered = [o for o in component.operations if o.name in machine.operations]
+    names = [f"{o.name}/{b.name}" for o in offered for b in o.branches]
+    width = word_width(len(names))
+    selector = terms.var(f"{encoder.tag}branch", width)
+    took = {name: terms.eq(selector, terms.const(i, width)) for i, name in enumerate(names)}
+    view = View(before, None, took)
     operations = tuple(encode_operation(encoder, component, o, view) for o in offered)
-    pairs = [(o, b) for o in operations for b in o.branches]
-    width = word_width(len(pairs))
-    selector = terms.var(f"{tag}branch", width)
     parts: list[Term] = []
     chain: dict[str, Sym] = {}
-    for position, (operation, branch) in enumerate(pairs):
-        here = terms.eq(selector, terms.const(position, width))
-        possible = terms.and_(operation.valid, branch.enabled, branch.allowed, branch.defined)
-        parts.append(terms.implies(here, possible))
-        for name, value in branch.after.items():
-            old = chain.get(name, value)
-            chain[name] = layout.choose(here, value, old)
-    beyond = (terms.const(i, width) for i in range(len(pairs), 1 << width))
-    parts.append(terms.not_(terms.or_(*(terms.eq(selector, b) for b in beyond))))
-    for variable in component.state:
+    for operation in operations:
+        for branch in operation.branches:
+            here = took[branch.name]
+            parts.append(terms.implies(here, possible(terms, operation, branch)))
+            for name, value in branch.after.items():
+                chain[name] = layout.choose(here, value, chain.get(name, value))
+    parts.append(terms.or_(*took.values()))
+    for variable in state:
         name = variable.name
         parts.append(layout.inside(variable.type, after[name]))
         parts.append(layout.equal(after[name], chain.get(name, before[name])))
-    inside = terms.and_(*(layout.inside(v.type, before[v.name]) for v in component.state))
-    step = terms.and_(*parts) if pairs else TRUE
-    return Program(machine, component, encoder, before, after, operations, selector, inside, step)
+    inside = terms.and_(*(layout.inside(v.type, before[v.name]) for v in state))
+    step = terms.and_(*parts)
+    return Program(
+        machine, component, encoder, before, after, operations, selector, took, inside, step
+    )
+
+
+def possible(terms: Terms, operation: OperationCode, branch: BranchCode) -> Term:
+    """That an operation may take a branch with the choices made."""
+    return terms.and_(operation.valid, branch.enabled, branch.allowed, branch.defined)

@@ -79,7 +79,8 @@ class _Work:
 def encode_operation(
     encoder: Encoder, component: n.Component, operation: n.Operation, view: View
 ) -> OperationCode:
-    """`operation` from the state that `view` shows, with fresh parameters and choices."""
+    """`operation` from the state that `view` shows, with fresh parameters and choices. What
+    `view.took` says of a branch is the condition under which its body counts as evaluated."""
     layout, terms = encoder.layout, encoder.terms
     params = tuple(layout.variable(p.type, f"{operation.name}({p.name})") for p in operation.params)
     pairs = list(zip(operation.params, params, strict=True))
@@ -187,7 +188,7 @@ def _branch(
     name = f"{operation}/{branch.name}"
     enabled = terms.and_(reached, guard.value, guard.defined)
     work = _Work(dict(names), dict(view.before))
-    with encoder.under(enabled):
+    with encoder.under(terms.and_(enabled, view.took.get(name, TRUE))):
         for line in branch.body:
             _statement(encoder, line, view, (name, kinds, work))
         reply, inside = encoder.encode(branch.reply, view, work.names)
@@ -221,7 +222,7 @@ def _statement(
             work.after[variable] = encoder.layout.fitted(kinds[variable], coded)
             work.defined.append(inside)
         case n.Pick(name=name):
-            work.names[name] = _pick(encoder, line, view, (f"{branch}:{name}", work))
+            work.names[name] = _pick(encoder, line, view, (f"{encoder.tag}{branch}:{name}", work))
         case _:
             raise TypeError(f"{line} in a branch of an operation")
 

@@ -1,0 +1,181 @@
+"""Which obligations a transition meets, told by the definition while it evaluates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from charter.ir import nodes as n
+from charter.ir.nodes import Value
+from charter.ir.obligations import Obligation
+from charter.semantics.builtins import EvaluationError, items
+from charter.semantics.evaluate import Evaluator, Locals, Scope, State
+from charter.semantics.machine import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class _Watcher(Evaluator):
+    """An evaluator that notes both sides of the comparisons it is told to watch."""
+
+    watched: Mapping[int, n.Binary] = field(default_factory=dict)
+    seen: set[tuple[int, Value, Value]] = field(default_factory=set)
+
+    def value(self, expr: n.Expr, scope: Scope, names: Locals) -> Value:
+        found = Evaluator.value(self, expr, scope, names)
+        watched = self.watched.get(id(expr))
+        if watched is not None:
+            left = Evaluator.value(self, watched.left, scope, names)
+            right = Evaluator.value(self, watched.right, scope, names)
+            self.seen.add((id(expr), left, right))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """The truth of a condition (None: it has none), and for each atom its truth and whether it
+    alone decides."""
+
+    value: bool | None
+    atoms: tuple[tuple[bool | None, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Obligations of one component, ready to be asked of many transitions."""
+
+    machine: Machine
+    obligations: tuple[Obligation, ...]
+    _branches: Mapping[str, n.Branch]
+    _sites: Mapping[int, n.Binary]
+
+    @staticmethod
+    def of(machine: Machine, obligations: Iterable[Obligation]) -> Coverage:
+        """Coverage of a component's machine."""
+        wanted = tuple(obligations)
+        branches = {
+            f"{o.name}/{b.name}": b
+            for o in machine.operations.values()
+            if isinstance(o, n.Operation)
+            for b in o.branches
+        }
+        sites = {id(o.expr): o.expr for o in wanted if o.kind == "boundary"}
+        return Coverage(machine, wanted, branches, cast(Mapping[int, n.Binary], sites))
+
+    def met(
+        self, state: State, operation: str, args: tuple[Value, ...], branch: str, reply: Value
+    ) -> frozenset[str]:
+        """The names of the obligations that this outcome meets. Boundaries count where they are
+        evaluated on the way to the branch or in any run of its body."""
+        chosen = self.machine.operations[operation]
+        assert isinstance(chosen, n.Operation)
+        found = {f"branch {branch}"} | {f"reply {branch} {m}" for m in _members(reply)}
+        seen, conditions = self._walk(chosen, state, args, branch)
+        for label, (conjunct, atom), truth in conditions:
+            found |= {
+                o.name
+                for o in self._conditions(label)
+                if (o.conjunct, o.atom) == (conjunct, atom) and (o.want == "true") == truth
+            }
+        for obligation in self.obligations:
+            if obligation.kind == "boundary":
+                sides = seen.get(id(obligation.expr), ())
+                if any(_on_side(obligation.want, left, right) for left, right in sides):
+                    found.add(obligation.name)
+        return frozenset(found & {o.name for o in self.obligations})
+
+    def _conditions(self, label: str) -> list[Obligation]:
+        return [o for o in self.obligations if o.kind == "mcdc" and o.branch == label]
+
+    def _walk(
+        self, operation: n.Operation, state: State, args: tuple[Value, ...], taken: str
+    ) -> tuple[dict[int, list[tuple[Value, Value]]], list[tuple[str, tuple[int, int], bool]]]:
+        """Evaluate up to the branch, its group, and its body; what was seen on the way."""
+        machine = self.machine
+        base = machine.evaluator
+        watcher = _Watcher(base.model, base.universe, base.functions, self._sites)
+        names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
+        scope, decided, group, done = Scope(state), [], 0, False
+        for branch in operation.branches:
+            if done and (branch.group == 0 or branch.group != group):
+                break
+            for bind in branch.lets:
+                if bind.name not in names:
+                    names[bind.name] = watcher.value(bind.value, scope, names)
+            label = f"{operation.name}/{branch.name}"
+            truth = all(watcher.truth(c.condition, scope, names) for c in branch.guard)
+            atoms = _guard(base, branch.guard, scope, names)
+            decided += [(label, at, value) for at, value, alone in atoms if alone]
+            if truth:
+                done, group = True, branch.group
+                if label == taken:
+                    for local, _ in watcher._run(branch.body, state, names):
+                        watcher.value(branch.reply, scope, local)
+                if group == 0:
+                    break
+        sides: dict[int, list[tuple[Value, Value]]] = {}
+        for site, left, right in watcher.seen:
+            sides.setdefault(site, []).append((left, right))
+        return sides, decided
+
+
+def _guard(
+    ev: Evaluator, guard: tuple[n.Conjunct, ...], scope: Scope, names: Locals
+) -> list[tuple[tuple[int, int], bool, bool]]:
+    """Of each atom of a guard that has a value its place, its truth, and whether it alone
+    decides."""
+    parts = [_condition(ev, c.condition, scope, names) for c in guard]
+    found = []
+    for i, part in enumerate(parts):
+        earlier = all(p.value is True for p in parts[:i])
+        later = all(p.value is not False for p in parts[i + 1 :])
+        for k, (value, alone) in enumerate(part.atoms):
+            if value is not None:
+                found.append(((i, k), value, alone and earlier and later))
+    return found
+
+
+def _condition(ev: Evaluator, expr: n.Expr, scope: Scope, names: Locals) -> _Condition:
+    match expr:
+        case n.Unary(op="not", operand=operand):
+            inner = _condition(ev, operand, scope, names)
+            return _Condition(None if inner.value is None else not inner.value, inner.atoms)
+        case n.Binary(op="and" | "or" | "implies" as op):
+            left = _condition(ev, expr.left, scope, names)
+            right = _condition(ev, expr.right, scope, names)
+            goes_on = left.value is (op != "or")
+            neutral = right.value is not (op != "and")
+            atoms = (
+                *((value, alone and neutral) for value, alone in left.atoms),
+                *((value, alone and goes_on) for value, alone in right.atoms),
+            )
+            short = None if left.value is None else op != "and"
+            return _Condition(right.value if goes_on else short, atoms)
+        case _:
+            truth = _truth(ev, expr, scope, names)
+            return _Condition(truth, ((truth, True),))
+
+
+def _truth(ev: Evaluator, expr: n.Expr, scope: Scope, names: Locals) -> bool | None:
+    try:
+        return ev.truth(expr, scope, names)
+    except EvaluationError:
+        return None
+
+
+def _members(reply: Value) -> Iterable[str]:
+    """The enum members that stand directly in a reply."""
+    if isinstance(reply, str):
+        return (reply,)
+    if isinstance(reply, tuple):
+        return tuple(item for item in items(reply)[1:] if isinstance(item, str))
+    return ()
+
+
+def _on_side(want: str, left: Value, right: Value) -> bool:
+    if want == "equal":
+        return left == right
+    if want == "unequal":
+        return left != right
+    step = -1 if want == "below" else 1
+    return cast(int, left) == cast(int, right) + step
