@@ -3,17 +3,63 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CONFORM := $(BIN)/conform
+DEMO := build/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help setup
+.PHONY: help setup demo test slow check generate bench clean need-python need-java
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## create .venv and install the project with its development tools
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml | need-python
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[smt,spark,dev]'
-	touch $@
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[smt,spark,dev]'
+	@touch $@
+
+demo: need-java setup ## judge Apache Kafka 4.0.2 and 4.3.1, compare them, leave a report in build/demo
+	$(CONFORM) run --target kafka-controller --release 4.0.2 --out $(DEMO)/4.0.2
+	$(CONFORM) run --target kafka-controller --release 4.3.1 --out $(DEMO)/4.3.1
+	$(CONFORM) compare $(DEMO)/4.0.2 $(DEMO)/4.3.1 || [ $$? -eq 1 ]
+	$(CONFORM) report $(DEMO)/4.0.2 $(DEMO)/4.3.1 --out $(DEMO)/report
+
+test: need-java setup ## run every test but the slow ones, real Kafka among them
+	$(BIN)/python -m pytest
+
+slow: need-java setup ## run the slow tests: larger instances, every release
+	$(BIN)/python -m pytest -m slow
+
+check: setup ## what a reviewer would run first: style, types, imports, charters, generated files
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(CONFORM) check spec/kafka
+	$(CONFORM) check spec/examples
+	$(CONFORM) generate --check
+
+generate: setup ## write generated/ anew from spec/
+	$(CONFORM) generate
+
+bench: need-java setup ## measure, and print ratios
+	set -e; for bench in tests/benchmarks/bench_*.py; do $(BIN)/python $$bench; done
+
+clean: ## remove what commands left behind, but neither .venv nor the cache of downloads
+	rm -rf build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis spark-warehouse
+	find compiler conformance generated tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+need-python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo 'Python 3.11 or newer is needed: install it, or name it with make PYTHON=python3.11.' >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	{ echo 'The Python modules venv and ensurepip are needed: install the package python3-venv.' >&2; exit 2; }
+
+need-java:
+	@javac -version >/dev/null 2>&1 || \
+	{ echo 'A JDK of version 17 or newer is needed: install it (openjdk-17-jdk-headless) and put javac on the path.' >&2; exit 2; }
+	@[ "$$(javac -version 2>&1 | sed -E 's/javac ([0-9]+).*/\1/')" -ge 17 ] || \
+	{ echo 'The JDK on the path is older than 17: put a newer one first.' >&2; exit 2; }
+	@mvn -v >/dev/null 2>&1 || \
+	{ echo 'Maven is needed to fetch Kafka: install it (maven) and put mvn on the path.' >&2; exit 2; }
