@@ -42,7 +42,7 @@ def prepare(release: str, cache: Path, say: Say) -> Mapping[str, str]:
     """
     if not _RELEASE.fullmatch(release):
         raise CannotPrepare(f"{release!r} is not a Kafka release; give one such as 4.3.1.")
-    home = cache / "kafka-controller"
+    home = cache.resolve()
     jars = _jars(release, home, say)
     classes = _classes(home, say)
     classpath = os.pathsep.join([str(classes), str(jars / "*")])
@@ -172,7 +172,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--cache", required=True, type=Path)
     options = parser.parse_args(arguments)
     try:
-        fields = prepare(options.release, options.cache, _say)
+        fields = prepare(options.release, options.cache, tell)
     except CannotPrepare as error:
         sys.stdout.write(json.dumps({"error": str(error)}) + "\n")
         return 2
@@ -180,7 +180,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _say(line: str) -> None:
+def tell(line: str) -> None:
     sys.stderr.write(line + "\n")
 
 

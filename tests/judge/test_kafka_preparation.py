@@ -1,0 +1,103 @@
+"""What stands in the way of driving a Kafka release is said in one sentence with the remedy."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from conform import suites, targets
+
+RELEASE = "4.3.1"
+FOLDER = targets.target("kafka-controller").folder
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("kafka_preparation", FOLDER / "prepare.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PREPARATION = load()
+
+
+def tools(folder: Path, **scripts: str) -> str:
+    """A PATH with nothing on it but these shell scripts."""
+    folder.mkdir()
+    for name, body in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+        (folder / name).chmod(0o755)
+    return str(folder)
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """A cache that has the jars, and no compiled adapter."""
+    shared = suites.cache_folder() / "adapters" / "kafka-controller"
+    PREPARATION.prepare(RELEASE, shared, lambda line: None)
+    own = tmp_path / "cache"
+    (own / "jars").mkdir(parents=True)
+    (own / "jars" / RELEASE).symlink_to(shared / "jars" / RELEASE)
+    return own
+
+
+def why(release: str, cache: Path) -> str:
+    with pytest.raises(PREPARATION.CannotPrepare) as raised:
+        PREPARATION.prepare(release, cache, lambda line: None)
+    return str(raised.value)
+
+
+def test_a_second_run_needs_neither_the_network_nor_a_compiler(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    first = PREPARATION.prepare(RELEASE, cache, said.append)
+    assert said == ["compiling the adapter"]
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", tools(tmp_path / "bin"))
+    assert PREPARATION.prepare(RELEASE, cache, said.append) == first
+    assert len(said) == 1
+
+
+def test_what_is_no_release_is_told_so(tmp_path: Path) -> None:
+    assert "is not a Kafka release; give one" in why("../4.3", tmp_path)
+
+
+def test_a_missing_compiler_is_told(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", tools(tmp_path / "bin"))
+    assert "install a JDK 17 or set JAVA_HOME" in why(RELEASE, cache)
+
+
+def test_a_missing_maven_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", tools(tmp_path / "bin"))
+    assert "Maven (mvn) is not on the path; install it" in why(RELEASE, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("Could not transfer artifact: Connection refused", "registry cannot be reached"),
+        ("Could not find artifact org.apache.kafka:kafka-metadata", "The registry has no Kafka"),
+        ("something else", "Maven could not fetch Kafka"),
+    ],
+)
+def test_what_maven_says_is_told(
+    words: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", tools(tmp_path / "bin", mvn=f"echo '{words}'; exit 1"))
+    told = why(RELEASE, tmp_path)
+    assert expected in told
+    assert words in (tmp_path / "maven.log").read_text()
+    assert not (tmp_path / "jars" / RELEASE).exists()
+
+
+def test_jars_of_another_release_do_not_fit(cache: Path) -> None:
+    (cache / "jars" / "4.2.9").symlink_to(cache / "jars" / RELEASE)
+    assert "The jars of Kafka 4.2.9 do not fit the adapter (4.3.1)" in why("4.2.9", cache)
