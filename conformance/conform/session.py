@@ -72,6 +72,11 @@ class Session:
         while waiting:
             yield from self._collect(waiting)
 
+    def rename(self, nonce: str) -> str:
+        """Use another nonce from here on; returns the one before."""
+        before, self._nonce = self._nonce, nonce
+        return before
+
     def _missing(self, needs: str) -> str:
         """The first thing that the target lacks, or ""."""
         known = self._unsupported.get(needs)

@@ -1,0 +1,161 @@
+"""The engine on Spark, local or on a cluster: Parquet in, one adapter for each Python worker.
+
+A run is one job over the buckets that are not done; a bucket is a file, a partition and a task. The
+task judges it, writes its datasets and commits it, so that a run that is stopped goes on where it
+was. The same code serves `local[*]` and a cluster, whose workers must see the run's folder and the
+adapter under the same path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import threading
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import orjson
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from conform import errors
+from conform.assess import Item
+from conform.engine.bucket import judge_rows, worker_pool
+from conform.engine.context import Context
+from conform.errors import ConformError, Incomplete, MissingEngine
+from conform.suites import Suite, batch_items
+from conform.targets import python_path
+
+_RESULT = pa.schema([("summary", pa.string())])
+_WHOLE_FILES = str(16 << 30)
+_POLL_SECONDS = 0.3
+
+
+def session(master: str) -> SparkSession:
+    """A Spark session for judging. Raises `MissingEngine` if Java is missing or does not start."""
+    os.environ.update(python_path())
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    quiet = Path(__file__).with_name("log4j2.properties")
+    local = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    settings = {
+        "spark.speculation": "false",
+        "spark.task.maxFailures": "1",
+        "spark.python.worker.reuse": "true",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+        "spark.sql.files.maxPartitionBytes": _WHOLE_FILES,
+        "spark.sql.files.openCostInBytes": _WHOLE_FILES,
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={quiet}",
+        **(local if master.startswith("local") else {}),
+    }
+    builder = SparkSession.builder.appName("conform").master(master)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    try:
+        made: SparkSession = builder.getOrCreate()
+    except Exception as error:  # pyspark raises many kinds, up to plain RuntimeError
+        raise MissingEngine(
+            f"Spark did not start ({_first_line(error)}); it needs Java 17 or newer (set"
+            " JAVA_HOME), or use --engine inline"
+        ) from None
+    made.sparkContext.setLogLevel("OFF")
+    if not master.startswith("local"):
+        _ship(made)
+    return made
+
+
+def run(
+    spark: SparkSession,
+    suite: Suite,
+    buckets: Sequence[int],
+    context: Context,
+    progress: Callable[[], None],
+) -> None:
+    """Judge `buckets` of the suite. Raises what a worker raised, as its own kind of error."""
+    files = [str(suite.path(bucket)) for bucket in buckets]
+    job = _Job(context)
+    frame = spark.read.schema("id string, bucket int, question string, answer string,"
+                              " why string, needs string").parquet(*files)  # fmt: skip
+    with _polling(progress):
+        try:
+            frame.mapInArrow(job, "summary string").collect()
+        except PySparkException as error:
+            raise _as_ours(error) from None
+        except Exception as error:  # py4j, when a job is cancelled
+            raise Incomplete(
+                f"Spark gave up ({_first_line(error)}); repeat the command to go on"
+            ) from None
+
+
+class _Job:
+    """What Spark sends to its workers."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            for summary in judge_rows(_rows(batches), self.context, worker_pool()):
+                yield pa.record_batch([[orjson.dumps(summary).decode()]], schema=_RESULT)
+        except ConformError as error:
+            raise RuntimeError(f"[conform:{type(error).__name__}] {error} [conform:end]") from None
+
+
+def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Item]]:
+    for batch in batches:
+        yield from zip(batch.column("bucket").to_pylist(), batch_items(batch), strict=True)
+
+
+def _as_ours(error: Exception) -> ConformError:
+    """The error of a worker, out of the long text that Spark makes of it."""
+    said = str(error)
+    _, found, rest = said.partition("[conform:")
+    if not found:
+        return Incomplete(f"a task failed ({_first_line(error)}); repeat the command to go on")
+    name, _, sentence = rest.partition("] ")
+    kind = getattr(errors, name, Incomplete)
+    made: ConformError = kind(sentence.partition(" [conform:end]")[0])
+    return made
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__
+
+
+@contextlib.contextmanager
+def _polling(progress: Callable[[], None]) -> Iterator[None]:
+    """Call `progress` while the job runs."""
+    done = threading.Event()
+
+    def poll() -> None:
+        while not done.wait(_POLL_SECONDS):
+            progress()
+
+    thread = threading.Thread(target=poll, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        progress()
+
+
+def _ship(spark: SparkSession) -> None:
+    """Send our packages to the workers of a cluster."""
+    folder = Path(tempfile.mkdtemp(prefix="conform-"))
+    bundle = folder / "conform-packages.zip"
+    with zipfile.ZipFile(bundle, "w") as archive:
+        for root in python_path()["PYTHONPATH"].split(os.pathsep):
+            for name in ("charter", "conform", "charter_models"):
+                for path in sorted((Path(root) / name).rglob("*.py")):
+                    archive.write(path, path.relative_to(root))
+    spark.sparkContext.addPyFile(str(bundle))

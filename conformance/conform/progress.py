@@ -1,0 +1,28 @@
+"""A progress bar on stderr, and nothing where stderr is no terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+
+@contextlib.contextmanager
+def bar(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[], None]]:
+    """A bar over `total` buckets; the function that it yields asks `done()` how many there are."""
+    console = Console(stderr=True)
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+               TextColumn("buckets"), TimeElapsedColumn())  # fmt: skip
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(title, total=total, completed=done())
+
+        def update() -> None:
+            progress.update(task, completed=done())
+
+        yield update

@@ -1,0 +1,300 @@
+"""One run: from a target and a suite to committed buckets, canaries and a summary."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import orjson
+
+from charter.formats.canonical import Json
+from charter.formats.suite import MANIFEST, Manifest, read_manifest
+from conform import canaries, model, summary
+from conform.assess import Item
+from conform.connect.stdio import StdioConnection
+from conform.engine import inline
+from conform.engine.bucket import empty_bucket
+from conform.engine.context import Context
+from conform.errors import BadRun, BadSuite, Untrustworthy
+from conform.progress import bar
+from conform.store import RunFolder
+from conform.suites import Suite, item_of, open_suite
+from conform.targets import Prepared, Target, prepare, target
+
+Engine = Literal["spark", "inline"]
+
+_SAME = (
+    "target", "release", "suite", "spec_digest", "limit", "implementation", "component", "overlay",
+)  # fmt: skip
+_OURS = ("verdicts", "deviations", "observations", "transitions", "commits")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the caller asks for. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors."""
+
+    target: str
+    release: str = ""
+    suite: str = ""
+    engine: Engine = "spark"
+    master: str = "local[*]"
+    limit: int = 0
+    out: str = ""
+    strict: bool = False
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that came to its end."""
+
+    folder: RunFolder
+    run: Mapping[str, Json]
+    summary: Mapping[str, Json]
+    canaries: tuple[Json, ...] = field(default_factory=tuple)
+
+    @property
+    def exit_code(self) -> int:
+        code = self.summary["exit"]
+        assert isinstance(code, int)
+        return code
+
+
+def run(options: Options, say: Callable[[str], None]) -> Finished:
+    """Judge a target. Buckets of an earlier run of the same kind are not judged again if that run
+    did not end. `say` gets sentences for a person. Raises `ConformError`s."""
+    began = time.time()
+    chosen = target(options.target)
+    suite = open_suite(_wanted_suite(options, chosen), os.cpu_count() or 1)
+    prepared = prepare(chosen, options.release, {"model": suite.manifest.models.charter})
+    _check_fits(suite, prepared)
+    about = _greet(prepared, suite, options)
+    folder = _folder(options, about)
+    _start_or_resume(folder, about, say)
+    folder.write_json("prepared.json", {**prepared.said})
+    entries = _entries(suite.manifest, prepared)
+    context = _context(suite, prepared, options, (about, folder, entries))
+    spent = _judge_all(suite, context, options, folder)
+    extra: list[Json] = [canary.json() for canary in canaries.of_run(context)]
+    counts = summary.collect(folder)
+    counts.canaries += extra
+    asked = summary.Asked(tuple(entries), not options.limit, options.strict)
+    concluded = summary.conclude(counts, asked, time.time() - began, summary.distinct_pairs(folder))
+    concluded["judging_seconds"] = round(spent, 3)
+    concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
+    trusted = concluded["trusted"]
+    folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
+    folder.write_json("summary.json", concluded)
+    return Finished(folder, about, concluded, tuple(counts.canaries))
+
+
+def _judge_all(suite: Suite, context: Context, options: Options, folder: RunFolder) -> float:
+    """Judge the buckets that are not done; seconds from the first job on."""
+    done = set(folder.committed())
+    left = [bucket for bucket in range(suite.buckets) if bucket not in done]
+    for bucket in list(left):
+        if next(iter(suite.items(bucket)), None) is None:
+            empty_bucket(bucket, context)
+            left.remove(bucket)
+    if not left:
+        return 0.0
+    title = f"{options.target} {context.start.release}".strip()
+    with bar(title, suite.buckets, lambda: len(folder.committed())) as progress:
+        began = time.time()
+        if options.engine == "inline":
+            inline.run(suite, left, context, progress)
+            return time.time() - began
+        from conform.engine import spark  # heavy, and only needed here
+
+        session = spark.session(options.master)
+        began = time.time()
+        spark.run(session, suite, left, context, progress)
+        return time.time() - began
+
+
+def _wanted_suite(options: Options, chosen: Target) -> str:
+    """The suite that was asked for, or the generated one that fits the target."""
+    if options.suite:
+        return options.suite
+    generated = Path(__file__).resolve().parents[2] / "generated"
+    variant = chosen.variant(chosen.release(options.release))
+    found = []
+    for path in sorted(generated.rglob(MANIFEST)):
+        try:
+            manifest = read_manifest(path.parent)
+        except Exception:  # another kind of manifest
+            continue
+        if chosen.protocol in ("", manifest.protocol) and manifest.variant == variant:
+            found.append((manifest.vectors, str(path.parent)))
+    if not found:
+        raise BadSuite(
+            f"no generated suite fits {chosen.id}; `conform vectors` makes one, and --suite"
+            " names it"
+        )
+    return max(found)[1]
+
+
+def _check_fits(suite: Suite, prepared: Prepared) -> None:
+    chosen, manifest = prepared.target, suite.manifest
+    if chosen.protocol and chosen.protocol != manifest.protocol:
+        raise BadSuite(
+            f"{chosen.id} implements {chosen.protocol}, but the suite is about"
+            f" {manifest.protocol}; choose another with --suite"
+        )
+    if chosen.protocol and prepared.start.variant != manifest.variant:
+        raise BadSuite(
+            f"{chosen.id} {prepared.release} is judged against the variant"
+            f" {prepared.start.variant or 'without a name'!r}, but the suite is of"
+            f" {manifest.variant or 'the one without a name'!r}; choose another with --suite"
+        )
+
+
+def _greet(prepared: Prepared, suite: Suite, options: Options) -> dict[str, Json]:
+    """The content of run.json: start the adapter once and hear what it found."""
+    connection = StdioConnection(prepared.start)
+    welcome = connection.welcome
+    connection.close()
+    manifest, chosen = suite.manifest, prepared.target
+    if welcome.component != manifest.component:
+        raise BadSuite(
+            f"the adapter drives the component {welcome.component}, but the suite is about"
+            f" {manifest.component}; choose another with --suite"
+        )
+    name = "-".join(part for part in (chosen.id, prepared.release, manifest.digest[:8]) if part)
+    return {
+        "id": f"{name}-{options.limit}" if options.limit else name,
+        "format": 1,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "target": chosen.id,
+        "title": chosen.title,
+        "release": prepared.release,
+        "implementation": {"name": welcome.name, "version": welcome.version},
+        "component": manifest.component,
+        "protocol": manifest.protocol,
+        "variant": manifest.variant,
+        "observes": list(welcome.observes),
+        "capabilities": [*sorted(welcome.capabilities)],
+        "operations": [*sorted(welcome.operations)],
+        "suite": manifest.digest,
+        "suite_vectors": manifest.vectors,
+        "suite_counts": dict(manifest.counts),
+        "spec_digest": manifest.spec_digest,
+        "overlay": chosen.overlay,
+        "errors": dict(chosen.errors),
+        "engine": options.engine,
+        "buckets": suite.buckets,
+        "limit": options.limit,
+        "command": list(options.command),
+    }
+
+
+def _folder(options: Options, about: Mapping[str, Json]) -> RunFolder:
+    out = options.out or str(Path("build") / "runs" / str(about["id"]))
+    return RunFolder(out if "://" in out else str(Path(out).resolve()))
+
+
+def _start_or_resume(
+    folder: RunFolder, about: Mapping[str, Json], say: Callable[[str], None]
+) -> None:
+    """Go on with a run that did not end and was the same; begin afresh otherwise."""
+    if folder.has("run.json"):
+        before = folder.read_json("run.json")
+        same = all(before.get(name) == about[name] for name in _SAME)
+        if same and before.get("buckets") == about["buckets"] and not folder.has("summary.json"):
+            done = len(folder.committed())
+            say(f"going on with the run in {folder.place}: {done} buckets are done")
+            return
+        _clear(folder)
+    elif "://" not in folder.place and any(Path(folder.place).glob("*")):
+        raise BadRun(f"{folder.place} holds something else; choose another folder with --out")
+    folder.write_json("run.json", dict(about))
+
+
+def _clear(folder: RunFolder) -> None:
+    """Remove what an earlier run wrote, and nothing else."""
+    if "://" in folder.place:
+        raise BadRun(f"{folder.place} holds another run; choose another folder with --out")
+    root = Path(folder.place)
+    for name in _OURS:
+        shutil.rmtree(root / name, ignore_errors=True)
+    for name in ("summary.json", "canaries.json", "run.json", "prepared.json"):
+        (root / name).unlink(missing_ok=True)
+
+
+def _entries(manifest: Manifest, prepared: Prepared) -> dict[str, str]:
+    """The overlay entries that apply to the release, with the modules of their models."""
+    overlay = manifest.models.overlays.get(prepared.target.overlay, {})
+    found = {}
+    for entry, module in overlay.items():
+        loaded = model.load(module)
+        first = str(getattr(loaded, "FIRST_RELEASE", ""))
+        last = str(getattr(loaded, "LAST_RELEASE", ""))
+        if within(prepared.release, first, last):
+            found[entry] = module
+    return found
+
+
+def within(release: str, first: str, last: str) -> bool:
+    """Whether a release lies in a range; an end that is empty is open. "4.0" as the last one
+    includes all its patches."""
+    parts = _numbers(release)
+    if first and parts < _numbers(first):
+        return False
+    return not last or parts[: len(_numbers(last))] <= _numbers(last)
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(int(part) if part.isdigit() else 0 for part in release.split("."))
+
+
+def _context(
+    suite: Suite,
+    prepared: Prepared,
+    options: Options,
+    known: tuple[Mapping[str, Json], RunFolder, Mapping[str, str]],
+) -> Context:
+    about, folder, entries = known
+    manifest = suite.manifest
+    module = manifest.models.charter
+    reference = bool(module) and manifest.spec_digest == model.load(module).SPEC_DIGEST
+    return Context(
+        run=f"{about['id']}-{time.time_ns():x}",
+        place=folder.place,
+        start=prepared.start,
+        model=module,
+        entries=entries,
+        variables=_variables(suite),
+        limit=-(-options.limit // suite.buckets) if options.limit else 0,
+        canaries=_canary_items(suite) if reference else {},
+        started=time.time(),
+        reference=reference,
+    )
+
+
+def _variables(suite: Suite) -> tuple[str, ...]:
+    """The variables that the answers of the suite show."""
+    for bucket in range(suite.buckets):
+        for item in suite.items(bucket):
+            observation = orjson.loads(item.answer)["observations"][0]
+            return tuple(observation) if isinstance(observation, dict) else ()
+    return ()
+
+
+def _canary_items(suite: Suite) -> dict[str, tuple[Item, ...]]:
+    manifest = suite.manifest
+    found = {}
+    for mutant, module in manifest.models.mutants.items():
+        ids = manifest.canaries.get(mutant, ())
+        found[module] = tuple(item_of(suite.find(vector)) for vector in ids[: canaries.SAMPLE])
+        if not found[module]:
+            raise Untrustworthy(
+                f"the suite names the mutant {mutant} and no vector that catches it; generate it"
+                " again"
+            )
+    return found

@@ -1,0 +1,234 @@
+"""Suites as the engine reads them: Parquet by bucket, in the cache, under their digest.
+
+A suite comes as a folder of JSON lines, or as a Parquet dataset. The last three stay in the cache,
+so that `--suite DIGEST` runs an earlier one again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+import platformdirs
+import pyarrow as pa
+import pyarrow.parquet
+
+from charter.formats.reading import BadVector
+from charter.formats.suite import (
+    LINES,
+    MANIFEST,
+    Manifest,
+    digest_line,
+    lines_digest,
+    read_lines,
+    read_manifest,
+)
+from charter.formats.vector import Vector, read_vector
+from conform.assess import Item
+from conform.errors import BadSuite, CannotWrite
+from conform.tables import SUITE, Rows
+
+KEPT = 3
+_ROWS = 20_000
+_COLUMNS = ["id", "question", "answer", "why", "needs"]
+
+
+def cache_folder() -> Path:
+    """Where suites, jars and compiled adapters stay between runs: CHARTER_CACHE, or the user's
+    cache folder."""
+    chosen = os.environ.get("CHARTER_CACHE")
+    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("charter-conform"))
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A suite in the cache: `bucket=NNNN/part-0.parquet` files below `folder`."""
+
+    folder: Path
+    manifest: Manifest
+    buckets: int
+
+    def path(self, bucket: int) -> Path:
+        """The file of one bucket; it may be missing if the bucket is empty."""
+        return self.folder / f"bucket={bucket:04d}" / "part-0.parquet"
+
+    def items(self, bucket: int) -> Iterator[Item]:
+        """The vectors of one bucket. Raises `BadSuite` for a file that is not one of ours."""
+        path = self.path(bucket)
+        if path.exists():
+            for batch in _batches(path):
+                yield from batch_items(batch)
+
+    def find(self, start: str) -> Vector:
+        """The one vector whose id starts with `start`. Raises `BadSuite` for none, or several."""
+        found = [item for bucket in self._possible(start) for item in self.items(bucket)
+                 if item.id.startswith(start)]  # fmt: skip
+        if len(found) != 1:
+            count = "no vector" if not found else f"{len(found)} vectors"
+            raise BadSuite(
+                f"{count} of suite {self.manifest.digest} starts with {start!r};"
+                " `conform vectors --list` shows the ids"
+            )
+        return vector_of(found[0])
+
+    def _possible(self, start: str) -> list[int]:
+        if len(start) >= 8:
+            return [bucket_of(start, self.buckets)]
+        return list(range(self.buckets))
+
+
+def bucket_of(vector_id: str, buckets: int) -> int:
+    """The bucket of a question, by its id."""
+    return int(vector_id[:8], 16) % buckets
+
+
+def vector_of(item: Item) -> Vector:
+    """The vector of an item, read strictly."""
+    value = {
+        "question": orjson.loads(item.question),
+        "answer": orjson.loads(item.answer),
+        "why": orjson.loads(item.why),
+    }
+    return read_vector(value, f"vector {item.id}")
+
+
+def item_of(vector: Vector) -> Item:
+    """A vector as the engine moves it."""
+    whole = vector.json()
+    assert isinstance(whole, dict)
+    texts = [orjson.dumps(whole[name], option=orjson.OPT_SORT_KEYS) for name in _COLUMNS[1:4]]
+    return Item(vector.id, texts[0], texts[1], texts[2], needs(vector))
+
+
+def needs(vector: Vector) -> str:
+    """What a target must offer for this vector."""
+    names = {call.operation for call in vector.question.operations}
+    if vector.question.given is not None:
+        names.add("load")
+    return " ".join(sorted(names))
+
+
+def batch_items(batch: pa.RecordBatch) -> Iterator[Item]:
+    """The vectors of an Arrow batch with the columns of a stored suite."""
+    columns = [batch.column(name).to_pylist() for name in _COLUMNS]
+    for name, question, answer, why, need in zip(*columns, strict=True):
+        yield Item(name, question.encode(), answer.encode(), why.encode(), need)
+
+
+def open_suite(wanted: str, cores: int) -> Suite:
+    """The suite `wanted`: a folder, a JSON lines file in one, or a digest in the cache.
+
+    Raises `BadSuite` in one sentence for whatever cannot be read.
+    """
+    folder = Path(wanted)
+    if folder.name == LINES:
+        folder = folder.parent
+    try:
+        if folder.is_dir():
+            manifest = read_manifest(folder)
+            cached = cache_folder() / "suites" / manifest.digest
+            if not (cached / MANIFEST).exists():
+                _import(folder, manifest, cached, cores)
+        else:
+            cached = _by_digest(wanted)
+            manifest = read_manifest(cached)
+    except BadVector as error:
+        raise BadSuite(f"{error}; generate the suite again") from None
+    except OSError as error:
+        raise BadSuite(
+            f"there is no suite at {wanted} ({error.strerror}); `conform vectors` makes one"
+        ) from None
+    os.utime(cached / MANIFEST)
+    _keep_the_last(cached.parent)
+    return Suite(cached, manifest, len(list(cached.glob("bucket=*"))))
+
+
+def _by_digest(wanted: str) -> Path:
+    suites = cache_folder() / "suites"
+    found = [path.parent for path in suites.glob(f"{wanted}*/{MANIFEST}")] if wanted else []
+    if len(found) == 1:
+        return found[0]
+    known = sorted(path.parent.name for path in suites.glob(f"*/{MANIFEST}"))
+    raise BadSuite(
+        f"there is no suite {wanted!r}: it is no folder, and the cache holds"
+        f" {', '.join(known) or 'none'}; `conform vectors` makes one"
+    )
+
+
+def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
+    """Read all vectors strictly, and store them by bucket under the digest."""
+    buckets = max(1, 2 * cores, -(-manifest.vectors // _ROWS))
+    try:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cached.parent) as scratch:
+            _write_buckets(folder, manifest, Path(scratch), buckets)
+            shutil.copy(folder / MANIFEST, Path(scratch) / MANIFEST)
+            if not cached.exists():
+                shutil.copytree(scratch, cached)
+    except FileNotFoundError as error:
+        raise BadSuite(f"{error.filename} is missing; generate the suite again") from None
+    except OSError as error:
+        raise CannotWrite(
+            f"the suite could not be stored in {cached.parent} ({error.strerror}); make room, or"
+            " set CHARTER_CACHE to another folder"
+        ) from None
+
+
+def _write_buckets(folder: Path, manifest: Manifest, scratch: Path, buckets: int) -> None:
+    rows = [Rows(SUITE) for _ in range(buckets)]
+    lines = []
+    for vector in _vectors(folder):
+        item = item_of(vector)
+        bucket = bucket_of(item.id, buckets)
+        texts = [text.decode() for text in (item.question, item.answer, item.why)]
+        obligations = list(vector.why.obligations)
+        rows[bucket].add(item.id, bucket, *texts, obligations, item.needs)
+        lines.append(digest_line(vector))
+    if len(lines) != manifest.vectors or lines_digest(lines) != manifest.digest:
+        raise BadVector(
+            f"{folder}: {len(lines)} vectors that are not those of the manifest"
+            f" ({manifest.vectors}, digest {manifest.digest}); was a file cut off?"
+        )
+    for bucket, held in enumerate(rows):
+        target = scratch / f"bucket={bucket:04d}"
+        target.mkdir()
+        pa.parquet.write_table(held.table(), target / "part-0.parquet", compression="zstd")
+
+
+def _vectors(folder: Path) -> Iterator[Vector]:
+    if (folder / LINES).exists():
+        yield from read_lines(folder / LINES)
+        return
+    files = sorted(folder.glob("**/*.parquet"))
+    if not files:
+        raise BadVector(f"{folder}: neither {LINES} nor Parquet files")
+    for path in files:
+        for batch in _batches(path):
+            for item in batch_items(batch):
+                yield vector_of(item)
+
+
+def _batches(path: Path) -> Iterator[pa.RecordBatch]:
+    try:
+        file = pa.parquet.ParquetFile(path)
+        missing = [name for name in _COLUMNS if name not in file.schema_arrow.names]
+        if missing:
+            raise BadSuite(
+                f"{path} is a Parquet file, but not of vectors (it lacks the column"
+                f" {missing[0]!r}); give the folder of a suite"
+            )
+        yield from file.iter_batches(columns=_COLUMNS)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise BadSuite(f"{path} cannot be read as Parquet ({error})") from None
+
+
+def _keep_the_last(suites: Path) -> None:
+    """Drop all but the suites used last."""
+    stored = sorted(suites.glob(f"*/{MANIFEST}"), key=lambda path: path.stat().st_mtime)
+    for path in stored[:-KEPT]:
+        shutil.rmtree(path.parent, ignore_errors=True)
