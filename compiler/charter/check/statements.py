@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from charter.check.infer_collections import domain, whole_type
-from charter.check.scopes import Machine, Scope, suggest
+from charter.check.scopes import Machine, Scope, suggest, unknown
 from charter.check.types import UNKNOWN, is_unknown, show_type
 from charter.check.updates import FieldStep, KeyStep, Path, apart, modify
 from charter.ir import nodes as ir
@@ -187,14 +187,13 @@ def branch_body(
                 assign(body, line)
             case sx.Reply():
                 if reply is not None:
-                    scope.error("branch/no-reply", "a branch replies once", line.span)
+                    misplaced(scope, "`reply`", "the last line of a branch", line.span)
                 reply = body.scope.check(line.value, result)
             case sx.Require() | sx.CallOperation() | sx.Send() | sx.Receive():
                 misplaced(scope, "this statement", "the steps of a system", line.span)
             case _:
                 assert_never(line)
     if reply is None:
-        message = f"branch {node.name.text} has no reply"
-        hint = f"its last statement is `reply` and a value of {show_type(result)}"
-        reply = scope.wrong("branch/no-reply", message, node.name.span, hint=hint)
+        misplaced(scope, "a branch without `reply`", "no operation", node.name.span)
+        reply = unknown(node.name.span)
     return tuple(body.lines), reply

@@ -52,7 +52,7 @@ def modify(target: ir.Expr, path: Path, change: Callable[[ir.Expr], ir.Expr]) ->
             value = modify(_field(target, step), rest, change)
             return _with_field(target, step.name, value)
         case KeyStep():
-            old = ir.MapGet(target, step.key, type=step.type, span=step.key.span)
+            target, old = _entry(target, step)
             entry = (step.key, modify(old, rest, change))
             return ir.MapWith(target, (entry,), type=target.type, span=target.span)
 
@@ -65,6 +65,15 @@ def _field(target: ir.Expr, step: FieldStep) -> ir.Expr:
             return given[step.name]
         return _field(target.target, step)
     return ir.FieldOf(target, step.name, type=step.type, span=target.span)
+
+
+def _entry(target: ir.Expr, step: KeyStep) -> tuple[ir.Expr, ir.Expr]:
+    """The map to update, and its entry: of an update of the very same key, what that gave."""
+    if isinstance(target, ir.MapWith) and len(target.entries) == 1:
+        key, value = target.entries[0]
+        if key == step.key:
+            return target.target, value
+    return target, ir.MapGet(target, step.key, type=step.type, span=step.key.span)
 
 
 def _with_field(target: ir.Expr, name: str, value: ir.Expr) -> ir.Expr:

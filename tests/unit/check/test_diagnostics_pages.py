@@ -1,0 +1,53 @@
+"""Every diagnostic code has a page, every page a code, and the examples of the pages are true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.source import Source
+
+ROOT = Path(__file__).parents[3]
+PAGES = ROOT / "docs" / "diagnostics"
+BLOCK = re.compile(r"^```charter\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r'"([a-z]+/[a-z]+(?:-[a-z]+)*)"')
+NAMED = {f"{page.parent.name}/{page.stem}": page for page in sorted(PAGES.glob("*/*.md"))}
+
+
+def used_codes() -> set[str]:
+    """The codes that the compiler can report."""
+    return {
+        code
+        for folder in ("check", "syntax")
+        for file in sorted((ROOT / "compiler" / "charter" / folder).glob("*.py"))
+        for code in CODE.findall(file.read_text(encoding="utf-8"))
+    }
+
+
+def codes_of(text: str) -> set[str]:
+    whole = text if text.startswith("protocol ") else f"protocol example\n{text}"
+    return {item.code for item in api.check_sources((Source("page", whole),)).errors}
+
+
+def test_pages_are_there_for_exactly_the_codes_that_are_used() -> None:
+    assert set(NAMED) == used_codes()
+
+
+@pytest.mark.parametrize("code", NAMED)
+def test_page_opens_with_its_code_and_explains_it(code: str) -> None:
+    text = NAMED[code].read_text(encoding="utf-8")
+    assert text.startswith(f"# {code}\n\n")
+    assert len(text) > 150
+
+
+@pytest.mark.parametrize(
+    "code", [code for code, page in NAMED.items() if BLOCK.search(page.read_text())]
+)
+def test_first_example_has_the_error_and_the_last_one_has_not(code: str) -> None:
+    examples = BLOCK.findall(NAMED[code].read_text(encoding="utf-8"))
+    assert len(examples) == 2
+    assert code in codes_of(examples[0])
+    assert codes_of(examples[1]) == set()
