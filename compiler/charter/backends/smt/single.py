@@ -66,7 +66,8 @@ def single_step(
     options: Options | None = None,
     rlimit: int = RLIMIT,
 ) -> tuple[Answered, ...]:
-    """An answer to each obligation, in order; every transition is replayed on the definition."""
+    """An answer to each obligation, in order. Every transition is replayed on the definition; one
+    that meets several obligations answers them all."""
     sites = {id(o.expr): i for i, o in enumerate(question.wanted) if o.kind == "boundary"}
     program = encode_component(machine, options or Options(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
@@ -79,14 +80,19 @@ def single_step(
         given["start"] = (_loadable(program), 0)
     coverage = Coverage.of(machine, question.wanted)
     goals = Goals(program, sites)
+    known: dict[str, Transition] = {}
     found: list[Answered] = []
     for obligation in question.wanted:
+        if obligation.name in known:
+            found.append(Step(obligation.name, known[obligation.name]))
+            continue
         goal = goals.term(obligation)
         answer = solver.check({**given, obligation.name: (goal, 0)})
         match answer:
             case Sat():
                 transition = read_transition(program, answer.frame(0))
-                _check(machine, question, coverage, obligation.name, transition)
+                for name in _check(machine, question, coverage, obligation.name, transition):
+                    known.setdefault(name, transition)
                 found.append(Step(obligation.name, transition))
             case Unsat(core=core):
                 rests = tuple(name for name in core if name != obligation.name)
@@ -106,13 +112,15 @@ def shadowed(machine: Machine, wanted: Sequence[Obligation]) -> tuple[Answered, 
 
 def _check(
     machine: Machine, question: StepQuestion, coverage: Coverage, name: str, found: Transition
-) -> None:
+) -> frozenset[str]:
+    """The obligations that a transition meets. Raises ReplayError if `name` is not among them."""
     for lemma in question.lemmas:
         what = f"lemma {lemma.name}"
         expect(machine, lemma.body, Scope(found.before), wanted=True, what=what)
     met = coverage.met(found.before, found.operation, found.args, found.branch, found.reply)
     if name not in met:
         raise ReplayError(f"{name} is not met by {found}")
+    return met
 
 
 def _loadable(program: Program) -> Term:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import z3
 
 from charter.backends.smt.program import NEXT
-from charter.backends.smt.terms import BOOL, INTEGER, Node, Term, Terms
+from charter.backends.smt.terms import BOOL, INTEGER, Node, Term, Terms, TermSort, wrap
 
 BOUNDED = "QF_FD"
 """The logic of truth values and words; with integers Z3 answers unknown at once."""
-UNBOUNDED = "QF_UFLIA"
+UNBOUNDED = "ALL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class Solver:
         self._solver.set("rlimit", rlimit)
         self._built: dict[int, dict[Term, z3.ExprRef]] = {}
         self._names: dict[tuple[str, int], z3.ExprRef] = {}
+        self._sorts: dict[tuple[str, int], TermSort] = {}
         self._guards: dict[tuple[str, Term, int], z3.ExprRef] = {}
 
     def add(self, term: Term, frame: int = 0) -> None:
@@ -90,15 +91,21 @@ class Solver:
         return known
 
     def _values(self, model: z3.ModelRef) -> dict[tuple[str, int], int]:
-        found: dict[tuple[str, int], int] = {}
+        """The variables that the model gives a value; the others may have any."""
+        context, found = self._context.ref(), {}
         for key, variable in self._names.items():
-            value = model.eval(variable)
-            if z3.is_bool(value):
-                found[key] = int(z3.is_true(value))
-            elif isinstance(value, z3.BitVecNumRef):
-                found[key] = value.as_signed_long()
-            elif isinstance(value, z3.IntNumRef):
-                found[key] = value.as_long()
+            declared = z3.Z3_get_app_decl(context, variable.as_ast())
+            value = z3.Z3_model_get_const_interp(context, model.model, declared)
+            if not value:
+                continue
+            if self._sorts[key] == BOOL:
+                found[key] = int(z3.Z3_get_bool_value(context, value) == 1)
+                continue
+            if z3.Z3_is_numeral_ast(context, value):
+                number = int(z3.Z3_get_numeral_string(context, value))
+            else:  # a sum, which Z3 leaves as it is until it is asked
+                number = model.eval(variable, model_completion=True).as_long()
+            found[key] = wrap(number, self._sorts[key])
         return found
 
     # --- building --------------------------------------------------------------------------------
@@ -159,6 +166,7 @@ class Solver:
             else:
                 known = z3.BitVec(text, sort, self._context)
             self._names[key] = known
+            self._sorts[key] = sort
         return known
 
     def _junction(self, op: str, args: list[z3.ExprRef]) -> z3.ExprRef:
