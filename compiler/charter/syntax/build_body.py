@@ -200,12 +200,14 @@ def _segment(
     if conclusion is not None:
         right = expr(reader, conclusion)
         whole = nodes.Binary("implies", whole, right, span=whole.span.to(right.span))
-    comments = [line for each in conjuncts for line in (*each.comments, each.trailing)]
+    behind = [each.trailing for each in conjuncts[:-1]]
+    below = [line for each in conjuncts[1:] for line in each.comments]
     return (
         nodes.Conjunct(
             first.label,
             whole,
-            comments=tuple(line for line in comments if line),
+            comments=(*first.comments, *(line for line in (*behind, *below) if line)),
+            trailing=last.trailing,
             span=first.span.to(whole.span),
         ),
     )
@@ -218,7 +220,7 @@ def _guard(reader: Reader, part: Part) -> tuple[nodes.Conjunct, ...]:
     node = tree(part)
     parts: tuple[Part, ...] = node.children
     conclusion: Part = None
-    if len(parts) > 1 and leaf(parts[-2]).kind == "IMPLIES":
+    if node.rule == "implication":
         parts, conclusion = parts[:-2], parts[-1]
     segments = _segments(parts)
     if conclusion is not None and len(segments) > 1:
@@ -238,6 +240,8 @@ def _guard(reader: Reader, part: Part) -> tuple[nodes.Conjunct, ...]:
         position += len(operands)
         end = conclusion if position * 2 > len(parts) else None
         found.extend(_segment(reader, operands, operators, end))
+    if conclusion is not None:
+        found[-1] = remarked(reader, node, found[-1])
     return tuple(found)
 
 

@@ -37,7 +37,9 @@ BLOCKS: Final = frozenset(
         "overlay_entry",
     ]
 )
-WRAPPERS: Final = frozenset(["replace", "replace_branch", "replace_operation", "add", "add_in"])
+WRAPPERS: Final = frozenset(
+    ["replace", "replace_branch", "replace_operation", "add", "add_in", "implication"]
+)
 ITEMS: Final = (
     BLOCKS
     | WRAPPERS
@@ -154,7 +156,8 @@ class _Items:
         return item
 
     def owner(self, item: int) -> int:
-        """What an edit wraps has no comments above it or behind it: the edit has them."""
+        """What an edit wraps has no comments above it or behind it: the edit has them. So has a
+        guard that is one `implies`."""
         around = self.around[item]
         wrapped = around >= 0 and self.trees[around].rule in WRAPPERS
         return around if wrapped else item

@@ -1,4 +1,4 @@
-"""What the parser says where it is stuck: frequent mistakes first, else what could have stood there.
+"""What the parser says where it is stuck: frequent mistakes first, else what could stand there.
 
 The table is also a test: each of its examples must get its message."""
 
@@ -214,6 +214,12 @@ MISTAKES: Final = (
         lambda s: s.last in PLAIN_WORDS and s.text.isidentifier(),
     ),
     Mistake(
+        "`forall`, `some` and `the` reach as far right as they can, so no label can follow",
+        "put the quantifier in parentheses",
+        ("component c { operation f() -> bool { branch a when k: some x in S: x and l: y {} } }",),
+        lambda s: s.text == ":" and s.second_last in {"and", "or"} and s.lacks("=="),
+    ),
+    Mistake(
         "`let` inside of an expression goes on with `in`",
         "write `let x = e in body`; put a comparison `a in S` inside of `e` in parentheses",
         (
@@ -325,9 +331,8 @@ def explain(stuck: Stuck) -> tuple[str, str]:
     for mistake in MISTAKES:
         if mistake.made(stuck):
             return mistake.message, mistake.hint
-    what = f"`{stuck.text}`" if stuck.text else "the end of the file"
     possible = expected(stuck.accepted)
-    message = f"{what} cannot stand here"
+    message = f"`{stuck.text}` cannot stand here" if stuck.text else "the file ends too early"
     return (f"{message}; expected {possible}" if possible else message), _general_hint(stuck)
 
 

@@ -114,10 +114,12 @@ def _parsed(source: Source, diagnostics: Diagnostics) -> LarkTree[Token] | None:
         return result
     except UnexpectedToken as error:
         at_end = error.token.type == "$END"
-        start = len(source.text) if at_end else error.token.start_pos or 0
+        last = fed[-1].end_pos if fed else 0
+        start = (last if at_end else error.token.start_pos) or 0
         text = "" if at_end else str(error.token)
     except UnexpectedCharacters as error:
-        start, text = error.pos_in_stream, source.text[error.pos_in_stream]
+        start = error.pos_in_stream or 0
+        text = source.text[start]
     before = tuple(str(token) for token in fed[-2:])
     end = start + len(text)
     message, hint = explain(Stuck(text, before, source.text[end : end + 1], _accepted(fed)))
@@ -171,7 +173,7 @@ def _concrete(found: LarkTree[Token]) -> Tree:
     for each in found.iter_subtrees():
         children = tuple(part(child) for child in each.children)
         below = max((child.depth for child in children if isinstance(child, Tree)), default=0)
-        chain = len(children) // 2 if each.data in {"chain", "guard"} else 0
+        chain = len(children) // 2 if each.data in {"chain", "guard", "implication"} else 0
         empty = each.meta.empty
         built[id(each)] = Tree(
             str(each.data),
