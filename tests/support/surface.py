@@ -230,6 +230,9 @@ parts = item(nodes.PartDecl, names, st.none() | types, names)
 steps = block(nodes.StepDecl, names, params, citations, maybe_name, some(step_statements))
 bounds = item(nodes.Bound, names, small)
 starts = item(nodes.Start, names, small)
+environments = st.one_of(
+    bounds, starts, item(nodes.Offers, name_lists), item(nodes.Only, names, small)
+)
 scenario_items = st.one_of(
     bounds,
     starts,
@@ -252,7 +255,7 @@ plain_declarations = st.one_of(
     properties,
     block(nodes.ComponentDecl, names, some(states | operations | observes)),
     block(nodes.SystemDecl, names, some(parts | channels | states | steps)),
-    block(nodes.InstanceDecl, names, names, some(bounds | starts | item(nodes.Offers, name_lists))),
+    block(nodes.InstanceDecl, names, names, some(environments)),
     block(nodes.ScenarioDecl, texts, names, citations, some(scenario_items)),
 )
 

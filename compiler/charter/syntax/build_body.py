@@ -62,6 +62,16 @@ def _assign(reader: Reader, node: Tree) -> nodes.Assign:
             hint="write `x' = e`, or `x[k].f' = e`; `let x = e` names a value",
         )
         path = expr(reader, target)
+    root = path
+    while isinstance(root, nodes.FieldOf | nodes.Index):
+        root = root.target
+    if isinstance(root, nodes.Ident) and root.primed:
+        reader.diagnostics.error(
+            "syntax/unexpected",
+            "the target of an update has one prime, at its end",
+            reader.span(target),
+            hint="write `x[k].f' = e`",
+        )
     return nodes.Assign(path, expr(reader, value), span=reader.span(node))
 
 

@@ -217,9 +217,9 @@ def _property(reader: Reader, node: Tree) -> nodes.PropertyDecl:
     )
 
 
-def _bound(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Offers:
+def _bound(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Offers | nodes.Only:
     span = reader.span(node)
-    item: nodes.Bound | nodes.Start | nodes.Offers
+    item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only
     match node.rule, node.children:
         case "bound", (called, value):
             item = nodes.Bound(name(reader, called), expr(reader, value), span=span)
@@ -227,6 +227,8 @@ def _bound(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Offe
             item = nodes.Start(name(reader, called), expr(reader, value), span=span)
         case "offers", (offered,):
             item = nodes.Offers(names(reader, offered), span=span)
+        case "only", (operation, condition):
+            item = nodes.Only(name(reader, operation), expr(reader, condition), span=span)
         case _:
             raise AssertionError(node.rule)
     return remarked(reader, node, item)
@@ -263,7 +265,7 @@ def _scenario_item(
             return let(reader, node)
         case _:
             bound = _bound(reader, node)
-            assert not isinstance(bound, nodes.Offers)
+            assert not isinstance(bound, nodes.Offers | nodes.Only)
             return bound
     return remarked(reader, node, item)
 

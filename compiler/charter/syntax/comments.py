@@ -75,6 +75,7 @@ ITEMS: Final = (
             "bound",
             "start_value",
             "offers",
+            "only",
             "do",
             "expect",
             "moment",

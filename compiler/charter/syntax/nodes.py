@@ -631,12 +631,21 @@ class Offers(Item):
 
 
 @dataclass(frozen=True, slots=True)
+class Only(Item):
+    """`only heartbeat if not want_shut_down`: which arguments this instance's environment offers;
+    the condition reads the parameters and the state."""
+
+    operation: Name
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class InstanceDecl(Item):
     """`instance tiny of controller { bounds, starts, offers }`."""
 
     name: Name
     machine: Name
-    body: tuple[Bound | Start | Offers, ...]
+    body: tuple[Bound | Start | Offers | Only, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ def _channel(item: nodes.ChannelDecl) -> Doc:
 # --- instances and scenarios ---------------------------------------------------------------------
 
 
-def _bound(item: nodes.Bound | nodes.Start | nodes.Offers, indent: int) -> list[Row]:
+def _bound(item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only, indent: int) -> list[Row]:
     doc: Doc
     match item:
         case nodes.Bound(name, value):
@@ -198,6 +198,8 @@ def _bound(item: nodes.Bound | nodes.Start | nodes.Offers, indent: int) -> list[
             first, *others = (name.text for name in operations)
             more = tuple((",", LINE, other) for other in others)
             doc = Group(("offers ", Nest((first, more))))
+        case nodes.Only(operation, condition):
+            doc = bound_to(f"only {operation.text} if", condition)
         case _:
             assert_never(item)
     return remark(item, rows_of(doc, indent), indent)

@@ -1,0 +1,50 @@
+"""The formatter's hand, pinned: one file with every construct, before and after."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from pathlib import Path
+
+from charter.diagnostics import Diagnostics
+from charter.source import Source
+from charter.syntax import nodes
+from charter.syntax.parse import parse
+from charter.syntax.show import show
+
+HERE = Path(__file__).parent / "surface"
+
+
+def parsed(name: str) -> nodes.File:
+    diagnostics = Diagnostics()
+    tree = parse(Source(name, (HERE / name).read_text(encoding="utf-8")), diagnostics)
+    assert tree is not None, [item.show() for item in diagnostics]
+    return tree
+
+
+def test_everything_looks_as_before_when_it_is_formatted() -> None:
+    golden = (HERE / "everything.formatted").read_text(encoding="utf-8")
+    assert show(parsed("everything.charter")) == golden
+
+
+def test_a_vocabulary_looks_as_before_when_it_is_formatted() -> None:
+    golden = (HERE / "types.formatted").read_text(encoding="utf-8")
+    assert show(parsed("types.charter")) == golden
+
+
+def test_every_construct_occurs_when_everything_is_parsed() -> None:
+    found: set[type[object]] = set()
+    waiting: list[object] = [parsed("everything.charter")]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, tuple):
+            waiting.extend(here)
+        elif dataclasses.is_dataclass(here):
+            found.add(type(here))
+            waiting.extend(getattr(here, each.name) for each in dataclasses.fields(here))
+    declared = {
+        kind
+        for _, kind in inspect.getmembers(nodes, inspect.isclass)
+        if issubclass(kind, nodes.Node) and kind not in {nodes.Node, nodes.Item}
+    }
+    assert declared - found == set()

@@ -1,0 +1,221 @@
+"""What the grammar reads, and how it refuses the rest."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from lark import Lark, logger
+
+from charter.diagnostics import Diagnostic, Diagnostics
+from charter.source import Source
+from charter.syntax import nodes
+from charter.syntax.mistakes import MISTAKES, Mistake
+from charter.syntax.parse import GRAMMAR, PairLets, parse
+from charter.syntax.show import show_expr
+
+
+def parsed(body: str) -> nodes.File:
+    diagnostics = Diagnostics()
+    tree = parse(Source("test", f"protocol p\n{body}"), diagnostics)
+    assert tree is not None, [item.show() for item in diagnostics]
+    return tree
+
+
+def refused(body: str) -> Diagnostic:
+    diagnostics = Diagnostics()
+    assert parse(Source("test", f"protocol p\n{body}"), diagnostics) is None
+    return diagnostics.errors[0]
+
+
+def expression(text: str) -> nodes.Expr:
+    (declaration,) = parsed(f"always a of b: {text}").declarations
+    assert isinstance(declaration, nodes.PropertyDecl)
+    return declaration.body
+
+
+def guard(text: str) -> tuple[nodes.Conjunct, ...]:
+    branch = f"branch x when {text} reply 1"
+    (declaration,) = parsed(f"component c {{ operation f() -> T {{ {branch} }} }}").declarations
+    assert isinstance(declaration, nodes.ComponentDecl)
+    (operation,) = declaration.members
+    assert isinstance(operation, nodes.Operation)
+    (found,) = operation.body
+    assert isinstance(found, nodes.Branch)
+    return found.guard
+
+
+# --- mistakes ------------------------------------------------------------------------------------
+
+EXAMPLES = [(mistake, example) for mistake in MISTAKES for example in mistake.examples]
+
+
+@pytest.mark.parametrize(("mistake", "example"), EXAMPLES, ids=[text for _, text in EXAMPLES])
+def test_a_frequent_mistake_is_named_when_it_is_made(mistake: Mistake, example: str) -> None:
+    diagnostics = Diagnostics()
+    text = example if mistake.whole else f"protocol p\n{example}"
+    assert parse(Source("test", text), diagnostics) is None
+    (found,) = diagnostics.errors
+    assert found.code == "syntax/unexpected"
+    assert (found.message, found.hint) == (mistake.message, mistake.hint)
+
+
+def test_the_expected_tokens_are_said_in_words_when_nothing_better_is_known() -> None:
+    found = refused("scenario 1 of c { }")
+    assert found.message == "`1` cannot stand here; expected a text in quotation marks"
+    found = refused("sort")
+    assert found.message == "the file ends too early; expected a name"
+    assert found.span.where() == "test:2:5"
+    found = refused("fun f(a: ) -> T = a")
+    assert found.message == "`)` cannot stand here; expected a type"
+    found = refused("fun f(a: T) -> T = a +")
+    assert found.message == "the file ends too early; expected an expression"
+
+
+def test_the_position_is_that_of_the_token_when_it_is_unexpected() -> None:
+    found = refused("sort A\nsort 1 -- one")
+    assert found.span.where() == "test:3:6"
+    assert found.span.source.text[found.span.start : found.span.end] == "1"
+
+
+@pytest.mark.parametrize(
+    "text", ["a and b or c", "a | b & c", "a - b | c", "a & b - c", "a or (b and c) and d"]
+)
+def test_operators_without_rank_are_refused_when_they_are_mixed(text: str) -> None:
+    found = refused(f"always p of c: {text}")
+    assert found.code == "syntax/mixed-operators"
+    assert "parenthesise" in found.hint
+    assert found.span.source.text[found.span.start : found.span.end] == text
+
+
+@pytest.mark.parametrize(
+    "text", ["a - b - c", "a | b | c", "a + b - c", "(a | b) & c", "a or b or c"]
+)
+def test_operators_are_read_from_the_left_when_they_have_a_rank(text: str) -> None:
+    assert show_expr(expression(text)) == text
+
+
+def test_all_mixtures_of_a_file_are_reported_when_it_parses() -> None:
+    diagnostics = Diagnostics()
+    text = "protocol p\nalways a of b: x and y or z\nalways c of d: x | y & z"
+    assert parse(Source("test", text), diagnostics) is None
+    assert len(diagnostics.errors) == 2
+
+
+# --- precedence and reach ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("not a == b", "not (a == b)"),
+        ("a implies b implies c", "a implies (b implies c)"),
+        ("-a with { f: 1 }", "-(a with { f: 1 })"),
+        ("p with { f: 1 }.g", ""),
+        ("a and forall x in S: b and c", "a and (forall x in S: b and c)"),
+        ("if a then b else c + d", "if a then b else (c + d)"),
+        ("a + b * c", "a + (b * c)"),
+        ("a not in S", "a not in (S)"),
+        ("let x = a not in S in x", "let x = (a not in S) in x"),
+        ("let x = some y in S: y == z in x", "let x = (some y in S: y == z) in x"),
+        ("let x = let y = a in y in x", "let x = (let y = a in y) in x"),
+        ("{ x in S | T if x in U }", "{ x in (S | T) if (x in U) }"),
+    ],
+)
+def test_parentheses_change_nothing_when_they_follow_the_grammar(text: str, same: str) -> None:
+    if same:
+        assert expression(text) == expression(same)
+    else:
+        assert refused(f"always p of c: {text}").code == "syntax/unexpected"
+
+
+def test_a_brace_opens_a_record_when_a_field_follows_the_name() -> None:
+    body = "component c { operation f() -> T { branch a when b in session { reply R { f: 1 } } } }"
+    (declaration,) = parsed(body).declarations
+    assert isinstance(declaration, nodes.ComponentDecl)
+    expected = nodes.RecordLit(
+        nodes.Name("R"), (nodes.FieldInit(nodes.Name("f"), nodes.IntLit(1)),)
+    )
+    assert expression("R { -- why\n f : 1 }") == expected
+    assert expression("match R { f: 1 } { A -> 1 }") == nodes.Match(
+        expected, (nodes.Case(nodes.Name("A"), (), nodes.IntLit(1)),)
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "record R { set: bool max: T first: seq T max 3 state, when: bool slot: int 0..3 fifo: T }",
+        "always p of c: x.set.max.state.reply.in_order",
+        "always p of c: set(x) == max(a, b) and map == seq",
+        "component c { operation step(max: T) -> T { branch reply when set reply option } }",
+        "enum E { branch, state reply of }",
+        "component c { observe state { set: ranking, operation.branch: set } }",
+    ],
+)
+def test_a_keyword_is_a_name_when_only_a_name_can_stand_there(body: str) -> None:
+    parsed(body)
+
+
+def test_a_keyword_ends_at_its_last_letter_when_a_name_goes_on() -> None:
+    assert expression("inner") == nodes.Ident("inner")
+    assert refused("always p of c: a inner").message.startswith("`inner` cannot stand here")
+
+
+# --- guards, updates, calls ----------------------------------------------------------------------
+
+
+def test_a_guard_is_split_when_and_joins_it() -> None:
+    first, second, third = guard("l: a and b and k: c or d")
+    assert (first.label, second.label, third.label) == (nodes.Name("l"), None, nodes.Name("k"))
+    assert third.condition == expression("c or d")
+
+
+def test_a_guard_is_one_condition_when_it_is_no_conjunction() -> None:
+    for text in ("(a and b)", "a or b", "a and b implies c"):
+        (only,) = guard(text)
+        assert only.condition == expression(text)
+
+
+def test_a_label_inside_of_or_is_refused_when_it_names_no_part() -> None:
+    found = refused("component c { operation f() -> T { branch x when a or k: b reply 1 } }")
+    assert "label" in found.message
+
+
+def test_an_update_of_a_path_has_no_prime_in_the_tree_when_it_is_parsed() -> None:
+    text = "component c { operation f() -> T { branch x { a[k].f' = 1 reply 1 } } }"
+    (declaration,) = parsed(text).declarations
+    assert isinstance(declaration, nodes.ComponentDecl)
+    (operation,) = declaration.members
+    assert isinstance(operation, nodes.Operation)
+    (branch,) = operation.body
+    assert isinstance(branch, nodes.Branch)
+    assert branch.body[0] == nodes.Assign(expression("a[k].f"), nodes.IntLit(1))
+
+
+@pytest.mark.parametrize(
+    "statement", ["a = 1", "a[k] = 1", "a'' = 1", "a'[k]' = 1", "a.b.c(1)", "receive m from a.b"]
+)
+def test_a_statement_is_refused_when_its_target_is_malformed(statement: str) -> None:
+    found = refused(f"system s {{ step t() {{ {statement} }} }}")
+    assert found.code == "syntax/unexpected"
+    assert found.hint
+
+
+# --- the grammar ---------------------------------------------------------------------------------
+
+
+def test_only_what_reaches_right_is_ambiguous_when_the_grammar_is_built(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    level = logger.level
+    logger.setLevel(logging.DEBUG)
+    logger.addHandler(caplog.handler)
+    try:
+        Lark(GRAMMAR.read_text(encoding="utf-8"), parser="lalr", postlex=PairLets(), debug=True)
+    finally:
+        logger.removeHandler(caplog.handler)
+        logger.setLevel(level)
+    rules = {line.strip(" *<>") for line in caplog.messages if line.lstrip().startswith("*")}
+    ambiguous = {rule.split(" :")[0] for rule in rules}
+    assert ambiguous == {"expr", "logic", "comparison", "sum", "product", "keys"}
