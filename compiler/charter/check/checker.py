@@ -38,7 +38,7 @@ def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -
 def check_bent(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
     """The same for a protocol that a mutant or an overlay has bent: its names and types are in
     order, but it need not be a good protocol (a branch may be shadowed, a choice empty)."""
-    model = elaborate(files, variant, diagnostics)
+    model = elaborate(files, variant, diagnostics, is_bent=True)
     check_bounds(model, diagnostics)
     _recursion(model.functions, diagnostics)
     return model

@@ -210,6 +210,7 @@ def collect_types(files: sx.Protocol, diagnostics: Diagnostics) -> Types:
         elif isinstance(decl, sx.UnionDecl):
             for case in decl.cases:
                 values.add(case.name.text, case.name.span)
+    types.resolved = {name: types.resolved[name] for name in types.declared}
     return types
 
 

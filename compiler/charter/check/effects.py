@@ -28,9 +28,12 @@ def check_component(component: ir.Component, diagnostics: Diagnostics) -> None:
 
 
 def check_system(system: ir.System, diagnostics: Diagnostics) -> None:
-    """Choices of the steps of a system."""
+    """Choices and ghost state of the steps of a system."""
+    ghosts = frozenset(v.name for v in system.state if v.kind == "ghost")
     for step in system.steps:
         _picks(step.body, Facts(()), diagnostics)
+        if ghosts:
+            _Ghosts(ghosts, diagnostics).body(step.body)
 
 
 def _total(operation: ir.Operation, diagnostics: Diagnostics) -> None:
@@ -131,7 +134,12 @@ class _Ghosts:
                 self.tainted.add(let.name)
         for conjunct in branch.guard:
             self.refuse(conjunct.condition, "a guard")
-        for line in branch.body:
+        self.body(branch.body)
+        self.refuse(branch.reply, "a reply")
+
+    def body(self, body: Iterable[ir.Statement]) -> None:
+        """Check the statements of a branch or a step."""
+        for line in body:
             match line:
                 case ir.Bind():
                     if self.reads(line.value):
@@ -142,10 +150,9 @@ class _Ghosts:
                     self.refuse(line.value, f"the update of `{line.variable}`")
                 case ir.Pick() | ir.Require() | ir.CallOperation():
                     for expr in statement_expressions(line):
-                        self.refuse(expr, "a choice")
+                        self.refuse(expr, "a choice, a requirement or a call")
                 case _:
                     assert_never(line)
-        self.refuse(branch.reply, "a reply")
 
     def reads(self, expr: ir.Expr) -> ir.Expr | None:
         """The first place where `expr` reads ghost state."""

@@ -10,6 +10,7 @@ from charter.check import instances, machines, steps
 from charter.check.declared import Types, declarations
 from charter.check.edits import address_text
 from charter.check.infer import expression
+from charter.check.observables import observables
 from charter.check.scopes import Globals, Machine, Scope, suggest
 from charter.check.statements import Body, branch_body, doc_of
 from charter.check.types import BOOL, is_unknown
@@ -27,6 +28,7 @@ class Context:
     types: Types
     diagnostics: Diagnostics
     done: frozenset[int] = frozenset()
+    is_bent: bool = False
 
     def is_done(self, node: sx.Node) -> bool:
         """Was this very node read before, among the same declarations?"""
@@ -37,13 +39,16 @@ class Context:
         return Scope(self.globals, self.diagnostics, expression, machine, primes)
 
 
-def elaborate(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
+def elaborate(
+    files: sx.Protocol, variant: str, diagnostics: Diagnostics, *, is_bent: bool = False
+) -> ir.Model:
     """The core of a protocol whose edits have been applied (`variant` is only its name).
 
-    Errors go to `diagnostics`; the result then has holes and must not be used.
+    Errors go to `diagnostics`; the result then has holes and must not be used. Of a protocol that a
+    mutant or an overlay has bent, properties and scenarios that mean nothing any more are left out.
     """
     table, types = machines.collect(files, diagnostics)
-    return model_of(files, variant, Context(table, types, diagnostics))
+    return model_of(files, variant, Context(table, types, diagnostics, frozenset(), is_bent))
 
 
 def elaborate_changes(
@@ -60,13 +65,13 @@ def elaborate_changes(
         for node in declarations(before):
             if isinstance(node, sx.ComponentDecl):
                 done |= {id(member) for member in node.members}
-    return model_of(files, "", Context(table, types, diagnostics, frozenset(done)))
+    return model_of(files, "", Context(table, types, diagnostics, frozenset(done), True))
 
 
 def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
     """All declarations of a protocol, read in `context`; without those that are done."""
     table, types = context.globals, context.types
-    found = [node for node in declarations(files) if not context.is_done(node)]
+    found = firsts(node for node in declarations(files) if not context.is_done(node))
     first = files[0]
     components = tuple(component(context, n) for n in found if isinstance(n, sx.ComponentDecl))
     systems = tuple(system(context, n, components) for n in found if isinstance(n, sx.SystemDecl))
@@ -77,8 +82,7 @@ def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
         if isinstance(node, sx.PropertyDecl):
             properties += property_of(context, node)
         elif isinstance(node, sx.ScenarioDecl):
-            cited = citations(context, node.citations)
-            scenarios += instances.scenario(context.scope(), node, cited)
+            scenarios += scenario_of(context, node)
     return ir.Model(
         protocol=first.protocol.text,
         variant=variant,
@@ -108,15 +112,33 @@ def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
     )  # fmt: skip
 
 
+_T = TypeVar("_T")
 _K = TypeVar("_K", ty.Sort, ty.Counter, ty.Enum, ty.Record, ty.Union)
 
 
+def firsts(nodes: Iterable[_T]) -> list[_T]:
+    """Without declarations whose name is taken: that error was reported."""
+    seen: set[tuple[str, str]] = set()
+    kept: list[_T] = []
+    for node in nodes:
+        match node:
+            case sx.ComponentDecl() | sx.SystemDecl():
+                key = ("machine", node.name.text)
+            case sx.StateDecl() | sx.PartDecl() | sx.ChannelDecl():
+                key = ("state", node.name.text)
+            case sx.FunDecl() | sx.Operation() | sx.StepDecl():
+                key = ("function", node.name.text)
+            case _:
+                key = ("", "")
+        if key not in seen or key == ("", ""):
+            kept.append(node)
+        seen.add(key)
+    return kept
+
+
 def _of_kind(types: Types, kind: type[_K]) -> tuple[_K, ...]:
-    return tuple(
-        found
-        for name, found in types.resolved.items()
-        if isinstance(found, kind) and found.name == name
-    )
+    found = ((name, types.resolved[name]) for name in types.declared)
+    return tuple(each for name, each in found if isinstance(each, kind) and each.name == name)
 
 
 def citations(context: Context, nodes: Iterable[sx.Citation]) -> tuple[ir.Citation, ...]:
@@ -170,7 +192,7 @@ def component(context: Context, node: sx.ComponentDecl) -> ir.Component:
     state: list[ir.StateVar] = []
     operations: list[ir.Operation] = []
     observed: list[ir.Observable] = []
-    for member in node.members:
+    for member in firsts(node.members):
         if context.is_done(member):
             continue
         match member:
@@ -233,72 +255,13 @@ def branch(context: Context, scope: Scope, node: sx.Branch, result: ty.Type) -> 
     )  # fmt: skip
 
 
-_MODES: dict[str, ir.CompareMode] = {
-    "exact": "exact",
-    "difference": "difference",
-    "opaque": "opaque",
-    "ignored": "ignored",
-}
-
-
-def observables(scope: Scope, machine: Machine, node: sx.ObserveDecl) -> list[ir.Observable]:
-    """One level: each path checked against the state, its mode by type where none is given."""
-    found: list[ir.Observable] = []
-    for entry in node.entries:
-        names = tuple(name.text for name in entry.path)
-        kind = _observed_type(scope, machine, entry)
-        if entry.mode and entry.mode not in _MODES:
-            hint = f"one of {', '.join(_MODES)}"
-            message = f"nothing compares by `{entry.mode}`"
-            scope.error("name/unknown", message, entry.span, hint=hint)
-        by_type: ir.CompareMode = "exact"
-        if isinstance(kind, ty.Counter) and kind.opaque:
-            by_type = "opaque"
-        mode = _MODES.get(entry.mode, by_type)
-        found.append(
-            ir.Observable(node.level.text, names, mode, span=entry.span, doc=doc_of(entry))
-        )
-    return found
-
-
-def _observed_type(scope: Scope, machine: Machine, entry: sx.Observed) -> ty.Type | None:
-    head = entry.path[0]
-    variable = machine.state.get(head.text)
-    if variable is None:
-        hint = suggest(head.text, machine.state)
-        message = f"{machine.name} has no state variable `{head.text}`"
-        scope.error("name/unknown", message, head.span, hint=hint)
-        return None
-    if variable.kind == "ghost":
-        message = f"`{head.text}` is ghost state: it is for properties only"
-        scope.error("effect/ghost-interference", message, head.span)
-    kind: ty.Type = _inside(variable.type)
-    for name in entry.path[1:]:
-        if is_unknown(kind):
-            return None
-        fields = dict(kind.fields) if isinstance(kind, ty.Record) else {}
-        if name.text not in fields:
-            message = f"there is no field `{name.text}` here"
-            scope.error("name/unknown", message, name.span, hint=suggest(name.text, fields))
-            return None
-        kind = _inside(fields[name.text])
-    return kind
-
-
-def _inside(kind: ty.Type) -> ty.Type:
-    """Past maps and options, which a path does not mention."""
-    while isinstance(kind, ty.Map | ty.Option):
-        kind = kind.value if isinstance(kind, ty.Map) else kind.inner
-    return kind
-
-
 def system(
     context: Context, node: sx.SystemDecl, components: tuple[ir.Component, ...]
 ) -> ir.System:
     """A system: parts, channels and budgets become state."""
     machine = context.globals.machines[node.name.text]
     builder = _SystemBuilder(context, machine, components, [], [], [])
-    for member in node.members:
+    for member in firsts(node.members):
         builder.add(member)
     for channel in machine.channels.values():
         if channel.lossy:
@@ -386,6 +349,10 @@ def part_state(part: ir.Part, components: Iterable[ir.Component]) -> list[ir.Sta
 
 def property_of(context: Context, node: sx.PropertyDecl) -> tuple[ir.Property, ...]:
     """A property, or nothing if its machine is not there."""
+    if context.is_bent:
+        trial = replace(context, diagnostics=Diagnostics(), is_bent=False)
+        found = property_of(trial, node)
+        return () if trial.diagnostics.errors else found
     machine = context.globals.machines.get(node.machine.text)
     if machine is None:
         instances.no_machine(context.scope(), node.machine)
@@ -397,6 +364,16 @@ def property_of(context: Context, node: sx.PropertyDecl) -> tuple[ir.Property, .
         node.kind, node.name.text, machine.name, body, cited, span=node.span, doc=doc_of(node)
     )
     return (core,)
+
+
+def scenario_of(context: Context, node: sx.ScenarioDecl) -> tuple[ir.Scenario, ...]:
+    """A scenario, or nothing if its machine is not there."""
+    if context.is_bent:
+        trial = replace(context, diagnostics=Diagnostics(), is_bent=False)
+        found = scenario_of(trial, node)
+        return () if trial.diagnostics.errors else found
+    cited = citations(context, node.citations)
+    return instances.scenario(context.scope(), node, cited)
 
 
 def mutant(node: sx.MutantDecl) -> ir.Mutant:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from charter.check.infer_calls import arguments
-from charter.check.scopes import Machine, Scope, Variable, suggest
+from charter.check.scopes import Machine, Scope, suggest
 from charter.check.statements import doc_of
 from charter.check.types import BOOL
 from charter.ir import nodes as ir
@@ -64,9 +64,14 @@ class Bounds:
     def _elements(self, name: str, items: list[sx.Ident]) -> None:
         seen: list[str] = []
         for item in items:
-            if item.name in seen:
+            elsewhere = any(item.name in names for names in self.named.values())
+            meaning = replace(self.scope, machine=self.machine).meaning(item.name)
+            if item.name in seen or elsewhere:
                 message = f"`{item.name}` is named twice"
                 self.scope.error("name/duplicate", message, item.span)
+            elif meaning:
+                message = f"`{item.name}` is {meaning} already"
+                self.scope.error("name/shadows", message, item.span, hint="choose another name")
             else:
                 seen.append(item.name)
         self.named[name] = tuple(seen)
@@ -87,7 +92,7 @@ class Bounds:
 
     def start(self, node: sx.Start) -> None:
         """`start x = e`."""
-        variable = _variable(self.scope, self.machine, node.name.text)
+        variable = self.machine.state.get(node.name.text)
         if variable is None:
             message = f"{self.machine.name} has no state variable `{node.name.text}`"
             hint = suggest(node.name.text, self.machine.state)
@@ -108,19 +113,6 @@ class Bounds:
             for number, member in enumerate(members):
                 elements[member] = ir.Literal(number, type=kind)
         return replace(self.scope, elements=elements)
-
-
-def _variable(scope: Scope, machine: Machine, name: str) -> Variable | None:
-    head, dot, rest = name.partition(".")
-    if not dot:
-        return machine.state.get(name)
-    part = machine.parts.get(head)
-    component = scope.globals.machines.get(part.component) if part else None
-    variable = component.state.get(rest) if component else None
-    if part is None or variable is None:
-        return None
-    kind = variable.type if part.index is None else ty.Map(part.index, variable.type)
-    return Variable(name, kind, variable.kind)
 
 
 def _inside(value: int, kind: ty.Int) -> bool:
@@ -158,10 +150,26 @@ def instance(scope: Scope, node: sx.InstanceDecl) -> tuple[ir.Instance, ...]:
             bounds.bound(line)
         elif isinstance(line, sx.Offers):
             offers += _offers(scope, machine, line)
+    only: list[tuple[str, ir.Expr]] = []
     for line in node.body:
         if isinstance(line, sx.Start):
             bounds.start(line)
-    return (_instance(bounds, node.name.text, tuple(offers), node),)
+        elif isinstance(line, sx.Only):
+            only += _only(replace(bounds.with_elements(), machine=machine), machine, line)
+    core = _instance(bounds, node.name.text, tuple(offers), node)
+    return (replace(core, only=tuple(only)),)
+
+
+def _only(scope: Scope, machine: Machine, node: sx.Only) -> list[tuple[str, ir.Expr]]:
+    signature = machine.operations.get(node.operation.text)
+    if signature is None:
+        hint = suggest(node.operation.text, machine.operations)
+        message = f"{machine.name} offers no `{node.operation.text}`"
+        scope.error("name/unknown", message, node.operation.span, hint=hint)
+        return []
+    for param in signature.params:
+        scope, _ = scope.bind(sx.Name(param.name, span=node.operation.span), param.type)
+    return [(node.operation.text, scope.check(node.condition, BOOL))]
 
 
 def _instance(

@@ -129,7 +129,7 @@ class Scope:
 
     def bind(self, name: sx.Name, kind: ty.Type) -> tuple[Scope, str]:
         """The scope in which `name` is a local of type `kind`, and its name in core."""
-        meaning = self._meaning(name.text)
+        meaning = self.meaning(name.text)
         if meaning:
             message = f"`{name.text}` is {meaning} already"
             self.error("name/shadows", message, name.span, hint="choose another name")
@@ -137,7 +137,7 @@ class Scope:
         local = ir.Local(core, type=kind, span=name.span)
         return replace(self, locals={**self.locals, name.text: local}), core
 
-    def _meaning(self, name: str) -> str:
+    def meaning(self, name: str) -> str:
         """What `name` means already, or ""."""
         known, machine = self.globals, self.machine
         if name in self.locals:

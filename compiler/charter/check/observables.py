@@ -1,0 +1,68 @@
+"""What a conformance run may look at."""
+
+from __future__ import annotations
+
+from charter.check.scopes import Machine, Scope, suggest
+from charter.check.statements import doc_of
+from charter.check.types import is_unknown
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.syntax import nodes as sx
+
+_MODES: dict[str, ir.CompareMode] = {
+    "exact": "exact",
+    "difference": "difference",
+    "opaque": "opaque",
+    "ignored": "ignored",
+}
+
+
+def observables(scope: Scope, machine: Machine, node: sx.ObserveDecl) -> list[ir.Observable]:
+    """One level: each path checked against the state, its mode by type where none is given."""
+    found: list[ir.Observable] = []
+    for entry in node.entries:
+        names = tuple(name.text for name in entry.path)
+        kind = _observed_type(scope, machine, entry)
+        if entry.mode and entry.mode not in _MODES:
+            hint = f"one of {', '.join(_MODES)}"
+            message = f"nothing compares by `{entry.mode}`"
+            scope.error("name/unknown", message, entry.span, hint=hint)
+        by_type: ir.CompareMode = "exact"
+        if isinstance(kind, ty.Counter) and kind.opaque:
+            by_type = "opaque"
+        mode = _MODES.get(entry.mode, by_type)
+        found.append(
+            ir.Observable(node.level.text, names, mode, span=entry.span, doc=doc_of(entry))
+        )
+    return found
+
+
+def _observed_type(scope: Scope, machine: Machine, entry: sx.Observed) -> ty.Type | None:
+    head = entry.path[0]
+    variable = machine.state.get(head.text)
+    if variable is None:
+        hint = suggest(head.text, machine.state)
+        message = f"{machine.name} has no state variable `{head.text}`"
+        scope.error("name/unknown", message, head.span, hint=hint)
+        return None
+    if variable.kind == "ghost":
+        message = f"`{head.text}` is ghost state: it is for properties only"
+        scope.error("effect/ghost-interference", message, head.span)
+    kind: ty.Type = _inside(variable.type)
+    for name in entry.path[1:]:
+        if is_unknown(kind):
+            return None
+        fields = dict(kind.fields) if isinstance(kind, ty.Record) else {}
+        if name.text not in fields:
+            message = f"there is no field `{name.text}` here"
+            scope.error("name/unknown", message, name.span, hint=suggest(name.text, fields))
+            return None
+        kind = _inside(fields[name.text])
+    return kind
+
+
+def _inside(kind: ty.Type) -> ty.Type:
+    """Past maps and options, which a path does not mention."""
+    while isinstance(kind, ty.Map | ty.Option):
+        kind = kind.value if isinstance(kind, ty.Map) else kind.inner
+    return kind
