@@ -1,0 +1,137 @@
+"""The rules of the house for every file that is text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tests.tidy.house import ROOT, File, Rule
+
+# Written in pieces, so that this file obeys its own rules.
+LEFTOVERS: Final = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X|H[A]CK)\b")
+HOSTS: Final = tuple(
+    ".".join(parts)
+    for parts in (
+        ("repo1", "maven", "org"),
+        ("repo", "maven", "apache", "org"),
+        ("repository", "apache", "org"),
+        ("central", "sonatype", "com"),
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+    )
+)
+MACHINE: Final = re.compile(
+    r"(?<![\w.})>])(/(?:home|root|Users|work|mnt|opt|private|var/folders)/[\w.]|[A-Z]:\\\w)"
+)
+WORDS: Final = {
+    r"test[ -]?cases?": "vector",
+    r"test vectors?": "vector",
+    r"discrepanc(y|ies)": "deviation",
+    r"test harness(es)?|harness(es)?": "adapter, or judge",
+    r"oracles?": "the definition, or the judge",
+    r"plug-?ins?": "adapter, or backend",
+    r"system under test": "target",
+    r"known issues?": "overlay entry",
+    r"ground truth": "the charter",
+    r"spec files?|specfiles?": "charter",
+    r"blacklist|whitelist": "banned, allowed",
+}
+GLOSSARY: Final = "docs/GLOSSARY.md"
+
+
+def leftover(file: File) -> Iterator[str]:
+    for number, line in file.lines():
+        if LEFTOVERS.search(line):
+            yield f"{number}: do it now, or open an issue"
+
+
+def registry_host(file: File) -> Iterator[str]:
+    for number, line in file.lines():
+        if any(host in line for host in HOSTS):
+            yield f"{number}: a registry is the business of its client's configuration"
+
+
+def machine_path(file: File) -> Iterator[str]:
+    for number, line in file.lines():
+        if found := MACHINE.search(line):
+            yield f"{number}: {found[1]}...: a path of one machine; take it as an argument"
+
+
+def varied_word(file: File) -> Iterator[str]:
+    for number, line in file.lines():
+        for pattern, noun in WORDS.items():
+            if found := re.search(rf"(?<![\w.-])({pattern})\b", line, re.IGNORECASE):
+                yield f"{number}: {found[1]!r}: the glossary says {noun}"
+
+
+def no_title(file: File) -> Iterator[str]:
+    if not file.text.startswith("# "):
+        yield "1: a page opens with its title, `# ...`"
+
+
+FENCE: Final = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+LINK: Final = re.compile(r"\[[^\]]*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
+
+
+def broken_link(file: File) -> Iterator[str]:
+    """Links to files that are not there, and to headings that no page has."""
+    prose = FENCE.sub(lambda m: "\n" * m[0].count("\n"), file.text)
+    for number, line in enumerate(prose.splitlines(), 1):
+        for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
+            if not re.match(r"[a-z]+:", target) and not _resolves(file, target):
+                yield f"{number}: the link {target} leads nowhere"
+
+
+def _resolves(file: File, target: str) -> bool:
+    where, _, anchor = target.partition("#")
+    path = (ROOT / file.path).parent / where if where else ROOT / file.path
+    if not path.exists():
+        return False
+    if not anchor or path.suffix != ".md":
+        return True
+    text = file.text if not where else path.read_text(encoding="utf-8")
+    return anchor in {_anchor(title) for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+
+
+def trailing_space(file: File) -> Iterator[str]:
+    if "\r" in file.text or ("\t" in file.text and not file.path.endswith("Makefile")):
+        yield "1: carriage returns and tabs have no place here"
+    for number, line in file.lines():
+        if line != line.rstrip():
+            yield f"{number}: blanks at the end of the line"
+
+
+def _anywhere(_path: str) -> bool:
+    return True
+
+
+def _ours(path: str) -> bool:
+    return path != "LICENSE" and not path.startswith("docs/reports/")
+
+
+def _speaks(path: str) -> bool:
+    told = Path(path).suffix in (".py", ".md", ".charter", ".java", ".j2", ".toml")
+    return told and path not in (GLOSSARY, "tests/tidy/rules_of_text.py")
+
+
+def _page(path: str) -> bool:
+    return path.endswith(".md")
+
+
+PAGE: Final = "docs/bad.md"
+RULES_OF_TEXT: Final = (
+    Rule("nothing is left for later", _anywhere, leftover, (PAGE, "TO" "DO: later")),
+    Rule("no registry is named", _anywhere, registry_host, (PAGE, f"https://{HOSTS[0]}/x")),
+    Rule("no path of one machine", _ours, machine_path, (PAGE, "see /ho" "me/me/x")),
+    Rule("the words of the glossary", _speaks, varied_word, (PAGE, "a test case of the suite")),
+    Rule("a page has a title", _page, no_title, (PAGE, "Hello.")),
+    Rule("a link leads somewhere", _page, broken_link, (PAGE, "[a](nowhere.md)")),
+    Rule("a link finds its heading", _page, broken_link, (PAGE, "# A\n\n[a](#b)")),
+    Rule("no stray blanks", _ours, trailing_space, (PAGE, "# A \n")),
+)  # fmt: skip

@@ -1,0 +1,93 @@
+"""The tree holds only what belongs there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Final
+
+from tests.tidy.house import ROOT, imports, is_python, is_source, module_name, paths, read, texts
+
+SUFFIXES: Final = {
+    *(".charter", ".py", ".lark", ".j2", ".java", ".toml", ".json", ".jsonl", ".xml"),
+    *(".properties", ".md", ".txt", ".svg", ".png", ".css", ".js", ".html", ".parquet", ".csv"),
+    *(".tla", ".cfg", ".typed", ".formatted", ".core"),
+}
+NAMES: Final = {"Makefile", "LICENSE", ".gitignore", ".gitattributes", "run"}
+TOP: Final = {
+    *(".ci", "compiler", "conformance", "docs", "generated", "spec", "tests"),
+    *("pyproject.toml", "Makefile", "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
+    *(".gitignore", ".gitattributes"),
+}
+BLOB_BYTES: Final = 400_000
+GENERATED_BYTES: Final = 2_000_000
+ENTRY_POINTS: Final = {"conform.cli", "conform.sdk", "conform.reference_adapter"}
+
+
+def test_the_top_level_is_the_customers_when_listed() -> None:
+    assert {path.split("/")[0] for path in paths()} <= TOP
+
+
+def test_every_file_is_of_a_kind_we_know_when_listed() -> None:
+    strange = [p for p in paths() if Path(p).suffix not in SUFFIXES and Path(p).name not in NAMES]
+    assert not strange
+
+
+def test_no_file_is_a_blob_when_weighed() -> None:
+    heavy = [
+        path for path in paths()
+        if not path.startswith("generated/") and (ROOT / path).stat().st_size > BLOB_BYTES
+    ]  # fmt: skip
+    assert not heavy
+
+
+def test_generated_is_small_enough_to_read_when_weighed() -> None:
+    sizes = [(ROOT / path).stat().st_size for path in paths() if path.startswith("generated/")]
+    assert 0 < sum(sizes) < GENERATED_BYTES
+
+
+def test_no_module_is_dead_when_imports_are_followed() -> None:
+    used = set(ENTRY_POINTS)
+    for file in texts():
+        if is_python(file.path) and not file.path.startswith("tests/"):
+            used |= {name for _, name in imports(file)}
+    modules = {module_name(file.path): file for file in texts() if is_source(file.path)}
+    dead = [
+        file.path for name, file in modules.items()
+        if name not in used and not file.path.endswith(("__init__.py", "__main__.py"))
+        and not name.startswith(("conform.commands.", "charter_models."))
+    ]  # fmt: skip
+    assert not dead
+
+
+def test_every_backend_has_tests_when_they_are_searched() -> None:
+    backends = {
+        path.split("/")[3] for path in paths()
+        if re.match(r"compiler/charter/backends/\w+/.+\.py", path)
+    }  # fmt: skip
+    tests = [file for file in texts() if re.match(r"tests/.*/test_\w+\.py", file.path)]
+    named = {name for file in tests for _, name in imports(file)}
+    assert backends
+    for backend in sorted(backends):
+        prefix = f"charter.backends.{backend}"
+        assert any(name.startswith(prefix) for name in named), f"no test imports {prefix}"
+
+
+def test_every_test_file_has_a_test_when_read() -> None:
+    for file in texts():
+        if re.match(r"tests/.*/test_\w+\.py", file.path):
+            names = [n.name for n in file.tree().body if isinstance(n, ast.FunctionDef)]
+            assert any(name.startswith("test_") for name in names), file.path
+
+
+def test_every_decision_has_its_four_parts_when_read() -> None:
+    pages = [path for path in paths() if re.match(r"docs/decisions/\d", path)]
+    assert pages
+    numbers = [Path(page).name[:4] for page in pages]
+    assert numbers == [f"{n:04}" for n in range(1, len(pages) + 1)]
+    for page in pages:
+        file = read(page)
+        assert file is not None
+        titles = re.findall(r"^## (.*)$", file.text, re.MULTILINE)
+        assert titles == ["Context", "Options", "Decision", "Consequences"], page

@@ -1,0 +1,96 @@
+"""The law of imports: contracts on the graph, and what a fresh process has loaded."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.tidy.house import ROOT
+
+ROOTS: Final = ("compiler", "conformance", "generated")
+LINT: Final = (
+    "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+)
+BREACHES: Final = {
+    "storeys": ("compiler/charter/ir/types.py", "import charter.check.checker"),
+    "strangers": (
+        "compiler/charter/backends/smt/terms.py",
+        "import charter.backends.explorer.keys",
+    ),
+    "surface": ("compiler/charter/semantics/values.py", "import charter.syntax.nodes"),
+    "formats": ("compiler/charter/formats/labels.py", "import charter.source"),
+    "compiler": ("compiler/charter/driver.py", "import conform.errors"),
+    "product": ("generated/charter_models/__init__.py", "import charter.formats.canonical"),
+    "judge": ("conformance/conform/judge.py", "import charter.ir.types"),
+    "lark": ("compiler/charter/syntax/show.py", "import lark"),
+    "z3": ("compiler/charter/ir/walk.py", "import z3"),
+    "jinja2": ("compiler/charter/check/types.py", "import jinja2"),
+    "pyspark": ("conformance/conform/judge.py", "import pyspark"),
+    "libraries": ("compiler/charter/formats/vector.py", "import orjson"),
+}
+LOADED: Final = "import sys, {module}; print(*[m for m in {banned!r} if m in sys.modules])"
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the contracts of a folder's pyproject.toml on the packages below it."""
+    roots = os.pathsep.join(str(folder / root) for root in ROOTS)
+    environment = {**os.environ, "PYTHONPATH": roots, "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", LINT],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three source roots and the contracts, where a breach can be planted."""
+    folder = tmp_path_factory.mktemp("house")
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    for root in ROOTS:
+        leave = shutil.ignore_patterns("__pycache__", "adapters", "vectors", "*.jsonl")
+        shutil.copytree(ROOT / root, folder / root, ignore=leave)
+    return folder
+
+
+def test_the_contracts_are_kept_when_the_tree_is_as_it_is() -> None:
+    result = lint(ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("name", BREACHES)
+def test_a_contract_is_broken_when_a_breach_is_planted(name: str, copy: Path) -> None:
+    path, line = BREACHES[name]
+    file = copy / path
+    before = file.read_text(encoding="utf-8")
+    file.write_text(f"{before}\n{line}\n", encoding="utf-8")
+    try:
+        result = lint(copy)
+    finally:
+        file.write_text(before, encoding="utf-8")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "BROKEN" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "banned"),
+    [
+        ("conform.judge", ["lark", "jinja2", "z3", "pyspark", "charter.driver", "charter.ir"]),
+        ("conform.sdk", ["lark", "jinja2", "z3", "pyspark", "pyarrow", "charter.driver"]),
+        ("conform.engine.bucket", ["lark", "jinja2", "z3", "charter.driver", "charter.ir"]),
+        ("conform.cli", ["lark", "jinja2", "z3", "pyspark", "pyarrow", "charter.driver"]),
+        ("charter.api", ["jinja2", "z3", "pyspark", "pyarrow", "orjson", "conform"]),
+        ("charter.formats.vector", ["charter.source", "charter.ir", "lark", "orjson"]),
+    ],
+)
+def test_a_fresh_process_loads_little_when_it_imports(module: str, banned: list[str]) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", LOADED.format(module=module, banned=banned)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == []

@@ -1,0 +1,31 @@
+"""Every file keeps every rule of the house, and every rule can be broken."""
+
+from __future__ import annotations
+
+import pytest
+from tests.tidy.house import RATCHET, ROOT, File, Rule, breaches, texts
+from tests.tidy.rules_of_code import FILE_LINES, FUNCTION_LINES, RULES_OF_CODE
+from tests.tidy.rules_of_text import RULES_OF_TEXT
+
+RULES = (*RULES_OF_CODE, *RULES_OF_TEXT)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name.replace(" ", "-"))
+def test_files_keep_the_rule_when_all_are_read(rule: Rule) -> None:
+    assert any(rule.holds(file.path) for file in texts()), "the rule meets no file"
+    found = breaches(rule, texts())
+    assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name.replace(" ", "-"))
+def test_the_rule_speaks_when_a_file_breaks_it(rule: Rule) -> None:
+    path, text = rule.bad
+    assert breaches(rule, [File(path, text)])
+
+
+def test_the_ratchet_holds_only_what_is_still_too_long_when_a_file_shrinks() -> None:
+    for path, limit in RATCHET["file_lines"].items():
+        length = len((ROOT / path).read_text(encoding="utf-8").splitlines())
+        assert FILE_LINES < length == limit, f"{path}: {length} lines now, lower the ratchet"
+    for limit in RATCHET["function_lines"].values():
+        assert limit > FUNCTION_LINES

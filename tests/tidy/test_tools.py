@@ -1,0 +1,25 @@
+"""Style, types and generated files, by the tools that know them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Final
+
+import pytest
+from tests.tidy.house import ROOT
+
+TOOLS: Final = {
+    "ruff": ("-m", "ruff", "check", "--no-cache"),
+    "format": ("-m", "ruff", "format", "--check", "--no-cache"),
+    "mypy": ("-m", "mypy"),
+    "generated": ("-m", "conform.cli", "generate", "--check"),
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_the_tool_is_silent_when_it_reads_the_tree(tool: str) -> None:
+    result = subprocess.run(
+        [sys.executable, *TOOLS[tool]], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
