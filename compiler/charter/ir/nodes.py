@@ -478,7 +478,8 @@ class Property(Placed):
 @dataclass(frozen=True, slots=True)
 class Instance(Placed):
     """Sizes and names of the sorts, values of constants, initial values that replace those of the
-    machine, and the operations that its environment offers (empty: all)."""
+    machine, the operations that its environment offers (empty: all), and conditions on their
+    arguments that it keeps to."""
 
     name: str
     machine: str
@@ -486,6 +487,7 @@ class Instance(Placed):
     consts: tuple[tuple[str, int], ...]
     starts: tuple[tuple[str, Expr], ...]
     offers: tuple[str, ...]
+    only: tuple[tuple[str, Expr], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,8 @@ class _Checker:
                 self.problem(f"start of unknown {name}", value)
             else:
                 self.agree(value, state[name], f"the start of {name}")
+        for _, condition in instance.only:
+            self.agree(condition, ty.Bool(), "an argument condition")
 
     def scenario(self, scenario: ir.Scenario) -> None:
         for line in scenario.steps:

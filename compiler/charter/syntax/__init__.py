@@ -1,0 +1,1 @@
+"""Text to surface tree and back: grammar, parser, comments, formatter."""

@@ -343,7 +343,10 @@ class _Expander:
                 known = arguments.of(params)
                 if not any(mentions(p.type, t.Counter) for p in params):
                     self.lists[name] = known
+            only = self.flat.only.get(name)
             for args in known:
+                if only is not None and not only(state, args, None)[0][1]:
+                    continue
                 trail: list[bool] | None = [] if component else None
                 try:
                     outcomes = operate(state, args, trail)

@@ -1,8 +1,8 @@
 """Prints `key(s)`: equal for states that differ only by names of sort elements and of counters.
 
 A key is a nested tuple of integers, so keys have an order: the smallest over all permutations of
-the sorts stands for the whole orbit. Ordered counters are renamed to their rank, unordered opaque
-values to the order of their first occurrence. Numbers that the charter itself mentions for a
+the sorts stands for the whole orbit. Counters whose order the charter looks at are renamed to their
+rank, all others to the order of their first occurrence. Numbers that the charter itself mentions for a
 counter (apart from initial values) keep their distance from all others.
 """
 
@@ -79,12 +79,14 @@ def mentions(kind: t.Type, wanted: type[t.Sort] | type[t.Counter]) -> bool:
 
 @dataclass(slots=True)
 class KeyPrinter:
-    """Prints the key function of a machine; `sorts` are permuted, `counters` renamed."""
+    """Prints the key function of a machine; `sorts` are permuted, `counters` renamed, those in
+    `ranked` in their order."""
 
     constants: Constants
     sorts: tuple[str, ...]
     counters: tuple[t.Counter, ...]
     fixed: Mapping[str, int]
+    ranked: frozenset[str]
     out: Emitter
     tables: dict[str, list[str]] = field(default_factory=dict)
     depth: int = 0
@@ -113,11 +115,12 @@ class KeyPrinter:
         match kind:
             case t.Bool() | t.Int():
                 return x
-            case t.Counter(name=name, ordered=ordered):
+            case t.Counter(name=name):
                 if kind not in self.counters:
                     return x
                 ranks = f"r_{name}"
-                return f"{ranks}[{x}]" if ordered else f"{ranks}.setdefault({x}, len({ranks}))"
+                by_rank = name in self.ranked
+                return f"{ranks}[{x}]" if by_rank else f"{ranks}.setdefault({x}, len({ranks}))"
             case t.Sort(name=name):
                 if name not in self.sorts:
                     return x
@@ -240,7 +243,7 @@ class KeyPrinter:
         """Lines that rank what was collected; numbers the charter mentions stay what they are."""
         for counter in self.counters:
             name, low = counter.name, self.fixed.get(counter.name, -1)
-            if counter.ordered:
+            if name in self.ranked:
                 self.out.line(f"r_{name} = {{}}")
                 self.out.line(f"for e in sorted(c_{name}):")
                 self.out.line(
@@ -264,7 +267,7 @@ class KeyPrinter:
     def print(self, variables: tuple[n.StateVar, ...]) -> None:
         """`encode(*s, tables, ranks...)` and `key(s)`; `print_counters` comes first."""
         out = self.out
-        ordered = [c for c in self.counters if c.ordered]
+        ordered = [c for c in self.counters if c.name in self.ranked]
         ranks = "".join(f", r_{c.name}" for c in ordered)
         parts = [self.encoded(v.type, f"s_{i}") for i, v in enumerate(variables)]
         names = "".join(f"s_{i}, " for i in range(len(variables)))
@@ -272,7 +275,7 @@ class KeyPrinter:
         with out.indent():
             if self.tables:
                 out.line(f"{''.join(f'{name}, ' for name in self.tables)} = p")
-            out.extend([f"r_{c.name} = {{}}" for c in self.counters if not c.ordered])
+            out.extend([f"r_{c.name} = {{}}" for c in self.counters if c.name not in self.ranked])
             out.line(f"return ({''.join(f'{part}, ' for part in parts)})")
         count = len(self.all_renamings())
         rows = [f"({''.join(f'{t[i]}, ' for t in self.tables.values())})" for i in range(count)]

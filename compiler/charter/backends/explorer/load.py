@@ -40,6 +40,7 @@ class FlatMachine:
     text: str
     operations: Mapping[str, Operate]
     properties: Mapping[str, Holds]
+    only: Mapping[str, Operate]
     outside: Callable[[FlatState, FlatState], str]
     key: Callable[[FlatState], Key]
 
@@ -83,17 +84,23 @@ def load(
     constants = Constants(machine.universe)
     mine = [p for p in model.properties if p.machine == instance.machine]
     names = {f"prop_{i}": prop for i, prop in enumerate(mine)}
+    filters = _filters(machine, instance)
     printer = print_machine(model, instance.machine, constants, names)
+    if machine.component is not None:
+        for operation in filters.values():
+            printer.operation(machine.component, operation)
     counters = tuple(
         c for c in model.counters if any(holds_counter(v.type, c) for v in machine.variables)
     )
     sorts = tuple(name for name, members in instance.sorts if len(members) > 1)
-    KeyPrinter(constants, (), counters, {}, printer.body).print_counters(machine.variables)
+    ranked = ranked_counters(model, counters)
+    KeyPrinter(constants, (), counters, {}, ranked, printer.body).print_counters(machine.variables)
     KeyPrinter(
         constants,
         sorts if symmetry else (),
         counters if renaming else (),
         mentioned_numbers(model),
+        ranked,
         printer.body,
     ).print(machine.variables)
     text = printer.text()
@@ -104,9 +111,33 @@ def load(
         text=text,
         operations={o: cast(Operate, functions[f"{kind}{o}"]) for o in machine.operations},
         properties={p.name: cast(Holds, functions[name]) for name, p in names.items()},
+        only={o: cast(Operate, functions[f"{kind}{f.name}"]) for o, f in filters.items()},
         outside=cast(Callable[[FlatState, FlatState], str], functions["outside"]),
         key=cast(Callable[[FlatState], Key], functions["key"]),
     )
+
+
+def _filters(machine: Machine, instance: n.Instance) -> Mapping[str, n.Operation]:
+    """For each operation whose arguments the instance restricts, one that says whether it offers
+    them: with the branch `offered`."""
+    if machine.component is None:
+        return {}
+    filters: dict[str, n.Operation] = {}
+    for name in machine.operations:
+        chosen = next(o for o in machine.component.operations if o.name == name)
+        guard = tuple(
+            n.Conjunct(str(i), condition)
+            for i, (operation, condition) in enumerate(instance.only)
+            if operation == name
+        )
+        if guard:
+            yes, no = (n.Literal(value, type=t.Bool()) for value in (True, False))
+            branches = (
+                n.Branch("offered", 0, (), guard, (), yes, ()),
+                n.Branch("withheld", 0, (), (), (), no, ()),
+            )
+            filters[name] = n.Operation(f"only_{name}", chosen.params, t.Bool(), branches, ())
+    return filters
 
 
 def _import(text: str) -> Mapping[str, object]:
@@ -133,6 +164,24 @@ def holds_counter(kind: t.Type, counter: t.Counter) -> bool:
             return holds_counter(key, counter) or holds_counter(value, counter)
         case _:
             return False
+
+
+def ranked_counters(model: n.Model, counters: tuple[t.Counter, ...]) -> frozenset[str]:
+    """The counters whose order matters: a rule or property compares two of them, or mentions a
+    number. Of the others equality is all that anything can see, so states that differ by their
+    order behave alike (`bump` allots a value that occurs nowhere)."""
+    seen = set(mentioned_numbers(model))
+    for expr in expressions(model):
+        for part in subexpressions(expr):
+            match part:
+                case n.Binary(op="lt" | "le" | "gt" | "ge", left=left):
+                    if isinstance(left.type, t.Counter):
+                        seen.add(left.type.name)
+                case n.Builtin(name="min" | "max", type=t.Counter(name=name)):
+                    seen.add(name)
+                case _:
+                    pass
+    return frozenset(c.name for c in counters if c.ordered and c.name in seen)
 
 
 def mentioned_numbers(model: n.Model) -> Mapping[str, int]:
