@@ -23,13 +23,13 @@ def parsed(name: str) -> nodes.File:
 
 
 def test_everything_looks_as_before_when_it_is_formatted() -> None:
-    golden = (HERE / "everything.formatted").read_text(encoding="utf-8")
+    golden = (HERE / "formatted" / "everything.charter").read_text(encoding="utf-8")
     assert show(parsed("everything.charter")) == golden
 
 
 def test_a_vocabulary_looks_as_before_when_it_is_formatted() -> None:
-    golden = (HERE / "types.formatted").read_text(encoding="utf-8")
-    assert show(parsed("types.charter")) == golden
+    golden = (HERE / "formatted" / "types.charter").read_text(encoding="utf-8")
+    assert show(parsed("vocabulary/types.charter")) == golden
 
 
 def test_every_construct_occurs_when_everything_is_parsed() -> None:

@@ -1,0 +1,382 @@
+"""The surface tree: statements and declarations. See `charter.syntax.nodes`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from charter.syntax.nodes_expr import Binder, Citation, Expr, Item, Name, Node, Type
+
+# --- statements of branches and steps ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Let(Item):
+    """`let x = e`."""
+
+    name: Name
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Pick(Item):
+    """`pick x in S`, `pick x in S or none`, `pick x for k in K in S or none` (one choice per k)."""
+
+    name: Name
+    index: Binder | None
+    domain: Expr
+    or_none: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Item):
+    """`x' = e`, and `x[k].f' = e` as a shorthand for the nested `with` (never twice per path).
+    The prime at the end of the target is implied: `target` is `x` or `x[k].f`, without it."""
+
+    target: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Item):
+    """`reply e`: the last statement of a branch."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Require(Item):
+    """`require e`: a step is enabled only where it holds."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class CallOperation(Item):
+    """`[let r =] instance[index].operation(args)` in a step."""
+
+    result: Name | None
+    instance: Name
+    index: Expr | None
+    operation: Name
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Item):
+    """`send channel[key] e` (a second key for two-ended channels)."""
+
+    channel: Name
+    keys: tuple[Expr, ...]
+    message: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Receive(Item):
+    """`receive m from channel[key]`: the step is enabled only if a message is there."""
+
+    name: Name
+    channel: Name
+    keys: tuple[Expr, ...]
+
+
+Statement = Let | Pick | Assign | Reply | Require | CallOperation | Send | Receive
+
+
+# --- declarations --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDecl(Item):
+    """`source S2 "Replication correctness"`: what citations may name."""
+
+    name: Name
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class SortDecl(Item):
+    """`sort Broker`."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class CounterDecl(Item):
+    """`counter LeaderEpoch`; `opaque counter BrokerEpoch` (equality and order); `opaque TopicId`
+    (equality only: `ordered` is false)."""
+
+    name: Name
+    opaque: bool
+    ordered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConstDecl(Item):
+    """`const max_log: int 0..9`: every instance that uses it gives a value."""
+
+    name: Name
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class EnumDecl(Item):
+    """`enum Status { FENCED, UNFENCED }`."""
+
+    name: Name
+    members: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDecl(Item):
+    """`isr, elr: set Broker`: one type for several names."""
+
+    names: tuple[Name, ...]
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDecl(Item):
+    """`record Partition { ... }`."""
+
+    name: Name
+    fields: tuple[FieldDecl, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Param(Node):
+    """`name: T`."""
+
+    name: Name
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class CaseDecl(Item):
+    """One case of a union; no params, no parentheses."""
+
+    name: Name
+    params: tuple[Param, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnionDecl(Item):
+    """`union Reply { ok(partition: Partition), rejected(error: Error) }`."""
+
+    name: Name
+    cases: tuple[CaseDecl, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AliasDecl(Item):
+    """`type Isr = set Broker`."""
+
+    name: Name
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class FunDecl(Item):
+    """`fun f(x: T) -> U cites ... = body`."""
+
+    name: Name
+    params: tuple[Param, ...]
+    result: Type
+    citations: tuple[Citation, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class StateDecl(Item):
+    """`[volatile | ghost] state x: T = initial value`."""
+
+    name: Name
+    type: Type
+    initial: Expr
+    kind: Literal["durable", "volatile", "ghost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct(Item):
+    """One `and`-part of a guard, with its label if it has one."""
+
+    label: Name | None
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Branch(Item):
+    """`branch name cites ... when guard { ... }`, or `... reply e` for a body of one reply."""
+
+    name: Name
+    citations: tuple[Citation, ...]
+    guard: tuple[Conjunct, ...]
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOrder(Item):
+    """`in any order { branch ... }`: rejections that the texts do not rank."""
+
+    branches: tuple[Branch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Item):
+    """`operation f(x: T) -> U cites ... { lets, branches and groups, in order }`."""
+
+    name: Name
+    params: tuple[Param, ...]
+    result: Type
+    citations: tuple[Citation, ...]
+    body: tuple[Let | Branch | AnyOrder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed(Item):
+    """`partition.leader_epoch: difference`: a path of state, and how it compares ("" = by type)."""
+
+    path: tuple[Name, ...]
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveDecl(Item):
+    """`observe published { ... }`: a named level; each level includes those before it."""
+
+    level: Name
+    entries: tuple[Observed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentDecl(Item):
+    """`component name { state, operations, observables }`."""
+
+    name: Name
+    members: tuple[StateDecl | Operation | ObserveDecl, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartDecl(Item):
+    """`controller: controller`, `replica: map Broker -> replica` inside a system."""
+
+    name: Name
+    index: Type | None
+    component: Name
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelDecl(Item):
+    """`channel fetch: Broker -> Broker carries Request slot lossy`; one or two ends."""
+
+    name: Name
+    ends: tuple[Type, ...]
+    message: Type
+    discipline: Literal["slot", "set", "fifo"]
+    lossy: bool
+    duplicating: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StepDecl(Item):
+    """`step crash(b: Broker) cites ... budget crashes { ... }`."""
+
+    name: Name
+    params: tuple[Param, ...]
+    citations: tuple[Citation, ...]
+    budget: Name | None
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemDecl(Item):
+    """`system name { parts, channels, state, steps }`; budgets are constants of the protocol."""
+
+    name: Name
+    members: tuple[PartDecl | ChannelDecl | StateDecl | StepDecl, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyDecl(Item):
+    """`always p of machine cites ...: e`, `stepwise p of machine: e`, `witness w of machine: e`.
+    A machine is a component or a system."""
+
+    kind: Literal["always", "stepwise", "witness"]
+    name: Name
+    machine: Name
+    citations: tuple[Citation, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Item):
+    """`Broker = 3`, `Broker = {b1, b2, b3}`, `max_log = 2` in an instance or a scenario."""
+
+    name: Name
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Start(Item):
+    """`start x = e`: the initial value of a state variable in this instance."""
+
+    name: Name
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Offers(Item):
+    """`offers register, expire_session`: the only operations of this instance's environment."""
+
+    operations: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Only(Item):
+    """`only heartbeat if not want_shut_down`: which arguments this instance's environment offers;
+    the condition reads the parameters and the state."""
+
+    operation: Name
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceDecl(Item):
+    """`instance tiny of controller { bounds, starts, offers }`."""
+
+    name: Name
+    machine: Name
+    body: tuple[Bound | Start | Offers | Only, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Do(Item):
+    """`do operation(args)`, `do operation(args) -> branch`: an operation (system: a step)."""
+
+    operation: Name
+    args: tuple[Expr, ...]
+    branch: Name | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expect(Item):
+    """`expect e`: true of some run that is still possible; the others are dropped."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Moment(Item):
+    """`step "4 broker 2 unreachable"`: a headline of the story, for reports."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioDecl(Item):
+    """`scenario "S1-E1 ..." of controller cites S1 "..." { bounds, starts, steps }`."""
+
+    title: str
+    machine: Name
+    citations: tuple[Citation, ...]
+    body: tuple[Bound | Start | Let | Do | Expect | Moment, ...]
