@@ -30,11 +30,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """A verdict, and the transitions for the ledger of the target: the renamed observation
-    before a step, and the branch that the step certainly took."""
+    """A verdict, the transitions for the ledger of the target (the renamed observation before a
+    step, and the branch that the step certainly took), and the digest of what was seen."""
 
     verdict: Verdict
     transitions: tuple[tuple[bytes, str], ...] = ()
+    behaviour: str = ""
 
 
 @dataclass(slots=True)
@@ -54,10 +55,11 @@ def assess(
     without them only the first deviation is found."""
     answer: AnswerJson = orjson.loads(item.answer)
     track = judge.track(answer, result, batch)
+    behaviour = judge.behaviour(result, batch)
     operations = len(answer["steps"]) - 1
     if track.stop is None and not track.images:
         verdict = _undisturbed(item, answer, track, operations)
-        return Assessment(verdict, _transitions(track, verdict.branches))
+        return Assessment(verdict, _transitions(track, verdict.branches), behaviour)
     question: dict[str, Json] = orjson.loads(item.question)
     found = _Case(question, answer, result, batch, judge.observes).findings(track, siblings)
     detail = track.detail or found.lost
@@ -70,7 +72,7 @@ def assess(
         found.judged,
         operations - found.judged,
     )
-    return Assessment(verdict, _transitions(track, verdict.branches))
+    return Assessment(verdict, _transitions(track, verdict.branches), behaviour)
 
 
 def _transitions(track: Track, taken: Sequence[str]) -> tuple[tuple[bytes, str], ...]:

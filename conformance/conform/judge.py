@@ -6,14 +6,15 @@ after a divergence is judged transition by transition in `conform.follow`.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypedDict
+from typing import TypedDict, TypeGuard
 
 from charter.formats.adapter import Result, Results, Status
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
-from conform.relabel import Place, Relabelling, key
+from conform.relabel import Place, Relabelling, Renamed, key
 
 NodeJson = TypedDict(
     "NodeJson", {"from": list[int], "branch": str, "reply": int, "observation": int}
@@ -122,6 +123,23 @@ class Judge:
             detail = f"the steps of the result are not in the protocol: {error}"
             return Track((), kind=Kind.ADAPTER_ERROR, detail=detail)
 
+    def behaviour(self, result: Result, batch: Batch) -> str:
+        """16 hexadecimal digits, equal for runs that showed the same up to renaming; "" where
+        nothing can be read."""
+        place = self._relabelling.begin()
+        digests = []
+        try:
+            for reply, observation, _ in result.steps:
+                shown = batch.at(reply)
+                if observation < 0:  # a fault: its class counts, its message does not
+                    digests.append(key(shown[1]["fault"] if is_fault(shown[1]) else shown[1]))
+                    break
+                _, _, place, digest = self._relabelling.step(place, shown, batch.at(observation))
+                digests.append(digest)
+        except (IndexError, TypeError, ValueError):
+            return ""
+        return hashlib.blake2b(b"".join(digests), digest_size=8).hexdigest()
+
     def _follow(self, answer: AnswerJson, result: Result, batch: Batch) -> Track:
         view = self._view(answer)
         place = self._relabelling.begin()
@@ -137,7 +155,7 @@ class Judge:
                 _check_fault(batch.at(reply)[1], number, result)
                 after = {}
             else:
-                reply_text, text, place = self._relabelling.step(
+                reply_text, text, place, _ = self._relabelling.step(
                     place, batch.at(reply), batch.at(observation)
                 )
                 after = view.match(nodes, front, (reply_text, text))
@@ -215,12 +233,12 @@ class Cut:
             origins = node["from"]
             places = [front[origin] for origin in origins if origin in front]
             for place in places if origins else [self.relabelling.begin()]:
-                reply, text, after = self._rename(place, node)
+                reply, text, after, _ = self._rename(place, node)
                 if (reply, text) == seen:
                     found.setdefault(position, after)
         return found
 
-    def _rename(self, place: Place | None, node: NodeJson) -> tuple[bytes, bytes, Place]:
+    def _rename(self, place: Place | None, node: NodeJson) -> Renamed:
         assert place is not None
         reply = self.replies[node["reply"]] if node["reply"] >= 0 else None
         observation = self.observations[node["observation"]]
@@ -250,7 +268,7 @@ def _check_fault(reply: Json, number: int, result: Result) -> None:
         raise Malformed(f"step {number} is a fault, but others follow")
 
 
-def is_fault(reply: Json) -> bool:
+def is_fault(reply: Json) -> TypeGuard[dict[str, Json]]:
     """Whether a reply tells of an exception that the protocol does not name."""
     return isinstance(reply, dict) and "fault" in reply
 

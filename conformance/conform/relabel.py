@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 
 import orjson
@@ -23,7 +24,11 @@ class Place:
     here, from (raw reply, raw observation) to their renamed texts and the next place."""
 
     labels: Labels
-    after: dict[tuple[bytes, bytes], tuple[bytes, bytes, Place]] = field(default_factory=dict)
+    after: dict[tuple[bytes, bytes], Renamed] = field(default_factory=dict)
+
+
+Renamed = tuple[bytes, bytes, Place, bytes]
+"""Reply and observation renamed, the place after, and a digest of both for comparing runs."""
 
 
 class Relabelling:
@@ -42,16 +47,18 @@ class Relabelling:
 
     def step(
         self, place: Place, reply: tuple[bytes, Json], observation: tuple[bytes, Json]
-    ) -> tuple[bytes, bytes, Place]:
-        """The canonical texts of the renamed reply and observation, and the next place. Each
-        value comes with its own canonical text."""
+    ) -> Renamed:
+        """The canonical texts of the renamed reply and observation, the next place, and 8 bytes
+        that stand for both texts. Each value comes with its own canonical text."""
         at = (reply[0], observation[0])
         found = place.after.get(at)
         if found is not None:
             return found
         renamed_reply, renamed, labels = place.labels.step(reply[1], observation[1])
         following = Place(labels) if labels is not place.labels else place
-        found = (key(renamed_reply), key(renamed), following)
+        texts = (key(renamed_reply), key(renamed))
+        digest = hashlib.blake2b(b"\n".join(texts), digest_size=8).digest()
+        found = (*texts, following, digest)
         place.after[at] = found
         self._known += 1
         return found

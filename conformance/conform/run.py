@@ -21,7 +21,7 @@ from conform.connect.stdio import StdioConnection
 from conform.engine import inline
 from conform.engine.bucket import empty_bucket
 from conform.engine.context import Context
-from conform.errors import BadRun, BadSuite, Untrustworthy
+from conform.errors import BadRun, BadSuite, UnknownTarget, Untrustworthy
 from conform.progress import bar
 from conform.store import RunFolder
 from conform.suites import Suite, item_of, open_suite
@@ -66,19 +66,17 @@ class Finished:
         return code
 
 
-def run(options: Options, say: Callable[[str], None]) -> Finished:
+def run_target(options: Options, say: Callable[[str], None]) -> Finished:
     """Judge a target. Buckets of an earlier run of the same kind are not judged again if that run
     did not end. `say` gets sentences for a person. Raises `ConformError`s."""
     began = time.time()
-    chosen = target(options.target)
-    suite = open_suite(_wanted_suite(options, chosen), os.cpu_count() or 1)
-    prepared = prepare(chosen, options.release, {"model": suite.manifest.models.charter})
+    chosen = choose("", options.target, options.release, options.suite)
+    suite, prepared, entries = chosen.suite, chosen.prepared, chosen.entries
     _check_fits(suite, prepared)
     about = _greet(prepared, suite, options)
     folder = _folder(options, about)
     _start_or_resume(folder, about, say)
     folder.write_json("prepared.json", {**prepared.said})
-    entries = _entries(suite.manifest, prepared)
     context = _context(suite, prepared, options, (about, folder, entries))
     spent = _judge_all(suite, context, options, folder)
     extra: list[Json] = [canary.json() for canary in canaries.of_run(context)]
@@ -92,6 +90,34 @@ def run(options: Options, say: Callable[[str], None]) -> Finished:
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
     folder.write_json("summary.json", concluded)
     return Finished(folder, about, concluded, tuple(counts.canaries))
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A target that is ready, with a suite and the overlay entries that apply."""
+
+    prepared: Prepared
+    suite: Suite
+    entries: Mapping[str, str]
+
+
+def choose(earlier: str, wanted: str, release: str, suite: str) -> Chosen:
+    """Target, release and suite by name, or where a name is empty as in the run `earlier`.
+
+    Raises `ConformError`s.
+    """
+    if earlier:
+        about = RunFolder(str(Path(earlier).resolve())).read_json("run.json")
+        same = not wanted or wanted == about["target"]
+        wanted = wanted or str(about["target"])
+        release = release or (str(about["release"]) if same else "")
+        suite = suite or str(about["suite"])
+    if not wanted:
+        raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
+    chosen = target(wanted)
+    found = open_suite(_wanted_suite(Options(wanted, release, suite), chosen), os.cpu_count() or 1)
+    prepared = prepare(chosen, release, {"model": found.manifest.models.charter})
+    return Chosen(prepared, found, models_of(found.manifest, chosen.overlay, prepared.release))
 
 
 def _judge_all(suite: Suite, context: Context, options: Options, folder: RunFolder) -> float:
@@ -227,15 +253,15 @@ def _clear(folder: RunFolder) -> None:
         (root / name).unlink(missing_ok=True)
 
 
-def _entries(manifest: Manifest, prepared: Prepared) -> dict[str, str]:
-    """The overlay entries that apply to the release, with the modules of their models."""
-    overlay = manifest.models.overlays.get(prepared.target.overlay, {})
+def models_of(manifest: Manifest, overlay_name: str, release: str) -> dict[str, str]:
+    """The overlay entries that apply to a release, with the modules of their models."""
+    overlay = manifest.models.overlays.get(overlay_name, {})
     found = {}
     for entry, module in overlay.items():
         loaded = model.load(module)
         first = str(getattr(loaded, "FIRST_RELEASE", ""))
         last = str(getattr(loaded, "LAST_RELEASE", ""))
-        if within(prepared.release, first, last):
+        if within(release, first, last):
             found[entry] = module
     return found
 
@@ -269,7 +295,7 @@ def _context(
         start=prepared.start,
         model=module,
         entries=entries,
-        variables=_variables(suite),
+        variables=variables(suite),
         limit=-(-options.limit // suite.buckets) if options.limit else 0,
         canaries=_canary_items(suite) if reference else {},
         started=time.time(),
@@ -277,7 +303,7 @@ def _context(
     )
 
 
-def _variables(suite: Suite) -> tuple[str, ...]:
+def variables(suite: Suite) -> tuple[str, ...]:
     """The variables that the answers of the suite show."""
     for bucket in range(suite.buckets):
         for item in suite.items(bucket):

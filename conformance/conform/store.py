@@ -90,16 +90,25 @@ class RunFolder:
 
     def table(self, name: str) -> pa.Table:
         """A dataset of the run, buckets without a commit left out; with the column `bucket`."""
-        system, root = filesystem(self.place)
         tables = []
         for bucket in sorted(self.committed()):
-            path = f"{root}/{name}/bucket={bucket:04d}/part-0.parquet"
-            part = pa.parquet.read_table(path, filesystem=system, partitioning=None)
+            part = self.bucket(name, bucket)
             column = pa.array([bucket] * part.num_rows, pa.int32())
             tables.append(part.append_column("bucket", column))
         if not tables:
             return DATASETS[name].append(pa.field("bucket", pa.int32())).empty_table()
         return pa.concat_tables(tables)
+
+    def bucket(self, name: str, bucket: int) -> pa.Table:
+        """One bucket of a dataset. Raises `BadRun` if it is not there."""
+        system, root = filesystem(self.place)
+        path = f"{root}/{name}/bucket={bucket:04d}/part-0.parquet"
+        try:
+            return pa.parquet.read_table(path, filesystem=system, partitioning=None)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise BadRun(
+                f"{path} cannot be read ({error}); remove the run's folder and run it again"
+            ) from None
 
     def _write(self, name: str, write: Callable[[str, fs.FileSystem], None]) -> None:
         """Through a name that readers pass over, and a rename."""

@@ -38,6 +38,7 @@ VERDICTS = pa.schema(
         ("judged", pa.int32()),
         ("not_judged", pa.int32()),
         ("branches", pa.list_(pa.string())),
+        ("behaviour", pa.string()),
     ]
 )
 DEVIATIONS = pa.schema(
@@ -97,7 +98,7 @@ class Rows:
         return len(self.columns[self.schema.names[0]])
 
 
-def add_verdict(rows: Rows, verdict: Verdict) -> None:
+def add_verdict(rows: Rows, verdict: Verdict, behaviour: str) -> None:
     """Append the row of one verdict."""
     first = verdict.first
     rows.add(
@@ -112,6 +113,7 @@ def add_verdict(rows: Rows, verdict: Verdict) -> None:
         verdict.judged,
         verdict.not_judged,
         list(verdict.branches),
+        behaviour,
     )
 
 

@@ -138,7 +138,7 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
         "release": release,
         "variant": chosen.variant(release),
         "python": sys.executable,
-        "java": _java(),
+        "java": java(),
         **extra,
     }
     said: dict[str, str] = {}
@@ -187,7 +187,7 @@ def python_path() -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
 
 
-def _java() -> str:
+def java() -> str:
     home = os.environ.get("JAVA_HOME")
     if home and (Path(home) / "bin" / "java").exists():
         return str(Path(home) / "bin" / "java")

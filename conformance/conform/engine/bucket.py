@@ -76,7 +76,7 @@ def siblings(context: Context) -> Siblings | None:
 
 
 @dataclass(slots=True)
-class _Tally:
+class Tally:
     """The rows and counts of one bucket."""
 
     verdicts: Rows = field(default_factory=lambda: Rows(VERDICTS))
@@ -105,7 +105,7 @@ class _Tally:
 
     def _add_one(self, item: Item, assessment: Assessment) -> None:
         verdict = assessment.verdict
-        add_verdict(self.verdicts, verdict)
+        add_verdict(self.verdicts, verdict, assessment.behaviour)
         self.kinds[verdict.kind] += 1
         self.judged += verdict.judged
         self.not_judged += verdict.not_judged
@@ -130,7 +130,7 @@ def judge_bucket(items: Iterable[Item], bucket: int, context: Context, pool: Poo
     """
     began = time.time()
     session, fresh = pool.session(context)
-    tally = _Tally()
+    tally = Tally()
     limited = itertools.islice(items, context.limit or None)
     for judgement in session.run(limited):
         tally.add(judgement)
@@ -138,12 +138,12 @@ def judge_bucket(items: Iterable[Item], bucket: int, context: Context, pool: Poo
     canaries = on_target(session, tally.fit, where)
     if fresh:
         canaries += of_worker(context, tally.sample, f"worker of {where}")
-    summary = _summary(tally, bucket, began, canaries)
-    RunFolder(context.place).commit(bucket, _datasets(tally, context), summary)
+    summary = summarised(tally, bucket, began, canaries)
+    RunFolder(context.place).commit(bucket, datasets(tally, context), summary)
     return summary
 
 
-def _datasets(tally: _Tally, context: Context) -> dict[str, Rows]:
+def datasets(tally: Tally, context: Context) -> dict[str, Rows]:
     elements: dict[str, str] = {}
     for item in tally.sample:
         elements.update(element_sorts(orjson.loads(item.question)["sorts"]))
@@ -166,7 +166,7 @@ def counters(context: Context) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _summary(tally: _Tally, bucket: int, began: float, canaries: list[Canary]) -> dict[str, Json]:
+def summarised(tally: Tally, bucket: int, began: float, canaries: list[Canary]) -> dict[str, Json]:
     tally.taken.pop("", None)
     return {
         "bucket": bucket,
@@ -191,9 +191,9 @@ def _counts(counted: Counter[str]) -> dict[str, Json]:
 
 def empty_bucket(bucket: int, context: Context) -> None:
     """Commit a bucket that has no vectors."""
-    tally = _Tally()
-    summary = _summary(tally, bucket, time.time(), [])
-    RunFolder(context.place).commit(bucket, _datasets(tally, context), summary)
+    tally = Tally()
+    summary = summarised(tally, bucket, time.time(), [])
+    RunFolder(context.place).commit(bucket, datasets(tally, context), summary)
 
 
 def judge_rows(rows: Iterator[tuple[int, Item]], context: Context, pool: Pool) -> Iterator[Json]:

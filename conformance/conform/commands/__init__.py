@@ -1,0 +1,1 @@
+"""One module a command: EXAMPLES, add_arguments and run."""

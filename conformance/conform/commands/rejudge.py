@@ -1,0 +1,39 @@
+"""`conform rejudge`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from conform.commands.run import show
+from conform.rejudge import rejudge
+from conform.suites import open_suite
+from conform.terminal import out, out_json
+
+EXAMPLES = """examples:
+  conform rejudge build/runs/A --suite generated/kafka_replication/suite --out build/runs/A-again
+
+Nothing is asked of the target: a changed charter changes answers, not questions. Exit codes are
+those of `conform run`.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", help="folder of an earlier run")
+    parser.add_argument("--suite", required=True, help="folder or digest of the suite to judge by")
+    parser.add_argument("--out", required=True, help="folder for the new verdicts")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    suite = open_suite(arguments.suite, os.cpu_count() or 1)
+    finished = rejudge(arguments.run, suite, arguments.out)
+    if arguments.json:
+        out_json({"run": dict(finished.run), "folder": finished.folder.place,
+                  "summary": dict(finished.summary)})  # fmt: skip
+    else:
+        show(finished)
+        missing = finished.summary["not_observed"]
+        if missing:
+            out(f"{missing} vectors of the suite were not observed in that run")
+    return finished.exit_code
