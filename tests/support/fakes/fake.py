@@ -1,0 +1,193 @@
+"""`python fake.py MODE`: an adapter of the toy protocol that misbehaves in one way.
+
+Where it says "poison" only questions that contain the operation `failover` are affected.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from tests.support.toy import charter, keeps_leader
+
+from conform import sdk
+from conform.reference_adapter import Reference
+
+POISON = "failover"
+
+
+class Fake(Reference):
+    """The faithful one; subclasses each change one thing."""
+
+    model_module = charter
+
+    def __init__(self):
+        super().__init__(self.model_module)
+        self.about = sdk.About(
+            "fake", "1.0", "keeper", self.model.OPERATIONS, self.model.OBSERVES, ("load", "image")
+        )
+
+    def image(self):
+        return self.observe()
+
+
+class Wrong(Fake):
+    def observe(self):
+        return {**super().observe(), "version": 99}
+
+
+class KeepsLeader(Fake):
+    model_module = keeps_leader
+
+
+class Faults(Fake):
+    def perform(self, operation, args):
+        if operation == POISON:
+            raise sdk.Fault("java.lang.IllegalStateException", f"at 0x{time.time_ns():x}")
+        return super().perform(operation, args)
+
+
+class WrongImage(Fake):
+    def image(self):
+        return {"version": self.state.version + (self.state.leader is not None)}
+
+
+class Unresolved(Fake):
+    def perform(self, operation, args):
+        if operation == POISON:
+            raise sdk.Unresolved("nothing stands there")
+        return super().perform(operation, args)
+
+
+class NotLoadable(Fake):
+    def start(self, question):
+        raise sdk.NotLoadable("version was 3, is 0")
+
+
+class Errs(Fake):
+    def perform(self, operation, args):
+        if operation == POISON:
+            raise KeyError(operation)
+        return super().perform(operation, args)
+
+
+class Noisy(Fake):
+    def start(self, question):
+        sys.stderr.write("WARN nothing to see here\n" * 5000)
+        sys.stderr.flush()
+        super().start(question)
+
+
+class NoLoad(Fake):
+    def __init__(self):
+        super().__init__()
+        self.about = sdk.About("fake", "1.0", "keeper", ("register", "elect"), self.model.OBSERVES)
+
+
+class Partial(Fake):
+    """Shows less than the charter's widest level, and no epochs at all."""
+
+    def __init__(self):
+        super().__init__()
+        self.about = sdk.About(
+            "fake", "1.0", "keeper", self.model.OPERATIONS, ("leader", "version")
+        )
+
+    def observe(self):
+        whole = super().observe()
+        return {"leader": whole["leader"], "version": whole["version"]}
+
+    def perform(self, operation, args):
+        return super().perform(operation, args)
+
+
+def crash(line):
+    if POISON in line:
+        sys.stderr.write("Segmentation fault, says the fake\n")
+        sys.stderr.flush()
+        os._exit(139)
+
+
+def always_crash(line):
+    if '"run"' in line:
+        os._exit(3)
+
+
+def hang(line):
+    if POISON in line:
+        time.sleep(3600)
+
+
+def garbage(line):
+    if POISON in line:
+        sys.stdout.write("Exception in thread main: not JSON at all\n")
+        sys.stdout.flush()
+
+
+def flaky(line):
+    """Breaks on every batch of more than one question, and never on a single one."""
+    if '"run"' in line and len(json.loads(line)["questions"]) > 1:
+        os._exit(1)
+
+
+BEFORE = {"crash": crash, "always_crash": always_crash, "hang": hang, "garbage": garbage,
+          "flaky": flaky}  # fmt: skip
+
+
+def bad_nonce(answer):
+    for result in answer.get("results", ()):
+        result["nonce"] = "always the same"
+
+
+def too_few(answer):
+    answer.get("results", []).clear()
+
+
+def bad_index(answer):
+    for result in answer.get("results", ()):
+        if len(result["steps"]) > 1:
+            result["steps"][1][1] = 10_000
+
+
+def too_short(answer):
+    for result in answer.get("results", ()):
+        del result["steps"][-1]
+
+
+def other_version(answer):
+    if "version" in answer:
+        answer["version"] = "0.9"
+
+
+AFTER = {"bad_nonce": bad_nonce, "too_few": too_few, "bad_index": bad_index,
+         "too_short": too_short, "lies": other_version}  # fmt: skip
+KINDS = {
+    "wrong": Wrong, "keeps_leader": KeepsLeader, "faults": Faults, "wrong_image": WrongImage,
+    "unresolved": Unresolved, "not_loadable": NotLoadable, "errs": Errs, "noisy": Noisy,
+    "no_load": NoLoad, "partial": Partial,
+}  # fmt: skip
+
+
+def main(mode, log=""):
+    if log:
+        with Path(log).open("a") as file:
+            file.write(f"{os.getpid()}\n")
+    if mode == "deaf":
+        time.sleep(3600)
+    if mode == "mute":
+        return
+    fake = KINDS.get(mode, Fake)()
+    for line in sys.stdin:
+        BEFORE.get(mode, lambda _: None)(line)
+        message = json.loads(line)
+        if "bye" in message:
+            return
+        answer = sdk.answer_message(fake, message)
+        AFTER.get(mode, lambda _: None)(answer)
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,50 @@
+"""Judging toy vectors against fakes, in tests."""
+
+import sys
+from collections import Counter
+
+from tests.support.toy import charter, keeps_leader
+
+from conform.connect.base import Deadlines, Start
+from conform.connect.stdio import StdioConnection
+from conform.follow import Siblings
+from conform.session import Session
+from conform.suites import item_of
+from conform.targets import python_path
+
+QUICK = Deadlines(hello=20.0, batch=2.0, one=1.0)
+
+
+def environment():
+    """Where children find our packages and the tests' own."""
+    root = sys.modules["tests"].__path__[0].rpartition("/")[0]
+    return {"PYTHONPATH": python_path()["PYTHONPATH"] + ":" + root}
+
+
+def fake_start(mode, *more, expect="", deadlines=QUICK):
+    command = (sys.executable, "-m", "tests.support.fakes.fake", mode, *more)
+    return Start(command, environment=environment(), expect=expect, deadlines=deadlines)
+
+
+def toy_siblings(*, overlay=True):
+    return Siblings(charter, {"leader_stays": keeps_leader} if overlay else {})
+
+
+def judge(mode, vectors, *, overlay=True, batch=64, deadlines=QUICK):
+    """The verdicts by id."""
+    connection = StdioConnection(fake_start(mode, deadlines=deadlines))
+    try:
+        session = Session(
+            connection, toy_siblings(overlay=overlay), deadlines, "test", charter.OBSERVES
+        )
+        return {
+            assessment.verdict.id: assessment.verdict
+            for judgement in session.run([item_of(v) for v in vectors], batch)
+            for assessment in judgement.assessments
+        }
+    finally:
+        connection.close()
+
+
+def kinds(verdicts):
+    return Counter(str(verdict.kind) for verdict in verdicts.values())
