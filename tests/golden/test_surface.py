@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 from pathlib import Path
 
+from charter.check.checker import check_everything
 from charter.diagnostics import Diagnostics
 from charter.source import Source
 from charter.syntax import nodes
@@ -30,6 +31,12 @@ def test_everything_looks_as_before_when_it_is_formatted() -> None:
 def test_a_vocabulary_looks_as_before_when_it_is_formatted() -> None:
     golden = (HERE / "formatted" / "types.charter").read_text(encoding="utf-8")
     assert show(parsed("vocabulary/types.charter")) == golden
+
+
+def test_everything_has_no_error_when_it_is_checked_with_all_its_variants() -> None:
+    diagnostics = Diagnostics()
+    check_everything((parsed("everything.charter"),), diagnostics)
+    assert [item.show() for item in diagnostics] == []
 
 
 def test_every_construct_occurs_when_everything_is_parsed() -> None:
