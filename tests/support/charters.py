@@ -28,7 +28,7 @@ def load(text: str, *, variant: str = "", mutant: str = "") -> ir.Model:
 def dump(text: str, *, variant: str = "", mutant: str = "") -> list[str]:
     """The lines of the dump that `WORDS` alone does not have."""
     plain = frozenset(show_model(load("")).splitlines())
-    lines = show_model(load(text, variant=variant, mutant=mutant)).splitlines()
+    lines = show_model(load(text, variant=variant, mutant=mutant)).splitlines()[1:]
     return [line for line in lines if line not in plain]
 
 

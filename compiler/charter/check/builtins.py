@@ -6,7 +6,7 @@ from typing import assert_never, cast
 
 from charter.check.infer_operators import pair
 from charter.check.scopes import Scope, unknown
-from charter.check.types import INT, is_unknown, show_type
+from charter.check.types import INT, count, is_unknown, show_type
 from charter.ir import nodes as ir
 from charter.ir import types as ty
 from charter.source import Span
@@ -23,8 +23,8 @@ def builtin(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     """A call of a built-in function."""
     name = cast(ir.BuiltinName, node.name.text)
     if len(node.args) not in _ARITY[name]:
-        wanted = " or ".join(str(count) for count in _ARITY[name])
-        message = f"`{name}` takes {wanted} arguments, {len(node.args)} are given"
+        wanted = " or ".join(count(number, "argument") for number in _ARITY[name])
+        message = f"`{name}` takes {wanted}, given: {len(node.args)}"
         return scope.wrong("type/arity", message, node.span)
     match name:
         case "min" | "max":

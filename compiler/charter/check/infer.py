@@ -10,7 +10,7 @@ from typing import assert_never
 
 from charter.check import infer_calls, infer_collections, infer_control, infer_operators
 from charter.check.scopes import Machine, Scope, suggest
-from charter.check.types import BOOL, INT, UNKNOWN, is_finite, is_unknown, show_type
+from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown, show_type
 from charter.ir import nodes as ir
 from charter.ir import types as ty
 from charter.syntax import nodes as sx
@@ -109,7 +109,7 @@ def _global_name(scope: Scope, node: sx.Ident) -> ir.Expr:
     if name in known.cases:
         union = known.cases[name]
         if union.params(name):
-            message = f"`{name}` has {len(union.params(name))} parameters"
+            message = f"`{name}` has {count(len(union.params(name)), 'parameter')}"
             return scope.wrong("type/arity", message, node.span, hint=f"write `{name}(...)`")
         return ir.UnionNew(name, (), type=union, span=node.span)
     kind = ty.Bool() if name == "bool" else known.types.get(name)

@@ -7,7 +7,7 @@ from typing import get_args
 
 from charter.check import builtins
 from charter.check.scopes import BUILTINS, Scope, suggest, unknown
-from charter.check.types import is_unknown, show_type
+from charter.check.types import count, is_unknown, show_type
 from charter.ir import nodes as ir
 from charter.ir import types as ty
 from charter.source import Span
@@ -43,7 +43,7 @@ def arguments(
 ) -> tuple[ir.Expr, ...]:
     """The arguments of a call by position."""
     if len(nodes) != len(params):
-        message = f"`{name.text}` takes {len(params)} arguments, {len(nodes)} are given"
+        message = f"`{name.text}` takes {count(len(params), 'argument')}, given: {len(nodes)}"
         wanted = ", ".join(f"{param.name}: {show_type(param.type)}" for param in params)
         scope.error("type/arity", message, name.span, hint=f"{name.text}({wanted})")
         return tuple(unknown(name.span) for _ in params)

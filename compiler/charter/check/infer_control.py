@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from charter.check.infer_operators import is_open
 from charter.check.scopes import Scope, suggest
-from charter.check.types import BOOL, UNKNOWN, fits, is_unknown, join, show_type
+from charter.check.types import BOOL, UNKNOWN, count, fits, is_unknown, join, show_type
 from charter.ir import nodes as ir
 from charter.ir import types as ty
 from charter.syntax import nodes as sx
@@ -105,7 +105,8 @@ def _case(scope: Scope, case: sx.Case, tags: Tags, expected: ty.Type | None) -> 
         scope.error("name/unknown", f"there is no case `{case.tag.text}`", case.tag.span, hint=hint)
         params = tuple(UNKNOWN for _ in case.names)
     if len(params) != len(case.names):
-        message = f"`{case.tag.text}` has {len(params)} parameters, {len(case.names)} are named"
+        wanted = count(len(params), "parameter")
+        message = f"`{case.tag.text}` has {wanted}, named: {len(case.names)}"
         scope.error("type/arity", message, case.tag.span)
         params = tuple(UNKNOWN for _ in case.names)
     names = []

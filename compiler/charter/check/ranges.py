@@ -334,13 +334,28 @@ class _Ranges:
     def fit(self, expr: ir.Expr, slot: ty.Type, place: Place) -> None:
         """A value that was not built here: by its interval, or by its type."""
         if isinstance(slot, ty.Int):
-            found = self.interval(expr, place)
-            wanted = of_type(slot)
-            if not self.arithmetic.inside(found, wanted):
-                self.report(expr, slot, found)
+            low, high = slot.low, slot.high
+            if not self.above(expr, low, place) or not self.below(expr, high, place):
+                self.report(expr, slot, self.interval(expr, place))
         elif not self.within(expr.type, slot):
             message = f"a value of {show_type(expr.type)} may be outside {show_type(slot)}"
             self.diagnostics.error("int/out-of-range", message, expr.span)
+
+    def above(self, expr: ir.Expr, low: ty.Limit | None, place: Place) -> bool:
+        """Is `expr` at least `low`? Of `max` one side suffices, of `min` both are needed."""
+        if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.name in ("min", "max"):
+            sides = (self.above(side, low, place) for side in expr.args)
+            if any(sides) if expr.name == "max" else all(sides):
+                return True
+        return self.arithmetic.inside(self.interval(expr, place), Interval(low, None))
+
+    def below(self, expr: ir.Expr, high: ty.Limit | None, place: Place) -> bool:
+        """Is `expr` at most `high`? Of `min` one side suffices, of `max` both are needed."""
+        if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.name in ("min", "max"):
+            sides = (self.below(side, high, place) for side in expr.args)
+            if any(sides) if expr.name == "min" else all(sides):
+                return True
+        return self.arithmetic.inside(self.interval(expr, place), Interval(None, high))
 
     def report(self, expr: ir.Expr, slot: ty.Int, found: Interval) -> None:
         if isinstance(expr, ir.Literal):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Literal
 
-from charter.check.types import UNKNOWN, fits, is_unknown, show_type
+from charter.check.types import UNKNOWN, fits, show_type
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
 from charter.ir import types as ty
@@ -196,9 +196,11 @@ def _mismatch_hint(actual: ty.Type, expected: ty.Type) -> str:
             return "write `set(...)`"
         case _, ty.Set() if fits(actual, expected.inner):
             return "write `{...}` around it"
+        case _, ty.Union(cases=cases):
+            made = (tag for tag, params in cases if len(params) == 1 and fits(params[0][1], actual))
+            tag = next(made, "")
+            return f"`{tag}(...)` makes one of it" if tag else ""
         case ty.Int(), ty.Counter():
             return "only a literal may stand for a counter; use `bump`"
-        case _ if is_unknown(actual):
-            return ""
         case _:
             return ""

@@ -9,7 +9,7 @@ from charter.check.infer_calls import arguments
 from charter.check.machines import FIFO_LIMIT, channel_type, content_type, end_names
 from charter.check.scopes import Channel, Machine, PartOf, Scope, Signature, suggest
 from charter.check.statements import Body, assign, doc_of, let, misplaced, pick
-from charter.check.types import BOOL, INT, UNKNOWN, is_unknown
+from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
 from charter.check.updates import KeyStep, Path
 from charter.ir import nodes as ir
 from charter.ir import types as ty
@@ -114,7 +114,7 @@ def _channel(body: Body, name: sx.Name, keys: Sequence[sx.Expr]) -> tuple[Channe
         body.scope.error("name/unknown", message, name.span, hint=hint)
         return None
     if len(keys) != len(channel.ends):
-        message = f"`{name.text}` has {len(channel.ends)} ends, {len(keys)} are given"
+        message = f"`{name.text}` has {count(len(channel.ends), 'end')}, given: {len(keys)}"
         body.scope.error("type/arity", message, name.span)
         return None
     cores = [body.scope.check(key, end) for key, end in zip(keys, channel.ends, strict=True)]

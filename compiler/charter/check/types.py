@@ -91,6 +91,11 @@ def is_finite(kind: ty.Type) -> bool:
             assert_never(kind)
 
 
+def count(number: int, noun: str) -> str:
+    """`1 argument`, `2 arguments`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def show_limit(limit: ty.Limit) -> str:
     """`3`, `max_log`, `max_log + 1`."""
     if not limit.const:

@@ -1,0 +1,86 @@
+"""Reading charters, and what comes out when they cannot be read or are wrong."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.charters import WORDS
+
+from charter import api
+from charter.diagnostics import Refused
+from charter.source import Source
+
+ROOT = Path(__file__).parents[3]
+COMPONENT = """component c { state on: bool = true
+  operation go() -> bool { branch ok { on' = false reply true } } }
+witness w of c: on"""
+
+
+def test_folder_is_one_protocol_in_the_order_of_its_names(tmp_path: Path) -> None:
+    (tmp_path / "2.charter").write_text(WORDS, encoding="utf-8")
+    (tmp_path / "1.charter").write_text(f"protocol test.words\n{COMPONENT}", encoding="utf-8")
+    (tmp_path / "notes.md").write_text("not a charter", encoding="utf-8")
+    assert [source.name[-9:] for source in api.read_sources(tmp_path)] == ["1.charter", "2.charter"]
+    assert [component.name for component in api.load(tmp_path).components] == ["c"]
+
+
+def test_files_of_two_protocols_are_not_mixed(tmp_path: Path) -> None:
+    (tmp_path / "1.charter").write_text(WORDS, encoding="utf-8")
+    (tmp_path / "2.charter").write_text("protocol other\n", encoding="utf-8")
+    assert [item.code for item in api.check(tmp_path).errors] == ["protocol/mixed"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("missing.charter", None, "missing.charter does not exist"),
+        ("latin.charter", b"protocol a\n-- \xe9\n", "latin.charter is not UTF-8 text (byte 14)"),
+        ("folder", "", "folder holds no file that ends in .charter"),
+    ],
+)
+def test_unreadable_path_is_one_sentence(
+    tmp_path: Path, name: str, content: bytes | str | None, sentence: str
+) -> None:
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content == "":
+        path.mkdir()
+    with pytest.raises(api.Unreadable) as error:
+        api.load(path)
+    assert str(error.value) == f"{tmp_path.as_posix()}/{sentence}"
+
+
+def test_errors_of_all_files_come_together(tmp_path: Path) -> None:
+    (tmp_path / "1.charter").write_text("protocol p\nfun f( = true", encoding="utf-8")
+    (tmp_path / "2.charter").write_text("protocol p\nfun g( = true", encoding="utf-8")
+    with pytest.raises(Refused) as refused:
+        api.load(tmp_path)
+    found = refused.value.diagnostics.errors
+    assert [item.span.source.name[-9:] for item in found] == ["1.charter", "2.charter"]
+
+
+def test_kafka_charter_is_in_order() -> None:
+    assert api.check(ROOT / "spec" / "kafka").errors == ()
+
+
+WORD = re.compile(r"\w+")
+
+
+def test_damaged_charters_are_refused_without_a_traceback() -> None:
+    """Words are exchanged, so that most texts still parse and the checker sees the damage."""
+    text = (ROOT / "tests" / "golden" / "surface" / "everything.charter").read_text("utf-8")
+    words = [match.span() for match in WORD.finditer(text)]
+    random_words = random.Random(7)
+    refused = 0
+    for _ in range(25):
+        one, other = sorted(random_words.sample(words, 2))
+        damaged = "".join(
+            (text[: one[0]], text[other[0] : other[1]], text[one[1] : other[0]],
+             text[one[0] : one[1]], text[other[1] :])
+        )  # fmt: skip
+        refused += bool(api.check_sources((Source("damaged", damaged),)).errors)
+    assert refused > 12

@@ -1,0 +1,228 @@
+"""Variants, mutants and overlays on the surface tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.charters import WORDS, codes, dump, load
+
+from charter import api
+from charter.check.edits import overlap
+from charter.diagnostics import Refused
+from charter.ir.show import show_model
+
+BASE = """fun free(r: Row) -> bool = r.owner == none
+component c {
+  state row: map Topic -> Row = [t in Topic: Row { owner: none, epoch: 0, isr: {} }]
+  operation go(t: Topic, b: Broker) -> Reply {
+    in any order {
+      branch off when row[t].isr == {}  reply rejected(OFF)
+      branch on when empty: b in row[t].isr and busy: not free(row[t])  reply rejected(ON)
+    }
+    branch done { row[t].owner' = present(b)  row[t].epoch' = bump(row[t].epoch)  reply nothing }
+  }
+}
+always safe of c: forall t in Topic: free(row[t]) or row[t].isr != {}
+witness w of c: took go/done
+instance tiny of c { Broker = 2 Topic = 1 }
+"""
+
+
+def difference(edits: str) -> tuple[set[str], set[str]]:
+    """Lines of the dump that a variant with these edits takes away, and those that it adds."""
+    text = BASE + f"variant v {{ {edits} }}"
+    plain, edited = set(dump(text)), set(dump(text, variant="v"))
+    return {line.strip() for line in plain - edited}, {line.strip() for line in edited - plain}
+
+
+@pytest.mark.parametrize(
+    ("edits", "gone", "new"),
+    [
+        ("replace fun free(r: Row) -> bool = true", {"= (r.owner eq none)"}, {"= true"}),
+        ("drop conjunct busy of c.go/on", {"when busy: not(free(@row[t]))"}, set()),
+        ("replace conjunct busy of c.go/on with t == t",
+         {"when busy: not(free(@row[t]))"}, {"when busy: (t eq t)"}),
+        ("drop update row of c.go/done",
+         {"@row' = (@row with [t: (@row[t] with {owner: present(b), epoch: "
+          "bump!(@row[t].epoch)})])"}, set()),
+        ("replace update row of c.go/done with row",
+         {"@row' = (@row with [t: (@row[t] with {owner: present(b), epoch: "
+          "bump!(@row[t].epoch)})])"}, {"@row' = @row"}),
+        ("drop property safe",
+         {"always safe of c",
+          ": (forall t in Topic: (free(@row[t]) or (@row[t].isr ne {})))"}, set()),
+        ("add witness w2 of c: took go/on", set(), {"witness w2 of c", ": took go/on"}),
+        ("add in c state more: bool = true", set(), {"state @more: bool = true"}),
+    ],
+)  # fmt: skip
+def test_edit_changes_its_rule_and_nothing_else(edits: str, gone: set[str], new: set[str]) -> None:
+    assert difference(edits) == (gone, new)
+
+
+def branches(edits: str) -> list[tuple[str, int]]:
+    model = load(BASE + f"variant v {{ {edits} }}", variant="v")
+    return [(branch.name, branch.group) for branch in model.components[0].operations[0].branches]
+
+
+def test_branch_is_dropped_from_its_group() -> None:
+    assert branches("drop branch c.go/off") == [("on", 1), ("done", 0)]
+
+
+def test_branch_is_added_before_another_one() -> None:
+    edit = "add in c.go before on branch new when b in row[t].isr and t != t  reply nothing"
+    assert branches(edit) == [("off", 1), ("new", 1), ("on", 1), ("done", 0)]
+
+
+def test_branch_is_replaced_in_its_place() -> None:
+    assert branches("replace in c.go branch off when free(row[t]) reply nothing") == [
+        ("off", 1),
+        ("on", 1),
+        ("done", 0),
+    ]
+
+
+def test_operation_is_added_and_dropped() -> None:
+    text = (
+        BASE
+        + """variant v { add in c operation stop() -> bool { branch ok reply true } }
+variant u after v { drop operation c.stop }"""
+    )
+    assert [o.name for o in load(text, variant="v").components[0].operations] == ["go", "stop"]
+    assert [o.name for o in load(text, variant="u").components[0].operations] == ["go"]
+
+
+def test_variant_stands_on_those_that_it_comes_after() -> None:
+    text = (
+        BASE
+        + """variant one { replace fun free(r: Row) -> bool = true }
+variant two after one { add in c state more: bool = true }"""
+    )
+    lines = dump(text, variant="two")
+    assert "  = true" in lines
+    assert "  state @more: bool = true" in lines
+
+
+def test_two_variants_that_change_one_rule_need_an_order() -> None:
+    text = (
+        BASE
+        + """variant one { drop branch c.go/on }
+variant two { drop conjunct busy of c.go/on }
+variant both after one, two { drop property safe }"""
+    )
+    assert codes(text) == ["variant/conflict", "edit/unknown-target"]
+    with pytest.raises(Refused):
+        load(text, variant="one+two")
+
+
+def test_variants_that_change_different_rules_are_joined() -> None:
+    text = (
+        BASE
+        + """variant one { drop branch c.go/off }
+variant two { drop conjunct busy of c.go/on }"""
+    )
+    model = load(text, variant="one+two")
+    guards = [len(b.guard) for b in model.components[0].operations[0].branches]
+    assert guards == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("c.go/on", "c.go/on:busy", True),
+        ("c.go/on:busy", "c.go/on:busy", True),
+        ("c.go", "c.go/on", True),
+        ("c.go", "c.going", False),
+        ("c.go/on:a", "c.go/on:b", False),
+        ("free", "freer", False),
+    ],
+)
+def test_addresses_overlap_if_one_is_inside_the_other(
+    left: str, right: str, expected: bool
+) -> None:
+    assert overlap(left, right) is expected
+    assert overlap(right, left) is expected
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "replace fun fre(r: Row) -> bool = true",
+        "replace always w of c: true",
+        "replace in d.go branch on reply nothing",
+        "replace in c.run branch on reply nothing",
+        "drop branch c.go/of",
+        "drop operation c.run",
+        "drop conjunct bussy of c.go/on",
+        "drop update count of c.go/done",
+        "drop property w",
+        "drop witness safe",
+        'drop scenario "none"',
+        "add in d state x: bool = true",
+        "add in c.go before nobody branch new reply nothing",
+    ],
+)
+def test_edit_without_a_target_is_reported_once(edit: str) -> None:
+    found = codes(BASE + f"variant v {{ {edit} }}")
+    expected = [] if edit == "replace always w of c: true" else ["edit/unknown-target"]
+    assert found == expected
+
+
+def test_mutant_may_be_a_bad_protocol_but_not_a_wrong_one() -> None:
+    shadowed = "mutant m in tiny { drop conjunct empty of c.go/on drop conjunct busy of c.go/on }"
+    assert codes(BASE + shadowed + " caught by safe") == []
+    wrong = "mutant m in tiny { replace conjunct busy of c.go/on with t } caught by safe"
+    assert codes(BASE + wrong) == ["type/mismatch"]
+
+
+def test_mutant_is_another_model_of_the_same_protocol() -> None:
+    text = BASE + "mutant m in tiny { drop conjunct busy of c.go/on } caught by safe"
+    plain, bent = load(text), load(text, mutant="m")
+    assert plain.mutants[0].addresses == ("c.go/on:busy",)
+    assert len(bent.components[0].operations[0].branches[1].guard) == 1
+    assert bent.functions == plain.functions
+
+
+def test_properties_that_name_a_dropped_branch_are_left_out_of_a_mutant() -> None:
+    text = BASE + "mutant m in tiny { drop branch c.go/done } caught by safe"
+    assert [p.name for p in load(text, mutant="m").properties] == ["safe"]
+
+
+OVERLAY = """protocol test.words
+overlay target of c {
+  entry never_on documented_difference for "1.0".."" cites silent because "seen" {
+    drop branch c.go/on
+  }
+  entry always_free suspected_defect { replace fun free(r: Row) -> bool = true }
+}
+"""
+
+
+def test_overlay_entries_are_applied_by_name(tmp_path: Path) -> None:
+    charter, overlay = tmp_path / "a.charter", tmp_path / "target.charter"
+    charter.write_text(WORDS + BASE, encoding="utf-8")
+    overlay.write_text(OVERLAY, encoding="utf-8")
+    chosen = api.load(charter, api.Selection(overlay=(overlay, ("never_on",))))
+    assert [b.name for b in chosen.components[0].operations[0].branches] == ["off", "done"]
+    assert "  = (r.owner eq none)" in show_model(chosen)
+    assert [entry.name for entry in api.overlay_entries(overlay)] == ["never_on", "always_free"]
+    assert api.overlay_entries(overlay)[0].first_release == "1.0"
+    assert not api.check_overlay(charter, overlay).errors
+    with pytest.raises(Refused):
+        api.load(charter, api.Selection(overlay=(overlay, ("nothing",))))
+
+
+def test_flattened_charter_means_the_same_as_the_variant(tmp_path: Path) -> None:
+    charter = tmp_path / "a.charter"
+    edits = "drop conjunct busy of c.go/on add in c state more: bool = true"
+    charter.write_text(WORDS + BASE + f"variant v {{ {edits} }}", encoding="utf-8")
+    text = api.flattened(charter, "v")
+    chosen = api.load(charter, api.Selection(variant="v"))
+    assert show_model(api.load_text(text)) == show_model(chosen).replace(" variant v", "")
+
+
+def test_unknown_selection_is_refused() -> None:
+    for choice in ({"variant": "x"}, {"mutant": "x"}):
+        with pytest.raises(Refused) as refused:
+            load(BASE, **choice)
+        assert [item.code for item in refused.value.diagnostics.errors] == ["variant/unknown"]

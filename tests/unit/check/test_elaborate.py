@@ -1,0 +1,261 @@
+"""Surface to core: what is resolved, spelled out, and generated."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.charters import body, branch, codes, dump, load
+
+from charter.ir import types as ty
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "core"),
+    [
+        ("{ b in s if b != c }", "set Broker", "set{b for b in s if (b ne c)}"),
+        ("{ r for b in s, r in m[b] }", "set Broker",
+         "union{set{r for r in m[b] if true} for b in s if true}"),
+        ("forall a in s, b in s: a == b", "bool",
+         "(forall a in s: (forall b in s: (a eq b)))"),
+        ("c not in s", "bool", "not((c in s))"),
+        ("[b in Broker: {}]", "map Broker -> set Broker", "[b in Broker: {}]"),
+        ("row with { epoch: 7 }", "Row", "(row with {epoch: Epoch#7})"),
+        ("Row { isr: s, owner: none, epoch: 0 }", "Row", "Row{none, Epoch#0, s}"),
+        ("if none == row.owner then OFF else ON", "Status",
+         "(if (none eq row.owner) then OFF else ON)"),
+        ("granted(bump(row.epoch))", "Reply", "granted(bump!(row.epoch))"),
+        ("match row.owner { present(o) -> {o}, none -> {} }", "set Broker",
+         "(match row.owner {present(o) -> {o}, none -> {}})"),
+        ("-1 + size(s)", "int -1..limit",
+         "(-1 add size!(s))"),
+    ],
+)  # fmt: skip
+def test_expression_becomes_core(text: str, result: str, core: str) -> None:
+    params = "s: set Broker, m: map Broker -> set Broker, c: Broker, row: Row"
+    if result.startswith("int"):
+        text = f"max(-1, min({text}, limit))"
+        core = f"max!(-1, min!({core}, limit))"
+    assert body(text, result, params) == core
+
+
+def test_empty_literals_take_the_type_of_the_other_side() -> None:
+    function = load("fun f(s: set Broker) -> bool = {} != s").functions[0]
+    comparison = function.body
+    assert isinstance(comparison.type, ty.Bool)
+    assert comparison.left.type == ty.Set(ty.Sort("Broker"))  # type: ignore[union-attr]
+
+
+def test_shorthand_update_becomes_an_update_of_the_whole_variable() -> None:
+    assert branch("row[t].isr' = {b}") == ["@row' = (@row with [t: (@row[t] with {isr: {b}})])"]
+
+
+def test_updates_of_two_fields_become_one_update() -> None:
+    assert branch("row[t].isr' = {b} row[t].epoch' = bump(row[t].epoch)") == [
+        "@row' = (@row with [t: (@row[t] with {isr: {b}, epoch: bump!(@row[t].epoch)})])"
+    ]
+
+
+def test_updates_of_two_members_of_an_enum_become_one_update() -> None:
+    assert branch("light[ON]' = true light[OFF]' = light[ON]") == [
+        "@light' = ((@light with [ON: true]) with [OFF: @light[ON]])"
+    ]
+
+
+def test_updates_of_one_field_at_two_keys_are_refused() -> None:
+    text = """component c {
+  state row: map Topic -> set Broker = [t in Topic: {}]
+  operation go(t: Topic, u: Topic) -> bool { branch only { row[t]' = {} row[u]' = {} reply true } }
+}
+witness w of c: took go/only"""
+    assert codes(text) == ["effect/double-update"]
+
+
+def test_pick_with_an_index_is_a_map_of_options() -> None:
+    lines = branch("pick next for x in Topic in row[x].isr or none row[t].owner' = next[u]")
+    assert lines == [
+        "pick next: map Topic -> option Broker for x in Topic in @row[x].isr or none",
+        "@row' = (@row with [t: (@row[t] with {owner: next[u]})])",
+    ]
+
+
+def test_a_name_has_one_type_within_a_declaration() -> None:
+    text = "(let x = true in x) and (let x = ON in x == OFF)"
+    assert body(text) == "((let x = true in x) and (let x_2 = ON in (x_2 eq OFF)))"
+
+
+def test_lets_of_an_operation_stand_before_the_guards_of_later_branches() -> None:
+    model = load("""component c {
+  state on: bool = false
+  operation go() -> bool {
+    let a = on
+    branch first when a  reply a
+    let b = not a
+    in any order { branch second when b  reply b  branch third when not b  reply a }
+    branch last reply b
+  }
+}
+witness w of c: took go/last""")
+    branches = model.components[0].operations[0].branches
+    assert [(b.name, b.group, [let.name for let in b.lets]) for b in branches] == [
+        ("first", 0, ["a"]),
+        ("second", 1, ["a", "b"]),
+        ("third", 1, ["a", "b"]),
+        ("last", 0, ["a", "b"]),
+    ]
+
+
+def test_conjuncts_without_a_label_are_called_by_position() -> None:
+    model = load("""component c {
+  state on: bool = false
+  operation go(a: bool) -> bool { branch yes when a and known: on and not on  reply true
+    branch no reply false } }
+witness w of c: took go/no""")
+    guard = model.components[0].operations[0].branches[0].guard
+    assert [part.label for part in guard] == ["1", "known", "3"]
+
+
+SYSTEM = """component node {
+  state on: bool = true
+  operation hear(b: Broker) -> bool { branch heard { on' = b == b reply on } }
+}
+system ring {
+  node: map Broker -> node
+  CHANNEL
+  STEP
+}
+witness w of ring: some b in Broker: node'[b].on"""
+
+
+def ring(channel: str, step: str) -> list[str]:
+    lines = dump(SYSTEM.replace("CHANNEL", channel).replace("STEP", step))
+    first = lines.index("  part node: map Broker -> node")
+    last = next(n for n, line in enumerate(lines) if line.startswith("witness"))
+    return [line.strip() for line in lines[first + 1 : last]]
+
+
+def test_parts_of_a_map_have_maps_as_state() -> None:
+    assert ring("", "")[0] == ("state @node.on: map Broker -> bool = [node_index in Broker: true]")
+
+
+def test_slot_is_an_option_that_must_be_free_to_send_and_full_to_receive() -> None:
+    lines = ring(
+        "channel mail: Broker carries Status slot",
+        "step say(b: Broker) { send mail[b] ON } step hear(b: Broker) { receive m from mail[b] }",
+    )
+    assert lines[1:] == [
+        "state @mail: map Broker -> option Status = [receiver in Broker: none]",
+        "step say(b: Broker)",
+        "require (@mail[b] eq none)",
+        "@mail' = (@mail with [b: present(ON)])",
+        "step hear(b: Broker)",
+        "require (@mail[b] ne none)",
+        "let m: Status = value!(@mail[b])",
+        "@mail' = (@mail with [b: none])",
+    ]
+
+
+def test_lossy_channel_has_a_step_that_loses() -> None:
+    lines = ring("channel mail: Broker -> Broker carries Status set lossy", "")
+    assert lines[2:] == [
+        "step lose_mail(sender: Broker, receiver: Broker)",
+        "require (@mail[sender][receiver] ne {})",
+        "pick lost: Status in @mail[sender][receiver]",
+        "@mail' = (@mail with [sender: (@mail[sender] with "
+        "[receiver: (@mail[sender][receiver] difference {lost})])])",
+    ]
+
+
+def test_duplicating_channel_may_keep_what_was_received() -> None:
+    lines = ring(
+        "channel mail: Broker carries Status fifo duplicating",
+        "step hear(b: Broker) { receive m from mail[b] }",
+    )
+    assert lines[1] == "state @mail: map Broker -> seq Status max 4 = [receiver in Broker: <>]"
+    assert lines[4:] == [
+        "let m: Status = item!(@mail[b], 0)",
+        "pick keep_m: bool in bool",
+        "@mail' = (@mail with [b: (if keep_m then @mail[b] else drop!(@mail[b], 1))])",
+    ]
+
+
+def test_budget_counts_down() -> None:
+    lines = ring("", "step stop(b: Broker) budget limit { node[b].hear(b) }")
+    assert lines[1:] == [
+        "state @budget.limit: int 0..limit = limit",
+        "step stop(b: Broker)",
+        "require (@budget.limit gt 0)",
+        "@budget.limit' = (@budget.limit sub 1)",
+        "node[b].hear(b)",
+    ]
+
+
+PLACE = """component c {
+  state who: set Broker = {}
+  state what: set Topic = {}
+  state n: int 0..limit = 0
+  operation go(b: Broker) -> bool { branch ok { who' = who | {b} reply true } }
+}
+witness w of c: took go/ok
+"""
+
+
+def test_elements_without_names_are_called_by_their_sort() -> None:
+    model = load(PLACE + "instance tiny of c { Broker = 2 Topic = 1 limit = 3 start n = 2 }")
+    assert model.instances[0].sorts == (("Broker", ("b1", "b2")), ("Topic", ("t1",)))
+    assert model.instances[0].consts == (("limit", 3),)
+
+
+def test_elements_of_sorts_that_clash_get_the_whole_name() -> None:
+    text = PLACE.replace("set Topic", "set Board") + "sort Board"
+    model = load(text + " instance tiny of c { Broker = 1 Board = 1 limit = 0 }")
+    assert model.instances[0].sorts == (("Broker", ("broker1",)), ("Board", ("board1",)))
+
+
+def test_let_of_a_scenario_is_read_anew_in_each_line() -> None:
+    lines = dump(
+        PLACE
+        + """scenario "s" of c { Broker = {x, y} Topic = 1 limit = 0
+  let all = who
+  let unused = n
+  do go(x) -> ok
+  expect all == {x}
+}"""
+    )
+    assert lines[-2:] == [
+        "  do go(Broker#0) -> ok",
+        "  expect (let all = @who in (all eq {Broker#0}))",
+    ]
+
+
+def test_an_element_may_not_mean_something_else() -> None:
+    start = PLACE + "instance tiny of c { limit = 0 "
+    assert codes(start + "Broker = {who} Topic = 1 }") == ["name/shadows"]
+    assert codes(start + "Broker = {a} Topic = {a} }")[0] == "name/duplicate"
+
+
+def test_observables_compare_by_type() -> None:
+    model = load("""component c {
+  state session: map Broker -> option Session = [b in Broker: none]
+  state row: map Topic -> Row = [t in Topic: Row { owner: none, epoch: 0, isr: {} }]
+  observe published { session, row.epoch: difference }
+  observe all { row }
+}
+witness w of c: session == session""")
+    seen = model.components[0].observables
+    assert [(o.level, o.path, o.mode) for o in seen] == [
+        ("published", ("session",), "opaque"),
+        ("published", ("row", "epoch"), "difference"),
+        ("all", ("row",), "exact"),
+    ]
+
+
+def test_comments_become_documentation() -> None:
+    model = load("""-- Who may lead.
+fun f(b: Broker) -> bool = true
+-- The state of one thing.
+record Thing {
+  -- whether it is on
+  on: bool
+}""")
+    assert model.functions[0].doc == "Who may lead."
+    assert dict(model.docs)["Thing"] == "The state of one thing."
+    assert dict(model.docs)["Thing.on"] == "whether it is on"

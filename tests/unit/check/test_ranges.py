@@ -1,0 +1,139 @@
+"""Which arithmetic is accepted, and that what is accepted never leaves its range."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from tests.support.charters import codes
+
+from charter.check.intervals import Arithmetic, Interval, exactly
+from charter.ir import types as ty
+
+PARAMS = "n: int 0..limit, m: int 0..3, s: set Status, q: seq Status max 4"
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ("int 0..limit", "n"),
+        ("int 0..limit + 1", "n + 1"),
+        ("int 0..limit", "min(n + m, limit)"),
+        ("int 0..limit", "max(n - 1, 0)"),
+        ("int 0..9", "n"),
+        ("int 0..12", "n + m"),
+        ("int 0..9", "m * m"),
+        ("int -3..0", "-m"),
+        ("int 0..2", "size(s)"),
+        ("int 0..4", "size(q)"),
+        ("int 0..limit", "if n < limit then n + 1 else n"),
+        ("int 0..limit", "if n == limit then n else n + 1"),
+        ("int 0..limit", "if not (n >= limit) then n + 1 else 0"),
+        ("int 0..limit", "if n > 0 and m == 1 then n - m else n"),
+        ("int 0..3", "if n <= 3 then n else 3"),
+        ("int 0..limit", "let k = n in if k < limit then k + 1 else k"),
+        ("int 0..limit", "let open = n < limit in if open then n + 1 else n"),
+    ],
+)
+def test_arithmetic_that_stays_inside_is_accepted(result: str, text: str) -> None:
+    assert codes(f"fun f({PARAMS}) -> {result} = {text}") == []
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ("int 0..limit", "n + 1"),
+        ("int 0..limit", "n - 1"),
+        ("int 0..8", "n"),
+        ("int 0..limit", "m"),
+        ("int 0..limit", "if n < limit or m == 1 then n + 1 else n"),
+        ("int 0..limit", "if n <= limit then n + 1 else n"),
+        ("int 0..1", "size(s)"),
+        ("int 0..3", "5"),
+        ("int 0..8", "m * m"),
+        ("set int 0..limit", "{ k + 1 for k in {n} }"),
+        ("option int 0..limit", "present(n + 1)"),
+    ],
+)
+def test_arithmetic_that_may_leave_is_refused(result: str, text: str) -> None:
+    assert codes(f"fun f({PARAMS}) -> {result} = {text}") == ["int/out-of-range"]
+
+
+COMPONENT = """record Box {{ n: int 0..limit }}
+component c {{
+  state n: int 0..limit = 0
+  state box: Box = Box {{ n: 0 }}
+  state each: map Status -> int 0..limit = [s in Status: 0]
+  operation go(s: Status) -> bool {{ {branches} }}
+}}
+witness w of c: n > 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("branches", "found"),
+    [
+        ("branch ok { n' = n + 1 reply true }", ["int/out-of-range"]),
+        ("branch ok when n < limit { n' = n + 1 reply true } branch no reply false", []),
+        ("branch full when n == limit reply false branch ok { n' = n + 1 reply true }", []),
+        ("branch a when n == limit and s == ON reply false branch ok { n' = n + 1 reply true }",
+         ["int/out-of-range"]),
+        ("branch ok { box.n' = box.n + 1 reply true }", ["int/out-of-range"]),
+        ("branch ok when box.n < limit { box.n' = box.n + 1 reply true } branch no reply true", []),
+        ("branch ok when each[s] < limit { each[s]' = each[s] + 1 reply true } "
+         "branch no reply true", []),
+        ("branch ok when each[ON] < limit { each[s]' = each[s] + 1 reply true } "
+         "branch no reply true", ["int/out-of-range"]),
+        ("let k = each[s] branch ok when k < limit { each[s]' = k + 1 reply true } "
+         "branch no reply true", []),
+    ],
+)  # fmt: skip
+def test_guards_narrow_the_paths_that_they_compare(branches: str, found: list[str]) -> None:
+    assert codes(COMPONENT.format(branches=branches)) == found
+
+
+def test_an_instance_fixes_the_constants() -> None:
+    text = COMPONENT.format(branches="branch ok reply true")
+    assert codes(text + "instance a of c { limit = 2 start n = 2 }") == []
+    assert codes(text + "instance a of c { limit = 2 start n = 3 }") == ["int/out-of-range"]
+
+
+SMALL = [Interval(ty.Limit("", a), ty.Limit("", b)) for a in range(-2, 3) for b in range(a, 3)]
+
+
+def numbers(interval: Interval) -> range:
+    assert interval.low is not None and interval.high is not None
+    return range(interval.low.plus, interval.high.plus + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [
+        ("add", lambda a, b: a + b),
+        ("subtract", lambda a, b: a - b),
+        ("multiply", lambda a, b: a * b),
+        ("smaller", min),
+        ("greater", max),
+    ],
+)
+def test_interval_holds_every_result_and_its_ends_are_taken(name: str, of: object) -> None:
+    reckon = Arithmetic({})
+    assert callable(of)
+    for left, right in product(SMALL, SMALL):
+        found = getattr(reckon, name)(left, right)
+        results = {of(a, b) for a in numbers(left) for b in numbers(right)}
+        assert min(results) == found.low.plus
+        assert max(results) == found.high.plus
+
+
+def test_limits_with_constants_are_compared_for_all_their_values() -> None:
+    consts: dict[str, ty.Type] = {
+        "few": ty.Int(ty.Limit("", 1), ty.Limit("", 3)),
+        "many": ty.Int(ty.Limit("few", 0), ty.Limit("", 9)),
+    }
+    reckon = Arithmetic(consts)
+    assert reckon.at_most(ty.Limit("few", 0), ty.Limit("", 3))
+    assert not reckon.at_most(ty.Limit("few", 1), ty.Limit("", 3))
+    assert reckon.at_most(ty.Limit("", 1), ty.Limit("many", 0))
+    assert not reckon.at_most(ty.Limit("few", 0), ty.Limit("many", 0))
+    assert reckon.inside(exactly(1), Interval(ty.Limit("", 0), ty.Limit("few", 0)))
