@@ -13,6 +13,7 @@ from charter.check.scopes import Machine, Scope, suggest
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown, show_type
 from charter.ir import nodes as ir
 from charter.ir import types as ty
+from charter.source import Span
 from charter.syntax import nodes as sx
 
 
@@ -235,10 +236,21 @@ def took(scope: Scope, node: sx.Took) -> ir.Expr:
         hint = suggest(name, machine.operations)
         message = f"{machine.name} has no {kind} `{name}`"
         return scope.wrong("name/unknown", message, node.operation.span, hint=hint)
-    if node.branch is None:
+    if node.branch is None and machine.is_system:
         return ir.Took(name, type=BOOL, span=node.span)
+    if node.branch is None:
+        return _took_any(name, operation.branches, node.span)
     if node.branch.text not in operation.branches:
         message = f"{name} has no branch `{node.branch.text}`"
         hint = suggest(node.branch.text, operation.branches)
         return scope.wrong("name/unknown", message, node.branch.span, hint=hint)
     return ir.Took(f"{name}/{node.branch.text}", type=BOOL, span=node.span)
+
+
+def _took_any(operation: str, branches: tuple[str, ...], span: Span) -> ir.Expr:
+    """`took operation`: one of its branches."""
+    found: ir.Expr = ir.Literal(False, type=BOOL, span=span)
+    for position, branch in enumerate(branches):
+        one = ir.Took(f"{operation}/{branch}", type=BOOL, span=span)
+        found = ir.Binary("or", found, one, type=BOOL, span=span) if position else one
+    return found

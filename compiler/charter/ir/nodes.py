@@ -41,7 +41,8 @@ class Literal(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Local(Typed):
-    """A parameter, a let, a pick, or a bound variable. Names are unique within a declaration."""
+    """A parameter, a let, a pick, or a bound variable. Within a declaration a name has one type and
+    is never shadowed; scopes that stand side by side may use the same one."""
 
     name: str
 

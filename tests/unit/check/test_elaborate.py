@@ -259,3 +259,10 @@ record Thing {
     assert model.functions[0].doc == "Who may lead."
     assert dict(model.docs)["Thing"] == "The state of one thing."
     assert dict(model.docs)["Thing.on"] == "whether it is on"
+
+
+def test_took_of_an_operation_is_one_of_its_branches() -> None:
+    text = """component c { state on: bool = true
+  operation go() -> bool { branch yes when on reply true branch no reply false } }
+witness w of c: took go"""
+    assert dump(text)[-1] == "  : (took go/yes or took go/no)"

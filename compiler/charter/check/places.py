@@ -1,0 +1,75 @@
+"""Which place each part of an expression goes to, for the check of ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.ir.walk import children
+
+
+def inner_of(slot: ty.Type | None) -> ty.Type | None:
+    return slot.inner if isinstance(slot, ty.Option | ty.Set | ty.Seq | ty.Ranking) else None
+
+
+def is_built_here(expr: ir.Expr) -> bool:
+    """Are the parts of the value places of their own, checked one by one?"""
+    match expr:
+        case (
+            ir.Present() | ir.SetNew() | ir.SeqNew() | ir.MapNew() | ir.MapWith() | ir.RecordNew()
+            | ir.RecordWith() | ir.UnionNew()
+        ):  # fmt: skip
+            return True
+        case ir.Binary(op="union" | "intersection" | "difference"):
+            return True
+        case ir.Builtin(name="append"):
+            return True
+        case ir.Literal(value=None):
+            return True
+        case _:
+            return False
+
+
+Slots = tuple[tuple[ir.Expr, ty.Type | None], ...]
+
+
+def places(
+    expr: ir.Expr, slot: ty.Type | None, functions: Mapping[str, tuple[ty.Type, ...]]
+) -> Slots:
+    """The children of `expr`, each with the type of the place that it goes to."""
+    match expr:
+        case ir.Present():
+            return ((expr.inner, inner_of(slot)),)
+        case ir.SetNew() | ir.SeqNew():
+            inner = inner_of(slot)
+            return tuple((item, inner) for item in expr.items)
+        case ir.MapNew():
+            return ((expr.value, slot.value if isinstance(slot, ty.Map) else None),)
+        case ir.MapWith() if isinstance(expr.type, ty.Map):
+            kind = expr.type
+            pairs = ((part, wanted) for key, value in expr.entries
+                     for part, wanted in ((key, kind.key), (value, kind.value)))  # fmt: skip
+            return ((expr.target, slot), *pairs)
+        case ir.MapGet() if isinstance(expr.target.type, ty.Map):
+            return ((expr.target, None), (expr.key, expr.target.type.key))
+        case ir.RecordNew() if isinstance(expr.type, ty.Record):
+            kinds = (kind for _, kind in expr.type.fields)
+            return tuple(zip(expr.fields, kinds, strict=True))
+        case ir.RecordWith() if isinstance(expr.type, ty.Record):
+            record = expr.type
+            changed = ((value, record.field_type(name)) for name, value in expr.fields)
+            return ((expr.target, None), *changed)
+        case ir.UnionNew() if isinstance(expr.type, ty.Union):
+            params = (kind for _, kind in expr.type.params(expr.tag))
+            return tuple(zip(expr.args, params, strict=True))
+        case ir.Call():
+            return tuple(zip(expr.args, functions.get(expr.function, ()), strict=False))
+        case ir.Binary(op="union"):
+            return ((expr.left, slot), (expr.right, slot))
+        case ir.Binary(op="intersection" | "difference"):
+            return ((expr.left, slot), (expr.right, None))
+        case ir.Builtin(name="append", args=(items, item)):
+            return ((items, slot), (item, inner_of(items.type)))
+        case _:
+            return tuple((child, None) for child in children(expr))
