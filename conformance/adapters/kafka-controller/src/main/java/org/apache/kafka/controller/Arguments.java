@@ -2,6 +2,7 @@ package org.apache.kafka.controller;
 
 import org.apache.kafka.common.Uuid;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -18,14 +19,15 @@ final class Arguments {
         Object observation(int step);
     }
 
-    private final Map<?, ?> given;
+    private final Map<String, Object> resolved = new HashMap<>();
     private final Names names;
     private final Past past;
 
+    /** Resolves every reference, needed or not; one that leads nowhere is a Refusal. */
     Arguments(Map<?, ?> given, Names names, Past past) {
-        this.given = given;
         this.names = names;
         this.past = past;
+        given.forEach((name, value) -> resolved.put((String) name, resolve(value)));
     }
 
     int broker(String name) {
@@ -50,13 +52,13 @@ final class Arguments {
 
     /** A counter or another number. */
     int number(String name) {
-        Object value = resolve(required(name));
-        return value == null ? NEVER_REACHED : ((Long) value).intValue();
+        Object value = required(name);
+        return isNeverIssued(value) ? NEVER_REACHED : ((Long) value).intValue();
     }
 
     /** A broker epoch; -1, Kafka's wildcard, for none. */
     long epoch(String name) {
-        return epochOf(given.get(name));
+        return epochOf(resolved.get(name));
     }
 
     /** The epoch of one broker in a map from brokers to epochs. */
@@ -73,13 +75,12 @@ final class Arguments {
         if (value == null) {
             return NONE;
         }
-        Object resolved = resolve(value);
-        return resolved == null ? NEVER_ISSUED : parseEpoch((String) resolved);
+        return isNeverIssued(value) ? NEVER_ISSUED : parseEpoch((String) value);
     }
 
     Uuid topicId(String name) {
-        Object resolved = resolve(required(name));
-        return resolved == null ? Names.neverIssuedTopicId() : names.topicId((String) resolved);
+        Object value = required(name);
+        return isNeverIssued(value) ? Names.neverIssuedTopicId() : names.topicId((String) value);
     }
 
     /** The number behind "@17". */
@@ -91,25 +92,32 @@ final class Arguments {
     }
 
     private Object required(String name) {
-        Object value = given.get(name);
+        Object value = resolved.get(name);
         if (value == null) {
             throw Refusal.error("the argument " + name + " is missing");
         }
         return value;
     }
 
-    /** The literal itself, what a reference points at, or null for a value that was never issued. */
+    private static boolean isNeverIssued(Object value) {
+        return value instanceof Map<?, ?> form && form.containsKey("never_issued");
+    }
+
+    /** The value with what its references point at in their place. */
     private Object resolve(Object value) {
-        if (!(value instanceof Map<?, ?> form)) {
+        if (value instanceof List<?> items) {
+            return items.stream().map(this::resolve).toList();
+        }
+        if (!(value instanceof Map<?, ?> form) || isNeverIssued(value)) {
             return value;
         }
-        if (form.containsKey("never_issued")) {
-            return null;
+        if (form.get("ref") instanceof List<?> reference) {
+            Object found = follow(reference);
+            return form.get("plus") instanceof Long plus ? (Object) ((Long) found + plus) : found;
         }
-        List<?> reference = (List<?>) form.get("ref");
-        Object found = follow(reference);
-        Object plus = form.get("plus");
-        return plus == null ? found : (Object) ((Long) found + (Long) plus);
+        Map<Object, Object> members = new HashMap<>();
+        form.forEach((key, member) -> members.put(key, resolve(member)));
+        return members;
     }
 
     private Object follow(List<?> reference) {

@@ -25,11 +25,15 @@ final class Names {
 
     /** `sorts` maps each sort to its elements and their concrete numbers. */
     Names(Map<?, ?> sorts) {
-        ((Map<?, ?>) sorts.get("Broker")).forEach((name, id) -> {
+        elements(sorts, "Broker").forEach((name, id) -> {
             brokers.put((String) name, ((Long) id).intValue());
             brokerTexts.put(((Long) id).intValue(), Json.quote((String) name));
         });
-        ((Map<?, ?>) sorts.get("Topic")).forEach((name, id) -> topics.put((String) name, "topic-" + id));
+        elements(sorts, "Topic").forEach((name, id) -> topics.put((String) name, "topic-" + id));
+    }
+
+    private static Map<?, ?> elements(Map<?, ?> sorts, String sort) {
+        return sorts.get(sort) instanceof Map<?, ?> elements ? elements : Map.of();
     }
 
     /** Names of brokers in order, with their ids. */
