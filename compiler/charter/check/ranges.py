@@ -177,6 +177,12 @@ class _Ranges:
         locals_ = {**place.locals, name: self.interval(value, place)}
         return replace(place, values=values, locals=locals_)
 
+    def ranging(self, place: Place, name: str, domain: ir.Expr) -> Place:
+        """The place where `name` is a member of `domain`."""
+        if not isinstance(domain.type, ty.Set) or not isinstance(domain.type.inner, ty.Int):
+            return place
+        return replace(place, locals={**place.locals, name: self.of_members(domain, place)})
+
     def assume(self, place: Place, condition: ir.Expr, *, truth: bool) -> Place:
         """The place after `condition` turned out to be `truth`."""
         match condition:
@@ -295,11 +301,38 @@ class _Ranges:
                 return self.arithmetic.greater(
                     self.interval(left, place), self.interval(right, place)
                 )
+            case "min" | "max", (group,):
+                return self.of_members(group, place)
             case "default", (_, otherwise):
                 inner = of_type(expr.type)
                 return self.arithmetic.either(inner, self.interval(otherwise, place))
             case _:
                 return of_type(expr.type)
+
+    def of_members(self, group: ir.Expr, place: Place) -> Interval:
+        """Where all members of a set of numbers lie."""
+        match group:
+            case ir.SetNew(items=(first, *rest)):
+                found = self.interval(first, place)
+                for item in rest:
+                    found = self.arithmetic.either(found, self.interval(item, place))
+                return found
+            case ir.Binary(op="union", left=left, right=right):
+                return self.arithmetic.either(
+                    self.of_members(left, place), self.of_members(right, place)
+                )
+            case ir.Binary(op="intersection" | "difference", left=left):
+                return self.of_members(left, place)
+            case ir.Comprehend():
+                inside = self.ranging(place, group.name, group.domain)
+                inside = self.assume(inside, group.condition, truth=True)
+                if group.flatten:
+                    return self.of_members(group.body, inside)
+                return self.interval(group.body, inside)
+            case ir.Local(name=name) if name in place.values:
+                return self.of_members(place.values[name], place)
+            case _:
+                return of_type(group.type.inner) if isinstance(group.type, ty.Set) else ANY
 
     # --- where numbers go ------------------------------------------------------------------------
 
@@ -323,9 +356,13 @@ class _Ranges:
                 self.flow(expr.right, None, narrowed)
             case ir.Comprehend():
                 self.flow(expr.domain, None, place)
-                self.flow(expr.condition, None, place)
+                inside = self.ranging(place, expr.name, expr.domain)
+                self.flow(expr.condition, None, inside)
                 inner = slot if expr.flatten else inner_of(slot)
-                self.flow(expr.body, inner, self.assume(place, expr.condition, truth=True))
+                self.flow(expr.body, inner, self.assume(inside, expr.condition, truth=True))
+            case ir.Quantified():
+                self.flow(expr.domain, None, place)
+                self.flow(expr.body, None, self.ranging(place, expr.name, expr.domain))
             case _:
                 for child, wanted in places(expr, slot, self.functions):
                     self.flow(child, wanted, place)

@@ -32,6 +32,8 @@ PARAMS = "n: int 0..limit, m: int 0..3, s: set Status, q: seq Status max 4"
         ("int 0..limit", "if n > 0 and m == 1 then n - m else n"),
         ("int 0..3", "if n <= 3 then n else 3"),
         ("int 0..limit", "let k = n in if k < limit then k + 1 else k"),
+        ("int 0..4", "min({size(q), m} | { k for k in {m} if k > 1 })"),
+        ("int 0..3", "let all = { min(k, 3) for k in {m, n} } in max(all)"),
         ("int 0..limit", "let open = n < limit in if open then n + 1 else n"),
     ],
 )
@@ -51,6 +53,7 @@ def test_arithmetic_that_stays_inside_is_accepted(result: str, text: str) -> Non
         ("int 0..1", "size(s)"),
         ("int 0..3", "5"),
         ("int 0..8", "m * m"),
+        ("int 0..3", "max({m, n})"),
         ("set int 0..limit", "{ k + 1 for k in {n} }"),
         ("option int 0..limit", "present(n + 1)"),
     ],
