@@ -1,1 +1,88 @@
-"""Z3 in the roles where search cannot go: see `questions` for what can be asked."""
+"""Z3 in the roles where search cannot go. Small questions in, small answers out:
+
+`reach`: runs from the initial state, shortest first. `single_step`: obligations with a state and
+arguments, `shadowed`: branches that earlier guards leave nothing. `induction`: what every step
+keeps, for all values of counters. `distinguish`: the first difference between two models.
+
+Every state, run and step that is answered has been replayed on the definition; where that fails
+`ReplayError` is raised, and the encoder is wrong. `Unsupported`: something it cannot say.
+"""
+
+from charter.backends.smt.distinguish import (
+    Alike,
+    Compared,
+    Difference,
+    PairQuestion,
+    Unclear,
+    distinguish,
+)
+from charter.backends.smt.induct import (
+    FalseInitially,
+    Inducted,
+    NotInductive,
+    NotProved,
+    Proved,
+    induction,
+)
+from charter.backends.smt.program import Options
+from charter.backends.smt.reach import (
+    RLIMIT,
+    Beyond,
+    Goal,
+    Holds,
+    Open,
+    Reached,
+    Takes,
+    Trace,
+    Violates,
+    reach,
+)
+from charter.backends.smt.replay import ReplayError, Transition
+from charter.backends.smt.single import (
+    Answered,
+    Infeasible,
+    Step,
+    StepQuestion,
+    Undecided,
+    always,
+    shadowed,
+    single_step,
+)
+from charter.backends.smt.values import Unsupported
+
+__all__ = [
+    "RLIMIT",
+    "Alike",
+    "Answered",
+    "Beyond",
+    "Compared",
+    "Difference",
+    "FalseInitially",
+    "Goal",
+    "Holds",
+    "Inducted",
+    "Infeasible",
+    "NotInductive",
+    "NotProved",
+    "Open",
+    "Options",
+    "PairQuestion",
+    "Proved",
+    "Reached",
+    "ReplayError",
+    "Step",
+    "StepQuestion",
+    "Takes",
+    "Trace",
+    "Transition",
+    "Unclear",
+    "Undecided",
+    "Unsupported",
+    "Violates",
+    "always",
+    "distinguish",
+    "induction",
+    "reach",
+    "shadowed",
+    "single_step",
+]

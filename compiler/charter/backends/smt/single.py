@@ -77,7 +77,7 @@ def single_step(
         lemma.name: (program.holds(lemma.body, program.view()), 0) for lemma in question.lemmas
     }
     if question.loadable:
-        given["start"] = (_loadable(program), 0)
+        given["start"] = (loadable(program), 0)
     coverage = Coverage.of(machine, question.wanted)
     goals = Goals(program, sites)
     known: dict[str, Transition] = {}
@@ -123,7 +123,7 @@ def _check(
     return met
 
 
-def _loadable(program: Program) -> Term:
+def loadable(program: Program) -> Term:
     """A failover changes nothing, and the ghosts are as at the beginning."""
     terms, layout, machine = program.terms, program.layout, program.machine
     parts: list[Term] = []

@@ -73,6 +73,12 @@ class Terms:
         """A constant word or integer."""
         return self._node("const", (), wrap(value, sort), sort)
 
+    def literal(self, value: int, sort: TermSort) -> Term:
+        """A constant of any sort."""
+        if sort == BOOL:
+            return TRUE if value else FALSE
+        return self.const(value, sort)
+
     def var(self, name: str, sort: TermSort) -> Term:
         """A variable; a name has one sort for ever."""
         return self._node("var", (), name, sort)
@@ -210,6 +216,45 @@ class Terms:
             condition, then, otherwise = node.args
             return self.ite(condition, self.extend(then, sort), self.extend(otherwise, sort))
         return self._node("extend", (term,), 0, sort)
+
+    # --- rebuilding ------------------------------------------------------------------------------
+
+    def substitute(self, root: Term, values: Mapping[Term, Term]) -> Term:
+        """`root` with variables replaced by terms of their sorts, folded anew."""
+        new: dict[Term, Term] = {}
+        for term in self.below([root]):
+            node = self.nodes[term]
+            args = [new[a] for a in node.args]
+            if term in values:
+                new[term] = values[term]
+            elif tuple(args) == node.args:
+                new[term] = term
+            else:
+                new[term] = self._again(node, args)
+        return new[root]
+
+    def _again(self, node: Node, args: list[Term]) -> Term:
+        match node.op:
+            case "not":
+                return self.not_(args[0])
+            case "and":
+                return self.and_(*args)
+            case "or":
+                return self.or_(*args)
+            case "ite":
+                return self.ite(*args)
+            case "eq":
+                return self.eq(*args)
+            case "le":
+                return self.less_equal(*args)
+            case "add":
+                return self.add(*args)
+            case "mul":
+                return self.multiply(*args)
+            case "neg":
+                return self.negate(args[0])
+            case _:
+                return self.extend(args[0], node.sort)
 
     # --- reading ---------------------------------------------------------------------------------
 
