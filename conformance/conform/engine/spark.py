@@ -59,16 +59,36 @@ def session(master: str) -> SparkSession:
     for name, value in settings.items():
         builder = builder.config(name, value)
     try:
-        made: SparkSession = builder.getOrCreate()
+        with _aside() as said:
+            made: SparkSession = builder.getOrCreate()
     except Exception as error:  # pyspark raises many kinds, up to plain RuntimeError
         raise MissingEngine(
-            f"Spark did not start ({_first_line(error)}); it needs Java 17 or newer (set"
+            f"Spark did not start ({_first_line(error)} {said()}); it needs Java 17 or newer (set"
             " JAVA_HOME), or use --engine inline"
         ) from None
     made.sparkContext.setLogLevel("OFF")
     if not master.startswith("local"):
         _ship(made)
     return made
+
+
+@contextlib.contextmanager
+def _aside() -> Iterator[Callable[[], str]]:
+    """Give the JVM that starts meanwhile a file for its stderr. Yields what reads its end."""
+    with tempfile.TemporaryFile() as file:
+        before = os.dup(2)
+        os.dup2(file.fileno(), 2)
+
+        def said() -> str:
+            file.seek(0)
+            lines = file.read().decode("utf-8", "replace").strip().splitlines()
+            return lines[-1][:200] if lines else ""
+
+        try:
+            yield said
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
 
 
 def run(

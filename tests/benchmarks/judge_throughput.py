@@ -1,0 +1,134 @@
+"""The judge on Spark against a bare loop: one process and its adapter, pinned to one core.
+
+    python -m tests.benchmarks.judge_throughput [--vectors 1000000] [--master local[2]]
+    python -m tests.benchmarks.judge_throughput --target kafka-controller --suite DIGEST
+
+Both judge the same vectors, write the same datasets and commit the same buckets. The vectors of a
+suite are repeated until there are enough. Spark is warm: one small run comes before the clock.
+The ratio of the two rates is printed, and what a verdict costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+from tests.support.toy.vectors import write_toy_suite
+
+from conform.connect.base import Start
+from conform.engine import inline, spark
+from conform.engine.context import Context
+from conform.run import choose
+from conform.store import RunFolder
+from conform.suites import Suite, open_suite
+from conform.targets import python_path
+
+BUCKET = 62_500
+
+
+def say(text):
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def repeated(suite, folder, vectors):
+    """A suite of `vectors` rows in buckets of equal size, made of the rows of `suite`."""
+    tables = [pa.parquet.read_table(suite.path(b)) for b in range(suite.buckets)]
+    rows = pa.concat_tables(tables)
+    buckets = max(2, round(vectors / BUCKET))
+    size = vectors // buckets
+    for bucket in range(buckets):
+        times = -(-size // rows.num_rows)
+        part = pa.concat_tables([rows] * times).slice(0, size)
+        column = pa.array([bucket] * part.num_rows, pa.int32())
+        part = part.set_column(part.schema.get_field_index("bucket"), "bucket", column)
+        path = folder / f"bucket={bucket:04d}"
+        path.mkdir(parents=True)
+        pa.parquet.write_table(part, path / "part-0.parquet", compression="zstd")
+    return Suite(folder, suite.manifest, buckets)
+
+
+def judged(context, suite, engine, place):
+    """Seconds that an engine takes for all buckets."""
+    context = replace(context, place=str(place), run=f"{place}-{time.time_ns()}")
+    began = time.perf_counter()
+    engine(suite, range(suite.buckets), context)
+    seconds = time.perf_counter() - began
+    done = RunFolder(str(place)).committed()
+    assert sum(bucket["vectors"] for bucket in done.values()) > 0
+    return seconds
+
+
+def bare(suite, buckets, context):
+    everywhere = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(everywhere)})
+    try:
+        inline.run(suite, buckets, context, lambda: None)
+    finally:
+        os.sched_setaffinity(0, everywhere)
+
+
+def toy(scratch):
+    os.environ["CHARTER_CACHE"] = str(scratch / "cache")
+    write_toy_suite(scratch / "toy", 10_000)
+    suite = open_suite(str(scratch / "toy"), 2)
+    environment = python_path()
+    environment["PYTHONPATH"] += ":" + str(Path(__file__).resolve().parents[2])
+    os.environ["PYTHONPATH"] = environment["PYTHONPATH"]
+    command = (sys.executable, "-m", "tests.benchmarks.quick_adapter")
+    start = Start(command, environment=environment)
+    return suite, Context("", "", start, variables=("registration", "leader", "version"))
+
+
+def real(target, release, wanted):
+    chosen = choose("", target, release, wanted)
+    model = chosen.suite.manifest.models.charter
+    return chosen.suite, Context("", "", chosen.prepared.start, model, chosen.entries)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--vectors", type=int, default=1_000_000)
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--target", default="")
+    parser.add_argument("--release", default="")
+    parser.add_argument("--suite", default="")
+    parser.add_argument("--rounds", type=int, default=2)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        if chosen.target:
+            suite, context = real(chosen.target, chosen.release, chosen.suite)
+        else:
+            suite, context = toy(scratch)
+        large = repeated(suite, scratch / "large", chosen.vectors)
+        began = time.perf_counter()
+        session = spark.session(chosen.master)
+        started = time.perf_counter() - began
+
+        def on_spark(suite, buckets, context):
+            spark.run(session, suite, list(buckets), context, lambda: None)
+
+        warm = repeated(suite, scratch / "warm", 4_000)
+        first = judged(context, warm, on_spark, scratch / "w")
+        say(f"session {started:.1f} s, first small job {first:.1f} s")
+        times = {"bare": [], "spark": []}
+        for number in range(chosen.rounds):
+            times["bare"].append(judged(context, large, bare, scratch / f"b{number}"))
+            times["spark"].append(judged(context, large, on_spark, scratch / f"s{number}"))
+        best = {engine: min(seconds) for engine, seconds in times.items()}
+        for engine, seconds in best.items():
+            rate = chosen.vectors / seconds
+            say(f"{engine:<6}{chosen.vectors:>9} vectors {seconds:8.1f} s {rate:>9,.0f} per s")
+        say(f"ratio {best['bare'] / best['spark']:.2f}")
+
+
+if __name__ == "__main__":
+    main()
