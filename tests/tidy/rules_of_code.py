@@ -87,11 +87,17 @@ BANNED_MODULES: Final = {
 
 
 def banned_call(file: File) -> Iterator[str]:
-    for node in ast.walk(file.tree()):
+    """Calls that a better one replaces; `__hash__` may of course call hash."""
+    tree = file.tree()
+    hashing = {
+        id(inner) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+        and node.name == "__hash__" for inner in ast.walk(node)
+    }  # fmt: skip
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         name = ast.unparse(node.func)
-        if name in BANNED_CALLS:
+        if name in BANNED_CALLS and id(node) not in hashing:
             yield f"{node.lineno}: {name}: use {BANNED_CALLS[name]}"
         for keyword in node.keywords:
             if keyword.arg == "shell" and ast.unparse(keyword.value) != "False":
@@ -199,9 +205,9 @@ def _test(path: str) -> bool:
 LONG_BODY: Final = "def f():\n" + "    a = 1\n" * FUNCTION_LINES
 SOURCE: Final = "compiler/charter/bad.py"
 RULES_OF_CODE: Final = (
-    Rule("a file has at most 500 lines", is_python, long_file, (SOURCE, "a = 1\n" * 501)),
-    Rule("a function has at most 70 lines", is_python, long_function, (SOURCE, LONG_BODY)),
-    Rule("a function takes at most 5 arguments", is_python, many_arguments,
+    Rule("a file has at most 500 lines", _ours, long_file, (SOURCE, "a = 1\n" * 501)),
+    Rule("a function has at most 70 lines", _ours, long_function, (SOURCE, LONG_BODY)),
+    Rule("a function takes at most 5 arguments", _ours, many_arguments,
          (SOURCE, "def f(self, a, b, c, d, *, e, f): ...")),
     Rule("no Any outside the formats", _typed, any_type, (SOURCE, "from typing import Any")),
     Rule("a module says what it knows", is_python, missing_docstring, (SOURCE, "a = 1")),

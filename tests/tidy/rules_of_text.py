@@ -26,7 +26,7 @@ MACHINE: Final = re.compile(
     r"(?<![\w.})>])(/(?:home|root|Users|work|mnt|opt|private|var/folders)/[\w.]|[A-Z]:\\\w)"
 )
 WORDS: Final = {
-    r"test[ -]?cases?": "vector",
+    r"test[ -]cases?": "vector",
     r"test vectors?": "vector",
     r"discrepanc(y|ies)": "deviation",
     r"test harness(es)?|harness(es)?": "adapter, or judge",

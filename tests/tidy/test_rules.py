@@ -7,6 +7,7 @@ from tests.tidy.house import RATCHET, ROOT, File, Rule, breaches, texts
 from tests.tidy.rules_of_code import FILE_LINES, FUNCTION_LINES, RULES_OF_CODE
 from tests.tidy.rules_of_text import RULES_OF_TEXT
 
+SLACK = 20
 RULES = (*RULES_OF_CODE, *RULES_OF_TEXT)
 
 
@@ -26,6 +27,7 @@ def test_the_rule_speaks_when_a_file_breaks_it(rule: Rule) -> None:
 def test_the_ratchet_holds_only_what_is_still_too_long_when_a_file_shrinks() -> None:
     for path, limit in RATCHET["file_lines"].items():
         length = len((ROOT / path).read_text(encoding="utf-8").splitlines())
-        assert FILE_LINES < length == limit, f"{path}: {length} lines now, lower the ratchet"
+        assert length > FILE_LINES, f"{path} is short enough now, take it off the ratchet"
+        assert limit < length + SLACK, f"{path} has {length} lines now, lower the ratchet"
     for limit in RATCHET["function_lines"].values():
         assert limit > FUNCTION_LINES
