@@ -54,10 +54,8 @@ class Issued:
                 for k, v in zip(self.universe.domain(key), value, strict=True):
                     here = (*keys, (key.name, k)) if isinstance(key, t.Sort) else keys
                     self.collect(inner, v, here)
-            case (t.Set(inner=inner), frozenset()) | (
-                (t.Seq(inner=inner) | t.Ranking(inner=inner)),
-                tuple(),
-            ):
+            case (t.Set() | t.Seq() | t.Ranking()) as several, (frozenset() | tuple()):
+                inner = several.inner
                 for v in value:
                     self.collect(inner, v, keys)
             case _:

@@ -313,7 +313,8 @@ def print_machine(
     for system in systems:
         for step in system.steps:
             printer.step(system, step)
-    variables = next(m.state for m in (*model.components, *model.systems) if m.name == machine)
+    states = {c.name: c.state for c in model.components} | {s.name: s.state for s in model.systems}
+    variables = states[machine]
     for name, prop in properties.items():
         printer.prop(name, prop, variables)
     printer.outside(variables)

@@ -13,11 +13,12 @@ from charter.backends.explorer.arguments import Arguments
 from charter.backends.explorer.keys import mentions
 from charter.backends.explorer.load import FlatMachine, FlatOutcome, FlatState, Key, load
 from charter.backends.explorer.support import Undefined
+from charter.formats.canonical import Json
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
 from charter.ir.walk import children
-from charter.semantics.values import Json, to_json
+from charter.semantics.values import to_json
 
 Progress = Callable[[int, int, int], None]
 """Called now and then with distinct states, generated transitions, and the level."""

@@ -1,9 +1,9 @@
 """Prints `key(s)`: equal for states that differ only by names of sort elements and of counters.
 
 A key is a nested tuple of integers, so keys have an order: the smallest over all permutations of
-the sorts stands for the whole orbit. Counters whose order the charter looks at are renamed to their
-rank, all others to the order of their first occurrence. Numbers that the charter itself mentions for a
-counter (apart from initial values) keep their distance from all others.
+the sorts stands for the whole orbit. Counters whose order the charter looks at are renamed to
+their rank, all others to the order of their first occurrence. Numbers that the charter itself
+mentions for a counter (apart from initial values) keep their distance from all others.
 """
 
 from __future__ import annotations
