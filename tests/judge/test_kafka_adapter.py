@@ -120,10 +120,8 @@ class Question:
     def now(self, *path: str, **more: int) -> dict[str, object]:
         return {"ref": [len(self.operations), *path], **more}
 
-    def register(
-        self, broker: str, incarnation: str = "FIRST", previous: object = None
-    ) -> Question:
-        return self.do("register", broker=broker, incarnation=incarnation, previous_epoch=previous)
+    def register(self, broker: str, restarted: bool = True, previous: object = None) -> Question:
+        return self.do("register", broker=broker, restarted=restarted, previous_epoch=previous)
 
     def heartbeat(self, broker: str, **wants: bool) -> Question:
         args = {"caught_up": True, "want_fence": False, "want_shut_down": False, **wants}
@@ -179,7 +177,7 @@ def test_s1_e1_elects_the_eligible_replica_when_the_last_one_in_sync_comes_back_
     question = cluster()
     for broker in ("b3", "b2", "b1"):
         question.do("session_expires", broker=broker)
-    question.register("b1", "SECOND").heartbeat("b2").heartbeat("b1").alter("b2", ["b1", "b2"])
+    question.register("b1", True).heartbeat("b2").heartbeat("b1").alter("b2", ["b1", "b2"])
     answer = kafka.ask(question)
     assert answer.status == "ok"
     assert [step.pools() for step in answer.steps[8:]] == [
@@ -256,7 +254,7 @@ def state(**partition: object) -> dict[str, object]:
         "recovering": False,
         **partition,
     }
-    known = {"incarnation": "SECOND", "shutting_down": False}
+    known = {"shutting_down": False}
     return {
         "partition": {"t1": whole},
         "registration": {
@@ -341,9 +339,9 @@ def test_a_question_that_does_not_fit_is_an_error_and_no_fault_of_kafka(kafka: K
 
 
 def test_a_live_broker_is_not_replaced_until_its_session_expires(kafka: Kafka) -> None:
-    question = Question().register("b1").heartbeat("b1").register("b1", "SECOND")
-    question.do("session_expires", broker="b2").register("b1", "SECOND")
-    question.do("session_expires", broker="b1").register("b1", "SECOND")
+    question = Question().register("b1").heartbeat("b1").register("b1", True)
+    question.do("session_expires", broker="b2").register("b1", True)
+    question.do("session_expires", broker="b1").register("b1", True)
     duplicate = "DUPLICATE_BROKER_REGISTRATION"
     expected = ["registered", "alive", duplicate, "done", duplicate, "done", "registered"]
     assert kafka.ask(question).replies() == expected
@@ -356,7 +354,7 @@ def test_a_broker_that_comes_back_with_its_epoch_keeps_its_place_in_the_elr(kafk
         for broker in ("b3", "b2"):
             question.do("session_expires", broker=broker)
         previous = question.now("registration", "b2", "epoch") if clean else None
-        pools.append(kafka.ask(question.register("b2", "SECOND", previous)).steps[-1].pools())
+        pools.append(kafka.ask(question.register("b2", True, previous)).steps[-1].pools())
     assert pools == [("b1", ["b1"], ["b2"], []), ("b1", ["b1"], [], [])]
 
 

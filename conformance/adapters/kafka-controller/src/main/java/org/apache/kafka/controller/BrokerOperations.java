@@ -1,5 +1,6 @@
 package org.apache.kafka.controller;
 
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.StaleBrokerEpochException;
 import org.apache.kafka.common.message.BrokerHeartbeatRequestData;
 import org.apache.kafka.common.message.BrokerRegistrationRequestData;
@@ -62,7 +63,7 @@ final class BrokerOperations {
         BrokerRegistrationRequestData request = new BrokerRegistrationRequestData()
             .setBrokerId(broker)
             .setClusterId(Managers.CLUSTER)
-            .setIncarnationId(Names.incarnation(broker, arguments.word("incarnation")));
+            .setIncarnationId(incarnation(subject, broker, arguments.flag("restarted")));
         Collection<BrokerRegistrationRequestData.Listener> listeners = Loader.collection(request.listeners());
         listeners.add(new BrokerRegistrationRequestData.Listener().setName("PLAINTEXT").setHost("localhost")
             .setPort(9092).setSecurityProtocol((short) 0));
@@ -73,6 +74,14 @@ final class BrokerOperations {
         Reflect.optional(request, "setLogDirs", Names.directories(broker));
         Reflect.optional(request, "setPreviousBrokerEpoch", arguments.epoch("previous_epoch"));
         return request;
+    }
+
+    private static Uuid incarnation(Subject subject, int broker, boolean restarted) {
+        BrokerRegistration known = subject.managers().cluster.brokerRegistrations().get(broker);
+        if (known == null) {
+            return Names.firstIncarnation(broker);
+        }
+        return restarted ? Names.nextIncarnation(known.incarnationId()) : known.incarnationId();
     }
 
     static String heartbeat(Subject subject, Arguments arguments) {

@@ -126,7 +126,7 @@ final class Loader {
         RegisterBrokerRecord record = new RegisterBrokerRecord()
             .setBrokerId(broker)
             .setBrokerEpoch(epoch)
-            .setIncarnationId(Names.incarnation(broker, registration.get("incarnation")))
+            .setIncarnationId(Names.firstIncarnation(broker))
             .setFenced((Boolean) registration.get("fenced"))
             .setInControlledShutdown((Boolean) registration.get("shutting_down"));
         Collection<RegisterBrokerRecord.BrokerEndpoint> endPoints = collection(record.endPoints());

@@ -3,14 +3,13 @@ package org.apache.kafka.controller;
 import org.apache.kafka.common.Uuid;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What the elements, incarnations and topic ids of one question are called in the controller, both ways. */
+/** What the elements and topic ids of one question are called in the controller, both ways. */
 final class Names {
-    static final List<String> INCARNATIONS = List.of("FIRST", "SECOND", "THIRD");
     private static final long DIRECTORY = 0x4449_5245_4354_0000L;
     private static final long INCARNATION = 0x494e_4341_524e_0000L;
     private static final long TOPIC = 0x544f_5049_4349_0000L;
@@ -82,16 +81,13 @@ final class Names {
         return text;
     }
 
-    static Uuid incarnation(int broker, Object name) {
-        int index = INCARNATIONS.indexOf(name);
-        if (index < 0) {
-            throw Refusal.error("no incarnation is called " + name);
-        }
-        return new Uuid(INCARNATION + index, broker);
+    static Uuid firstIncarnation(int broker) {
+        return new Uuid(INCARNATION, broker);
     }
 
-    static String incarnation(Uuid id) {
-        return INCARNATIONS.get((int) (id.getMostSignificantBits() - INCARNATION));
+    /** The incarnation after `id`: that of the next process of the same broker. */
+    static Uuid nextIncarnation(Uuid id) {
+        return new Uuid(id.getMostSignificantBits() + 1, id.getLeastSignificantBits());
     }
 
     /** Two directories each, because an empty list of directories has a meaning of its own. */

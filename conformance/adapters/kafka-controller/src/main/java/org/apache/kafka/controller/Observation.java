@@ -119,8 +119,7 @@ final class Observation {
             return "null";
         }
         return "{\"epoch\":\"@" + registration.epoch() + "\",\"fenced\":" + registration.fenced()
-            + ",\"incarnation\":\"" + Names.incarnation(registration.incarnationId())
-            + "\",\"shutting_down\":" + registration.inControlledShutdown() + "}";
+            + ",\"shutting_down\":" + registration.inControlledShutdown() + "}";
     }
 
     static void appendSet(StringBuilder out, int[] brokers, Names names) {
