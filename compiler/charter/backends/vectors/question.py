@@ -22,6 +22,10 @@ ELEMENT_IDS = (0, 1, 2, 3, 5, 7, 42, 1000, 65_536, 1_000_003, 2_147_483_646)
 """Concrete ids that elements of sorts get: 0 and large ones among them."""
 
 
+class NoQuestion(Exception):
+    """The trace needs a value that no implementation can be asked for: allotted, but not shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A counter or opaque value at a path of an observation, with the path of its type."""
@@ -123,10 +127,13 @@ def _counter(kind: t.Counter, value: int, seen: list[list[Place]], machine: Mach
             if place.kind == kind and place.value == value:
                 return {"ref": [step, *place.path]}
     if kind.opaque:
-        newest = max((p.value for shown in seen for p in shown if p.kind == kind), default=-1)
-        if value > newest or not kind.ordered:
+        issued = [p.value for shown in seen for p in shown if p.kind == kind]
+        if not kind.ordered or value > max(issued, default=-1):
             return {"never_issued": True}
-        return to_json(kind, value, machine.universe)
+        # Older than all that the given state holds: a number as good as any.
+        if value < min(p.value for p in seen[0] if p.kind == kind):
+            return to_json(kind, value, machine.universe)
+        raise NoQuestion(f"no observation shows {kind.name} {value}")
     for place in seen[-1]:
         if place.kind == kind:
             return {"ref": [len(seen) - 1, *place.path], "plus": value - place.value}
