@@ -31,6 +31,8 @@ BREACHES: Final = {
     "z3": ("compiler/charter/ir/walk.py", "import z3"),
     "jinja2": ("compiler/charter/check/types.py", "import jinja2"),
     "pyspark": ("conformance/conform/judge.py", "import pyspark"),
+    "pure": ("conformance/conform/differ.py", "import conform.session"),
+    "report": ("conformance/conform/report/values.py", "import conform.engine.inline"),
     "libraries": ("compiler/charter/formats/vector.py", "import orjson"),
 }
 LOADED: Final = "import sys, {module}; print(*[m for m in {banned!r} if m in sys.modules])"
