@@ -10,9 +10,11 @@ from charter import driver
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
 from charter.source import Source
+from charter.syntax import nodes as sx
 from charter.syntax.show import show
 
 __all__ = [
+    "Opened",
     "Selection",
     "Unreadable",
     "check",
@@ -21,6 +23,7 @@ __all__ = [
     "flattened",
     "load",
     "load_text",
+    "opened",
     "overlay_entries",
     "read_sources",
 ]
@@ -68,14 +71,30 @@ def _read(path: Path) -> Source:
         raise Unreadable(f"{name} cannot be read: {error.strerror}") from None
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A charter that was read and parsed, for callers that want several models of it."""
+
+    files: sx.Protocol
+
+    def model(self, selection: Selection = PLAIN) -> ir.Model:
+        """The core with a selection applied. Raises `Refused` with every error, or `Unreadable`."""
+        return driver.compile_files(self.files, _choice(selection))
+
+
+def opened(path: Path) -> Opened:
+    """The charter at `path`. Raises `Refused` with every syntax error, or `Unreadable`."""
+    return Opened(driver.parse_or_refuse(read_sources(path)))
+
+
 def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
     """The core of a protocol. Raises `Refused` with every error, or `Unreadable`."""
-    return driver.compile_sources(read_sources(path), _choice(selection))
+    return opened(path).model(selection)
 
 
 def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> ir.Model:
     """The core of a protocol in one text. Raises `Refused` with every error."""
-    return driver.compile_sources((Source(name, text),), _choice(selection))
+    return Opened(driver.parse_or_refuse((Source(name, text),))).model(selection)
 
 
 def check(path: Path) -> Diagnostics:
@@ -100,7 +119,7 @@ def check_sources(sources: Sequence[Source]) -> Diagnostics:
 
 def flattened(path: Path, variant: str) -> str:
     """The text of a charter with a variant applied. Raises `Refused` or `Unreadable`."""
-    files = driver.flatten(read_sources(path), driver.Choice(variant=variant), Diagnostics())
+    files = driver.flatten(opened(path).files, driver.Choice(variant=variant))
     return show(driver.as_one_file(files))
 
 

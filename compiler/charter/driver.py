@@ -34,11 +34,18 @@ def parse_all(sources: Sequence[Source], diagnostics: Diagnostics) -> sx.Protoco
     return tuple(tree for tree in trees if tree is not None)
 
 
-def flatten(sources: Sequence[Source], choice: Choice, diagnostics: Diagnostics) -> sx.Protocol:
-    """The trees with the chosen edits applied. Raises `Refused` on errors."""
+def parse_or_refuse(sources: Sequence[Source]) -> sx.Protocol:
+    """The trees of all files. Raises `Refused` on syntax errors."""
+    diagnostics = Diagnostics()
     files = parse_all(sources, diagnostics)
-    overlay = parse_all(choice.overlay, diagnostics)
     diagnostics.refuse_if_any()
+    return files
+
+
+def flatten(files: sx.Protocol, choice: Choice) -> sx.Protocol:
+    """The trees with the chosen edits applied. Raises `Refused` on errors."""
+    overlay = parse_or_refuse(choice.overlay)
+    diagnostics = Diagnostics()
     files = apply_selection(files, choice.variant, choice.mutant, diagnostics)
     if choice.entries:
         files = apply_overlay(files, overlay, choice.entries, diagnostics)
@@ -47,9 +54,14 @@ def flatten(sources: Sequence[Source], choice: Choice, diagnostics: Diagnostics)
 
 
 def compile_sources(sources: Sequence[Source], choice: Choice) -> ir.Model:
+    """The core of texts with the chosen edits. Raises `Refused` with all errors found."""
+    return compile_files(parse_or_refuse(sources), choice)
+
+
+def compile_files(files: sx.Protocol, choice: Choice) -> ir.Model:
     """The core of a protocol with the chosen edits. Raises `Refused` with all errors found."""
     diagnostics = Diagnostics()
-    files = flatten(sources, choice, diagnostics)
+    files = flatten(files, choice)
     check = check_bent if choice.mutant or choice.entries else check_protocol
     model = check(files, choice.variant, diagnostics)
     diagnostics.refuse_if_any()
@@ -94,9 +106,7 @@ def overlays_of(files: sx.Protocol) -> tuple[sx.OverlayDecl, ...]:
 
 def overlay_entries(sources: Sequence[Source]) -> tuple[ir.OverlayEntry, ...]:
     """What the entries of an overlay say about themselves. Raises `Refused` on syntax errors."""
-    diagnostics = Diagnostics()
-    files = parse_all(sources, diagnostics)
-    diagnostics.refuse_if_any()
+    files = parse_or_refuse(sources)
     return tuple(overlay_entry(entry) for node in overlays_of(files) for entry in node.entries)
 
 

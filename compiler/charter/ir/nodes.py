@@ -528,7 +528,7 @@ class Scenario(Placed):
 @dataclass(frozen=True, slots=True)
 class Mutant(Placed):
     """A bent rule: which instance shows it and which property must catch it. The bent model itself
-    is a separate Model, made by `api.load(..., mutant=name)`."""
+    is a separate Model, made by loading with `api.Selection(mutant=name)`."""
 
     name: str
     instance: str
@@ -539,7 +539,7 @@ class Mutant(Placed):
 @dataclass(frozen=True, slots=True)
 class OverlayEntry(Placed):
     """A known difference of one target: which releases, what kind, and the evidence. The model
-    with the entry applied is a separate Model, made by `api.load(..., overlay=...)`."""
+    with the entry applied is a separate Model, made by loading with `api.Selection(overlay=...)`."""
 
     name: str
     verdict: str

@@ -36,6 +36,11 @@ def test_pages_are_there_for_exactly_the_codes_that_are_used() -> None:
     assert set(NAMED) == used_codes()
 
 
+def test_index_lists_every_page() -> None:
+    index = (PAGES / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| \[([a-z/-]+)\]\(\1\.md\)", index, re.MULTILINE) == sorted(NAMED)
+
+
 @pytest.mark.parametrize("code", NAMED)
 def test_page_opens_with_its_code_and_explains_it(code: str) -> None:
     text = NAMED[code].read_text(encoding="utf-8")
