@@ -26,10 +26,10 @@ from charter.backends.smt.induct import (
 )
 from charter.backends.smt.program import Options
 from charter.backends.smt.reach import (
-    RLIMIT,
     Beyond,
     Goal,
     Holds,
+    Meets,
     Open,
     Reached,
     Takes,
@@ -48,6 +48,7 @@ from charter.backends.smt.single import (
     shadowed,
     single_step,
 )
+from charter.backends.smt.solve import RLIMIT
 from charter.backends.smt.values import Unsupported
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "Holds",
     "Inducted",
     "Infeasible",
+    "Meets",
     "NotInductive",
     "NotProved",
     "Open",

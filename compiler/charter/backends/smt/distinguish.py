@@ -9,10 +9,9 @@ from typing import Literal
 from charter.backends.smt.encode import Encoder
 from charter.backends.smt.layout import Layout
 from charter.backends.smt.program import Options, Program, build, possible
-from charter.backends.smt.reach import RLIMIT
 from charter.backends.smt.replay import ReplayError, Transition, expect, read_transition
 from charter.backends.smt.single import loadable
-from charter.backends.smt.solve import BOUNDED, Sat, Solver, Unsat
+from charter.backends.smt.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
 from charter.backends.smt.terms import Term, Terms
 from charter.backends.smt.transition import BranchCode
 from charter.backends.smt.values import Fields, Maybe, Sym, Unsupported

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from charter.backends.smt.program import Options, Program, encode_component
-from charter.backends.smt.reach import RLIMIT
 from charter.backends.smt.replay import ReplayError, Transition, expect, read_transition
-from charter.backends.smt.solve import UNBOUNDED, Sat, Solver, Unsat
+from charter.backends.smt.solve import RLIMIT, UNBOUNDED, Sat, Solver, Unsat
 from charter.backends.smt.terms import Term
 from charter.ir import nodes as n
 from charter.semantics.builtins import EvaluationError

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from charter.backends.smt.goals import Goals, comparison_sites
 from charter.backends.smt.program import Options, Program, encode_component
 from charter.backends.smt.replay import (
     ReplayError,
@@ -13,14 +14,13 @@ from charter.backends.smt.replay import (
     expect,
     read_transition,
 )
-from charter.backends.smt.solve import BOUNDED, Sat, Solver, Unknown
+from charter.backends.smt.solve import BOUNDED, RLIMIT, Sat, Solver, Unknown
 from charter.backends.smt.terms import Term
 from charter.ir import nodes as n
+from charter.ir.obligations import Obligation
+from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
-
-RLIMIT = 50_000_000
-"""Z3's own unit of work for one question, so that an answer never depends on the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,19 @@ class Holds:
     body: n.Expr
 
 
-Goal = Takes | Violates | Holds
+@dataclass(frozen=True, slots=True)
+class Meets:
+    """The step meets an obligation."""
+
+    obligation: Obligation
+
+    @property
+    def name(self) -> str:
+        """What results are called by."""
+        return self.obligation.name
+
+
+Goal = Takes | Violates | Holds | Meets
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,7 @@ def find_property(model: n.Model, name: str) -> n.Property:
     raise KeyError(name)
 
 
-def meets(program: Program, goal: Goal) -> Term:
+def meets(program: Program, goal: Goal, sites: Mapping[int, int]) -> Term:
     """That the step meets the goal. An `always` property is read in the state after."""
     match goal:
         case Takes(branch=branch):
@@ -107,6 +119,8 @@ def meets(program: Program, goal: Goal) -> Term:
             return program.fails(prop.body, program.view(after=True))
         case Holds(body=body):
             return program.holds(body, program.view(after=True))
+        case Meets(obligation=obligation):
+            return Goals(program, sites).term(obligation)
         case _:
             assert_never(goal)
 
@@ -119,7 +133,8 @@ def reach(
     rlimit: int = RLIMIT,
 ) -> tuple[Reached, ...]:
     """The shortest run to each goal, of at most `depth` steps; results in the order of `goals`."""
-    program = encode_component(machine, options or Options())
+    sites = comparison_sites(g.obligation for g in goals if isinstance(g, Meets))
+    program = encode_component(machine, options or Options(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
     initial = machine.initial()
     solver.add(program.before_inside)
@@ -128,7 +143,7 @@ def reach(
     for goal in goals:
         if _initially(machine, goal):
             found[goal.name] = Trace(goal.name, ())
-    wanted = {goal.name: (goal, meets(program, goal)) for goal in goals}
+    wanted = {goal.name: (goal, meets(program, goal, sites)) for goal in goals}
     for frame in range(depth):
         solver.add(program.step, frame)
         for name, (goal, term) in wanted.items():
@@ -176,5 +191,9 @@ def check_goal(machine: Machine, goal: Goal, step: Transition) -> None:
             expect(machine, prop.body, scope, wanted=False, what=goal.name)
         case Holds(body=body):
             expect(machine, body, both, wanted=True, what=goal.name)
+        case Meets(obligation=obligation):
+            coverage = Coverage.of(machine, (obligation,))
+            if not coverage.met(step.before, step.operation, step.args, step.branch, step.reply):
+                raise ReplayError(f"{goal.name} is not met by {step}")
         case _:
             assert_never(goal)

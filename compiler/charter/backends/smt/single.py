@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
+from charter.backends.smt.goals import Goals, comparison_sites
 from charter.backends.smt.program import Options, Program, encode_component
-from charter.backends.smt.reach import RLIMIT
 from charter.backends.smt.replay import ReplayError, Transition, expect, read_transition
-from charter.backends.smt.solve import BOUNDED, Sat, Solver, Unsat
-from charter.backends.smt.terms import FALSE, Term
-from charter.backends.smt.transition import BranchCode, encode_operation
-from charter.backends.smt.values import Number, Scalar, Sym, Tagged
+from charter.backends.smt.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
+from charter.backends.smt.terms import Term
+from charter.backends.smt.transition import encode_operation
 from charter.ir import nodes as n
-from charter.ir import types as t
 from charter.ir.obligations import Obligation
 from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Scope
@@ -68,7 +65,7 @@ def single_step(
 ) -> tuple[Answered, ...]:
     """An answer to each obligation, in order. Every transition is replayed on the definition; one
     that meets several obligations answers them all."""
-    sites = {id(o.expr): i for i, o in enumerate(question.wanted) if o.kind == "boundary"}
+    sites = comparison_sites(question.wanted)
     program = encode_component(machine, options or Options(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
     solver.add(program.before_inside)
@@ -140,84 +137,6 @@ def loadable(program: Program) -> Term:
             for name, value in branch.after.items():
                 parts.append(layout.equal(program.before[name], value))
     return terms.and_(*parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Goals:
-    """Obligations as terms over one step."""
-
-    program: Program
-    sites: Mapping[int, int]
-
-    def term(self, obligation: Obligation) -> Term:
-        """That the step meets the obligation; false where its operation is not offered."""
-        if obligation.kind == "boundary":
-            return self._boundary(obligation)
-        try:
-            operation, branch = self.program.branch(obligation.branch)
-        except KeyError:
-            return FALSE
-        match obligation.kind:
-            case "branch":
-                return self.program.takes(branch.name)
-            case "reply":
-                return self._reply(branch, obligation.member)
-            case _:
-                atom = branch.guard.conjuncts[obligation.conjunct][obligation.atom]
-                terms = self.program.terms
-                truth = atom.value if obligation.want == "true" else terms.not_(atom.value)
-                called = self.program.calls(operation)
-                return terms.and_(called, branch.reached, atom.defined, atom.decides, truth)
-
-    def _reply(self, branch: BranchCode, member: str) -> Term:
-        terms = self.program.terms
-        kind = next(
-            o.result
-            for o in self.program.component.operations
-            if o.name == branch.name.partition("/")[0]
-        )
-        return terms.and_(self.program.takes(branch.name), self._holds(kind, branch.reply, member))
-
-    def _holds(self, kind: t.Type, reply: Sym, member: str) -> Term:
-        """That a reply is an enum member, or a case of a union that has it as a parameter."""
-        terms, layout = self.program.terms, self.program.layout
-        match kind, reply:
-            case t.Enum(members=members), Scalar(term=term) if member in members:
-                return terms.eq(term, layout.word(members.index(member), len(members)))
-            case t.Union(cases=cases), Tagged(tag=tag, cases=found):
-                ways: list[Term] = []
-                for i, ((_, params), parts) in enumerate(zip(cases, found, strict=True)):
-                    here = terms.eq(tag, layout.word(i, len(cases)))
-                    for (_, part), value in zip(params, parts or (), strict=bool(parts)):
-                        if isinstance(part, t.Enum):
-                            ways.append(terms.and_(here, self._holds(part, value, member)))
-                return terms.or_(*ways)
-            case _:
-                return FALSE
-
-    def _boundary(self, obligation: Obligation) -> Term:
-        terms = self.program.terms
-        site = self.sites[id(obligation.expr)]
-        ways: list[Term] = []
-        for operation in self.program.operations:
-            called = self.program.calls(operation)
-            for event in operation.events:
-                if event.site == site:
-                    side = self._side(obligation.want, event.left, event.right)
-                    ways.append(terms.and_(called, event.condition, side))
-        return terms.or_(*ways)
-
-    def _side(self, want: str, left: Sym, right: Sym) -> Term:
-        layout, numbers = self.program.layout, self.program.layout.numbers
-        match want:
-            case "equal":
-                return layout.equal(left, right)
-            case "unequal":
-                return self.program.terms.not_(layout.equal(left, right))
-            case _:
-                step = numbers.constant(-1 if want == "below" else 1)
-                beside = numbers.add(cast(Number, right), step)
-                return numbers.equal(cast(Number, left), beside)
 
 
 def always(model: n.Model, component: str) -> tuple[n.Property, ...]:

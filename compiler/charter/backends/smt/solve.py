@@ -17,6 +17,8 @@ from charter.backends.smt.terms import BOOL, INTEGER, Node, Term, Terms, TermSor
 BOUNDED = "QF_FD"
 """The logic of truth values and words; with integers Z3 answers unknown at once."""
 UNBOUNDED = "ALL"
+RLIMIT = 50_000_000
+"""Z3's own unit of work for one question, so that an answer never depends on the clock."""
 
 
 @dataclass(frozen=True, slots=True)
