@@ -1,0 +1,96 @@
+"""Where runs behave differently: each run against the one before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conform.compare import Difference, compare
+from conform.errors import BadRun
+from conform.report.matrix import Reading
+from conform.report.runs import Run
+from conform.report.values import shown
+
+_GROUPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Questions that two runs answered differently in the same way. `example` has the fewest steps
+    up to the difference. `held` are the findings of the example, by run."""
+
+    example: Difference
+    count: int
+    names: tuple[tuple[str, ...], tuple[str, ...]]
+
+    @property
+    def replies(self) -> tuple[str, str]:
+        return shown(self.example.replies[0]), shown(self.example.replies[1])
+
+    @property
+    def same_reply(self) -> bool:
+        return bool(self.example.replies[0] == self.example.replies[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two runs. `refused` says why they could not be compared ("" if they were)."""
+
+    left: Run
+    right: Run
+    both: int = 0
+    differing: int = 0
+    only: tuple[int, int] = (0, 0)
+    kinds: tuple[tuple[str, str, int], ...] = ()
+    groups: tuple[Group, ...] = ()
+    more: int = 0
+    refused: str = ""
+
+
+def comparisons(read: Sequence[Reading]) -> tuple[Compared, ...]:
+    """Each run compared with the one before it, in the order given."""
+    return tuple(_compared(left, right) for left, right in zip(read, read[1:], strict=False))
+
+
+def examples(found: Sequence[Compared], run: Run) -> list[str]:
+    """The vectors of the comparisons that concern a run."""
+    return [
+        group.example.id
+        for compared in found
+        if run in (compared.left, compared.right)
+        for group in compared.groups
+    ]
+
+
+def _compared(left: Reading, right: Reading) -> Compared:
+    try:
+        found = compare(str(left.run.folder), str(right.run.folder))
+    except BadRun:
+        variants = (left.run.text("variant"), right.run.text("variant"))
+        why = "they are judged against different variants" if variants[0] != variants[1] else (
+            "they ran different suites")  # fmt: skip
+        return Compared(left.run, right.run, refused=f"They have no question in common: {why}.")
+    counts = Counter(item.group for item in found.differences)
+    first: dict[tuple[str, ...], Difference] = {}
+    for item in found.differences:
+        held = first.get(item.group)
+        if held is None or _rank(item) < _rank(held):
+            first[item.group] = item
+    groups = [Group(first[name], count, _names(first[name].id, (left, right)))
+              for name, count in counts.most_common()]  # fmt: skip
+    groups.sort(key=lambda group: (_rank(group.example), -group.count))
+    kinds = tuple((a, b, count) for (a, b), count in found.kinds.most_common())
+    return Compared(left.run, right.run, found.both, found.differing, found.only, kinds,
+                    tuple(groups[:_GROUPS]), max(0, len(groups) - _GROUPS))  # fmt: skip
+
+
+def _rank(item: Difference) -> tuple[bool, int, str]:
+    return item.step < 0, item.step, item.id
+
+
+def _names(vector: str, read: tuple[Reading, Reading]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    left, right = (tuple(f.id for f in item.findings if vector in f.cases) for item in read)
+    return left, right
+
+

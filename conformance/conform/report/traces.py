@@ -1,0 +1,263 @@
+"""Vectors step by step: what was asked, what was seen, and where the charter says no."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.vector import Question, Why
+from conform.report.runs import Run, mapping, texts
+from conform.report.values import Row, call_text, flat, rows, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A row of the dataset: what was expected, the nearest first, and what was observed."""
+
+    step: int
+    operation: str
+    args: Mapping[str, Json]
+    branch: str
+    severity: str
+    before: Json
+    expected: tuple[Mapping[str, Json], ...]
+    observed: Mapping[str, Json]
+    entry: str
+    cause: str
+    paths: tuple[str, ...]
+
+    def differing(self, ordered: frozenset[str]) -> tuple[Row, ...]:
+        """The fields of the step, side by side with the nearest expectation."""
+        if "image" in self.observed:
+            return _image_rows(self.observed, ordered)
+        nearest = self.nearest
+        wanted: Json = None
+        if nearest is not None:
+            wanted = {"reply": nearest["reply"], "observation": nearest["observation"]}
+        seen: Json = {name: item for name, item in self.observed.items() if item is not None}
+        return rows(self.before, wanted, seen, ordered)
+
+    @property
+    def nearest(self) -> Mapping[str, Json] | None:
+        """The expectation that the rows are compared with."""
+        same = [item for item in self.expected if item.get("branch") == self.branch]
+        return min(same or self.expected, key=self._distance, default=None)
+
+    def _distance(self, item: Mapping[str, Json]) -> int:
+        wanted, seen = flat(dict(item)), flat(dict(self.observed))
+        return sum(wanted.get(path) != seen.get(path) for path in wanted.keys() | seen.keys())
+
+
+def _image_rows(observed: Mapping[str, Json], ordered: frozenset[str]) -> tuple[Row, ...]:
+    """What the image shows, against the observation of the same step."""
+    image = flat(observed["image"])
+    shows = {path: item for path, item in flat(observed["observation"]).items() if path in image}
+    return rows({}, dict(shows), dict(image), ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a vector. Step 0 is the state before the first operation. `state` is None where
+    nothing was observed. `status`: `start`, `allowed`, `deviates`, `not judged`."""
+
+    number: int
+    operation: str
+    args: Mapping[str, Json]
+    branch: str
+    status: str
+    reply: Json = None
+    state: Json = None
+    deviation: Deviation | None = None
+    fields: tuple[Row, ...] = ()
+
+    @property
+    def call(self) -> str:
+        return call_text(self.operation, self.args) if self.operation else "the start"
+
+    @property
+    def answered(self) -> str:
+        """The reply on one line."""
+        return shown(self.reply) if self.number else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A vector on one target. `question` is None if the suite is no longer in the cache."""
+
+    id: str
+    kind: str
+    detail: str
+    judged: int
+    not_judged: int
+    question: Question | None
+    why: Why | None
+    steps: tuple[Step, ...]
+
+    @property
+    def deviations(self) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.deviation is not None)
+
+    @property
+    def label(self) -> str:
+        return self.why.label if self.why else ""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the datasets say about one vector."""
+
+    verdict: Mapping[str, Json] = field(default_factory=dict)
+    deviations: dict[int, Deviation] = field(default_factory=dict)
+    seen: tuple[tuple[Json, Json], ...] = ()
+
+
+def read_traces(run: Run, ids: Collection[str]) -> dict[str, Trace]:
+    """The vectors `ids` of a run, as far as its datasets know them."""
+    known = {name: _Known() for name in ids}
+    for row in run.rows("verdicts", ids):
+        known[str(row["id"])].verdict = row
+    for row in run.rows("deviations", ids):
+        deviation = _deviation(row)
+        known[str(row["id"])].deviations.setdefault(deviation.step, deviation)
+    for held, line in run.lines(ids):
+        for name, seen in _seen(line).items():
+            if name in known and name in held:
+                known[name].seen = seen
+    questions = run.questions(ids)
+    ordered = run.sections.ordered
+    return {
+        name: _trace(name, found, questions.get(name), ordered)
+        for name, found in known.items()
+        if found.verdict
+    }
+
+
+def _deviation(row: Mapping[str, Json]) -> Deviation:
+    expected = orjson.loads(str(row["expected"]))
+    step = row["step"]
+    assert isinstance(step, int)
+    return Deviation(
+        step=step,
+        operation=str(row["operation"]),
+        args=mapping(orjson.loads(str(row["args"]))),
+        branch=str(row["branch"]),
+        severity=str(row["severity"]),
+        before=orjson.loads(str(row["before"])),
+        expected=tuple(mapping(item) for item in expected),
+        observed=mapping(orjson.loads(str(row["observed"]))),
+        entry=str(row["entry"]),
+        cause=str(row["cause"]),
+        paths=texts(row["paths"]),
+    )
+
+
+def _seen(line: str) -> dict[str, tuple[tuple[Json, Json], ...]]:
+    """Replies and observations of the vectors of one line, renamed. What the judge could not read
+    either is left out."""
+    try:
+        message = mapping(orjson.loads(line))
+    except orjson.JSONDecodeError:
+        return {}
+    values, results = message.get("values"), message.get("results")
+    if not isinstance(values, list) or not isinstance(results, list):
+        return {}
+    found = {}
+    for result in map(mapping, results):
+        try:
+            found[str(result.get("id"))] = _renamed(result.get("steps"), values)
+        except (ValueError, IndexError, TypeError):
+            continue
+    return found
+
+
+def _renamed(steps: Json, values: Sequence[Json]) -> tuple[tuple[Json, Json], ...]:
+    labels, seen = Labels(), list[tuple[Json, Json]]()
+    for step in steps if isinstance(steps, list) else []:
+        reply, observation = _indices(step)
+        raw = values[reply] if reply >= 0 else None
+        if observation < 0:
+            seen.append((raw, None))
+            break
+        renamed, state, labels = labels.step(raw, values[observation])
+        seen.append((renamed, state))
+    return tuple(seen)
+
+
+def _indices(step: Json) -> tuple[int, int]:
+    """Reply and observation of a step. Raises ValueError for what is no step."""
+    if not isinstance(step, list) or len(step) != 3:
+        raise ValueError("not a step")
+    reply, observation, _ = step
+    if not isinstance(reply, int) or not isinstance(observation, int):
+        raise ValueError("not a step")
+    return reply, observation
+
+
+def _trace(
+    name: str, known: _Known, asked: tuple[Question, Why] | None, ordered: frozenset[str]
+) -> Trace:
+    question, why = asked if asked else (None, None)
+    verdict = known.verdict
+    judged, not_judged = verdict["judged"], verdict["not_judged"]
+    assert isinstance(judged, int) and isinstance(not_judged, int)
+    return Trace(
+        id=name,
+        kind=str(verdict["kind"]),
+        detail=str(verdict["detail"]),
+        judged=judged,
+        not_judged=not_judged,
+        question=question,
+        why=why,
+        steps=tuple(_steps(known, question, texts(verdict["branches"]), ordered)),
+    )
+
+
+def _steps(
+    known: _Known, question: Question | None, branches: Sequence[str], ordered: frozenset[str]
+) -> list[Step]:
+    last = len(question.operations) if question else max([0, *known.deviations])
+    found: list[Step] = []
+    for number in range(last + 1):
+        before = found[-1].state if found else None
+        found.append(_step(number, known, question, branches, (before, ordered)))
+    return found
+
+
+def _step(
+    number: int,
+    known: _Known,
+    question: Question | None,
+    branches: Sequence[str],
+    around: tuple[Json, frozenset[str]],
+) -> Step:
+    before, ordered = around
+    deviation = known.deviations.get(number)
+    call = question.operations[number - 1] if question and number else None
+    operation, args = (call.operation, call.args) if call else ("", {})
+    if deviation:
+        operation, args = deviation.operation, deviation.args
+    reply, state = known.seen[number] if number < len(known.seen) else (None, None)
+    if deviation:
+        reply, state = deviation.observed.get("reply"), deviation.observed.get("observation")
+    judged = number < len(branches)
+    status = "start" if number == 0 else "allowed" if judged else "not judged"
+    fields: tuple[Row, ...] = ()
+    if deviation:
+        fields = deviation.differing(ordered)
+    elif state is not None:
+        fields = rows(before, None, {"reply": reply, "observation": state}, ordered)
+    return Step(
+        number=number,
+        operation=operation,
+        args=args,
+        branch=deviation.branch if deviation else branches[number] if judged else "",
+        status="deviates" if deviation else status,
+        reply=reply,
+        state=state,
+        deviation=deviation,
+        fields=fields,
+    )
