@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.golden import Golden
+from tests.support.judging import environment
 
 settings.register_profile(
     "fixed",
@@ -52,3 +54,61 @@ def pytest_terminal_summary(
     rewritten = config.stash[REWRITTEN]
     if rewritten:
         terminalreporter.write_line(f"{len(rewritten)} goldens rewritten, read the diff", red=True)
+
+
+# The judge: children find our packages, one Spark session for all, targets in a folder of their own
+
+
+@pytest.fixture(scope="session", autouse=True)
+def children_find_our_packages():
+    """Adapters and Spark's workers are other processes: they import what the tests import."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+    patch.setenv("PYSPARK_PYTHON", sys.executable)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory):
+    """A cache of the tests' own; adapters that fetch keep theirs if CHARTER_CACHE is set."""
+    patch = pytest.MonkeyPatch()
+    if "CHARTER_CACHE" not in os.environ:
+        patch.setenv("CHARTER_CACHE", str(tmp_path_factory.mktemp("cache")))
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """The one Spark session of a test run."""
+    from conform.engine import spark as engine
+
+    session = engine.session("local[2]")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def toy_suite(tmp_path_factory):
+    """The folder of a small suite of the toy protocol, with models and canaries."""
+    from tests.support.toy.vectors import write_toy_suite
+
+    folder = tmp_path_factory.mktemp("suite") / "toy"
+    write_toy_suite(folder, 120)
+    return folder
+
+
+@pytest.fixture
+def targets_folder(tmp_path, monkeypatch):
+    """A folder of targets: `fake-MODE` for each way of being wrong, and the reference."""
+    from tests.support.judging import write_fake_target
+
+    from conform.targets import adapters_folder
+
+    reference = (adapters_folder() / "reference" / "adapter.toml").read_text(encoding="utf-8")
+    folder = tmp_path / "adapters"
+    (folder / "reference").mkdir(parents=True)
+    (folder / "reference" / "adapter.toml").write_text(reference, encoding="utf-8")
+    monkeypatch.setenv("CHARTER_ADAPTERS", str(folder))
+    return lambda mode, *more: write_fake_target(folder, mode, *more)

@@ -48,3 +48,23 @@ def judge(mode, vectors, *, overlay=True, batch=64, deadlines=QUICK):
 
 def kinds(verdicts):
     return Counter(str(verdict.kind) for verdict in verdicts.values())
+
+
+def write_fake_target(folder, mode, *more):
+    """An adapter.toml for a fake; returns the id of the target."""
+    place = folder / f"fake-{mode}"
+    place.mkdir(parents=True, exist_ok=True)
+    command = ["{python}", "-m", "tests.support.fakes.fake", mode, *more]
+    lines = [
+        f'id = "fake-{mode}"',
+        'title = "Fake"',
+        'protocol = "toy.lease"',
+        'component = "keeper"',
+        'overlay = "known"',
+        f"start = {command!r}",
+        "[deadlines]",
+        "batch = 3",
+        "one = 1",
+    ]
+    (place / "adapter.toml").write_text("\n".join(lines), encoding="utf-8")
+    return f"fake-{mode}"

@@ -1,0 +1,204 @@
+"""Whole runs: engines agree, runs go on where they were, canaries are heeded."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.support.judging import environment
+
+from conform import canaries
+from conform.engine import spark as spark_engine
+from conform.errors import BadRun, BadSuite, UnknownRelease, UnknownTarget
+from conform.run import Options, run_target
+from conform.store import RunFolder
+
+
+def quiet(_):
+    pass
+
+
+def judged(target, suite, out, **options):
+    return run_target(
+        Options(target, suite=str(suite), engine="inline", out=str(out), **options), quiet
+    )
+
+
+def rows(finished, name):
+    table = finished.folder.table(name)
+    found = table.to_pylist()
+    for row in found:
+        row.pop("line", None)
+    return sorted(found, key=lambda row: json.dumps(row, sort_keys=True, default=str))
+
+
+def test_reference_conforms_everywhere(toy_suite, targets_folder, tmp_path):
+    finished = judged("reference", toy_suite, tmp_path / "run")
+    assert finished.exit_code == 0
+    assert finished.summary["verdicts"]["conforms"] == finished.summary["vectors"] == 121
+    kinds = {canary["kind"] for canary in finished.canaries}
+    assert kinds == {"flipped", "nonce", "reference", "nothing", "mutant"}
+    assert finished.summary["distinct_pairs"] > 20
+
+
+@pytest.mark.parametrize("mode", ["keeps_leader", "faults"])
+def test_engines_give_the_same_results(mode, toy_suite, targets_folder, tmp_path, spark):
+    name = targets_folder(mode)
+    inline = judged(name, toy_suite, tmp_path / "inline")
+    on_spark = run_target(
+        Options(name, suite=str(toy_suite), master="local[2]", out=str(tmp_path / "spark")), quiet
+    )
+    for dataset in ("verdicts", "transitions"):
+        assert rows(inline, dataset) == rows(on_spark, dataset)
+    kept = [[{**row, "observed": "" if mode == "faults" else row["observed"]}
+             for row in rows(run, "deviations")] for run in (inline, on_spark)]  # fmt: skip
+    assert kept[0] == kept[1]
+    assert kept[0]
+    for name in ("verdicts", "deviations", "by_entry", "by_branch", "distinct_pairs", "exit"):
+        assert inline.summary[name] == on_spark.summary[name]
+
+
+def test_what_the_overlay_explains_is_no_finding_but_strict_is(toy_suite, targets_folder, tmp_path):
+    name = targets_folder("keeps_leader")
+    finished = judged(name, toy_suite, tmp_path / "a")
+    assert finished.exit_code == 0
+    assert finished.summary["new_deviations"] == 0
+    assert finished.summary["by_entry"]["leader_stays"] == finished.summary["deviations"] > 0
+    strict = judged(name, toy_suite, tmp_path / "b", strict=True)
+    assert strict.exit_code == 1
+
+
+def test_overlay_entry_that_no_longer_applies_is_a_finding(toy_suite, targets_folder, tmp_path):
+    finished = judged(targets_folder("faithful"), toy_suite, tmp_path / "run")
+    assert finished.exit_code == 1
+    assert finished.summary["stale_entries"] == ["leader_stays"]
+    partly = judged(targets_folder("faithful"), toy_suite, tmp_path / "partly", limit=20)
+    assert partly.exit_code == 0
+
+
+def test_new_deviation_is_a_finding(toy_suite, targets_folder, tmp_path):
+    finished = judged(targets_folder("faults"), toy_suite, tmp_path / "run")
+    assert finished.exit_code == 1
+    assert finished.summary["new_deviations"] > 0
+
+
+def test_run_in_which_nothing_is_judged_is_incomplete(toy_suite, targets_folder, tmp_path):
+    finished = judged(targets_folder("not_loadable"), toy_suite, tmp_path / "run")
+    assert finished.exit_code == 3
+    assert "no vector was judged" in finished.summary["reasons"]
+
+
+def test_canary_that_is_not_caught_makes_the_run_untrusted(
+    toy_suite, targets_folder, tmp_path, monkeypatch
+):
+    """A judge that cannot tell right from wrong: the flipped expectation is not flipped."""
+    monkeypatch.setattr("conform.canaries.flipped", lambda item: item)
+    finished = judged("reference", toy_suite, tmp_path / "run")
+    assert finished.exit_code == 3
+    assert finished.summary["trusted"] is False
+    wrong = [canary for canary in finished.canaries if not canary["ok"]]
+    assert {canary["kind"] for canary in wrong} == {"flipped"}
+
+
+def test_mutant_that_is_not_caught_makes_the_run_untrusted(
+    toy_suite, targets_folder, tmp_path, monkeypatch
+):
+    module, charter = "tests.support.toy.no_epoch_check", "tests.support.toy.charter"
+    make = canaries.model_start
+    monkeypatch.setattr(
+        canaries, "model_start", lambda name, *more: make({module: charter}.get(name, name), *more)
+    )
+    finished = judged("reference", toy_suite, tmp_path / "run")
+    assert finished.exit_code == 3
+    assert [c["kind"] for c in finished.canaries if not c["ok"]] == ["mutant"]
+
+
+def test_run_goes_on_after_it_was_killed(toy_suite, targets_folder, tmp_path):
+    """Killed with SIGKILL after a commit, the same command judges only what is left."""
+    log = tmp_path / "log"
+    name = targets_folder("hang", str(log))
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "conform.cli", "run", "--target", name,
+               "--suite", str(toy_suite), "--engine", "inline", "--out", str(out)]  # fmt: skip
+    child = subprocess.Popen(
+        command, env={**os.environ, **environment()}, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not list((out / "commits").glob("*.json")) and time.monotonic() < until:
+        time.sleep(0.02)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    done = RunFolder(str(out)).committed()
+    assert len(done) > 0
+    assert not (out / "summary.json").exists()
+    before = {path: path.stat().st_mtime_ns for path in out.glob("verdicts/*/*.parquet")}
+    said = []
+    finished = run_target(
+        Options(name, suite=str(toy_suite), engine="inline", out=str(out)), said.append
+    )
+    assert said == [f"going on with the run in {out}: {len(done)} buckets are done"]
+    kept = [path for path in before if f"{path.parent.name}.json" in
+            {f"bucket={bucket:04d}.json" for bucket in done}]  # fmt: skip
+    assert kept
+    assert all(path.stat().st_mtime_ns == before[path] for path in kept)
+    assert finished.summary["vectors"] == 121
+    assert finished.summary["verdicts"]["timed_out"] > 0
+
+
+def test_partial_files_without_a_commit_do_not_count(toy_suite, targets_folder, tmp_path):
+    finished = judged("reference", toy_suite, tmp_path / "run")
+    whole = finished.folder.table("verdicts").num_rows
+    first = min((tmp_path / "run" / "commits").glob("*.json"))
+    count = json.loads(first.read_text())["vectors"]
+    first.unlink()
+    assert finished.folder.table("verdicts").num_rows == whole - count
+
+
+def test_foreign_folder_is_not_overwritten(toy_suite, targets_folder, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(BadRun, match="holds something else"):
+        judged("reference", toy_suite, tmp_path / "mine")
+
+
+def test_suite_that_is_cut_off_is_refused(toy_suite, targets_folder, tmp_path):
+    cut = tmp_path / "cut"
+    cut.mkdir()
+    (cut / "manifest.json").write_bytes(
+        (toy_suite / "manifest.json").read_bytes().replace(b'"digest": "', b'"digest": "00')
+    )
+    content = (toy_suite / "vectors.jsonl").read_bytes()
+    (cut / "vectors.jsonl").write_bytes(content[: len(content) * 2 // 3])
+    with pytest.raises(BadSuite, match="is the file cut off"):
+        judged("reference", cut, tmp_path / "run")
+    whole_lines = content[: content.rfind(b"\n", 0, len(content) // 2) + 1]
+    (cut / "vectors.jsonl").write_bytes(whole_lines)
+    with pytest.raises(BadSuite, match="not those of the manifest"):
+        judged("reference", cut, tmp_path / "run")
+
+
+def test_what_is_not_there_is_named(toy_suite, targets_folder, tmp_path):
+    with pytest.raises(UnknownTarget, match="there are: reference"):
+        judged("kafka", toy_suite, tmp_path / "run")
+    with pytest.raises(BadSuite, match="there is no suite 'nowhere'"):
+        judged("reference", "nowhere", tmp_path / "run")
+    with pytest.raises(UnknownRelease, match=r"no release '9\.9'"):
+        judged("reference", toy_suite, tmp_path / "run", release="9.9")
+
+
+def test_suite_by_digest_after_its_folder_is_gone(toy_suite, targets_folder, tmp_path):
+    first = judged("reference", toy_suite, tmp_path / "a")
+    again = judged("reference", first.run["suite"], tmp_path / "b")
+    assert again.summary["vectors"] == first.summary["vectors"]
+
+
+def test_error_of_a_worker_arrives_as_itself():
+    sentence = "the adapter did not come up: it ended with 1; see `conform doctor`"
+    error = RuntimeError(f"lots\nof text [conform:CannotStart] {sentence} [conform:end] more\ntext")
+    ours = spark_engine._as_ours(error)
+    assert type(ours).__name__ == "CannotStart"
+    assert str(ours) == sentence

@@ -1,0 +1,131 @@
+"""What the agreement tests of the solver share: random values, and outcomes as Z3 sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from charter.backends.smt.program import Options, Program, encode_component
+from charter.backends.smt.solve import BOUNDED, Sat, Solver, Unsat
+from charter.backends.smt.terms import FALSE, Term
+from charter.ir import nodes as n
+from charter.ir import types as t
+from charter.ir.nodes import Value
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Outcome, State
+from charter.semantics.machine import Machine
+from charter.semantics.values import Universe
+
+HIGHEST = 6
+"""Counters are drawn up to this, so that one bump stays within the three bits of the encoding."""
+
+
+def random_value(kind: t.Type, universe: Universe, rng: Random) -> Value:
+    """A value of a type; counters are small."""
+    match kind:
+        case t.Counter():
+            return rng.randint(0, HIGHEST)
+        case t.Option(inner=inner):
+            return None if rng.random() < 0.25 else random_value(inner, universe, rng)
+        case t.Record(fields=fields):
+            return tuple(random_value(part, universe, rng) for _, part in fields)
+        case t.Union(cases=cases):
+            tag, params = rng.choice(cases)
+            return (tag, *(random_value(part, universe, rng) for _, part in params))
+        case t.Map(key=key, value=value):
+            return tuple(random_value(value, universe, rng) for _ in universe.domain(key))
+        case t.Seq(inner=inner, limit=limit):
+            length = rng.randint(0, universe.limit(limit))
+            return tuple(random_value(inner, universe, rng) for _ in range(length))
+        case t.Ranking(inner=inner):
+            items = list(universe.domain(inner))
+            return tuple(rng.sample(items, rng.randint(0, len(items))))
+        case t.Set(inner=inner):
+            return frozenset(x for x in universe.domain(inner) if rng.random() < 0.5)
+        case _:
+            return rng.choice(universe.domain(kind))
+
+
+def random_args(machine: Machine, operation: str, rng: Random) -> tuple[Value, ...]:
+    """Arguments of an operation."""
+    params = machine.operations[operation].params
+    return tuple(random_value(p.type, machine.universe, rng) for p in params)
+
+
+def random_state(machine: Machine, rng: Random) -> dict[str, Value]:
+    """Any state of the types, reachable or not."""
+    return {v.name: random_value(v.type, machine.universe, rng) for v in machine.variables}
+
+
+@dataclass(slots=True)
+class Agreement:
+    """A machine beside its encoding."""
+
+    machine: Machine
+    program: Program
+    solver: Solver
+
+    @staticmethod
+    def of(machine: Machine) -> Agreement:
+        """The encoding with words, three bits for a counter."""
+        program = encode_component(machine, Options(counter_bits=3))
+        solver = Solver(program.terms, BOUNDED, 50_000_000)
+        solver.add(program.before_inside)
+        solver.add(program.step)
+        return Agreement(machine, program, solver)
+
+    def compare(self, state: State, operation: str, args: tuple[Value, ...]) -> int:
+        """How many outcomes both allow. Fails where the definition allows an outcome that Z3 does
+        not find, or Z3 finds one that the definition does not allow."""
+        defined = self._outcomes(state, operation, args)
+        here = self._call(state, operation, args)
+        shown = [self._outcome(operation, o) for o in defined or ()]
+        for outcome, term in zip(defined or (), shown, strict=True):
+            both = self.solver.check({"here": (here, 0), "outcome": (term, 0)})
+            assert isinstance(both, Sat), (state, operation, args, outcome, both)
+        terms = self.program.terms
+        other = terms.and_(here, *(terms.not_(term) for term in shown))
+        more = self.solver.check({"other": (other, 0)})
+        if defined is not None:
+            assert isinstance(more, Unsat), (state, operation, args, defined, more)
+        return len(shown)
+
+    def _outcomes(
+        self, state: State, operation: str, args: tuple[Value, ...]
+    ) -> list[Outcome] | None:
+        """Those that stay inside the instance; None where the definition has no value."""
+        try:
+            found = self.machine.outcomes(state, operation, args)
+        except EvaluationError:
+            return None
+        return [o for o in found if not self.machine.outside(o.state) and self._fits(o)]
+
+    def _fits(self, outcome: Outcome) -> bool:
+        layout = self.program.layout
+        state = outcome.state
+        return all(
+            layout.inside(v.type, layout.constant(v.type, state[v.name])) != FALSE
+            for v in self.program.component.state
+        )
+
+    def _call(self, state: State, operation: str, args: tuple[Value, ...]) -> Term:
+        program, layout = self.program, self.program.layout
+        code = next(o for o in program.operations if o.name == operation)
+        params = self._declared(operation).params
+        pairs = zip(params, code.params, args, strict=True)
+        given = (layout.equal(sym, layout.constant(p.type, value)) for p, sym, value in pairs)
+        return program.terms.and_(program.is_state(state), program.calls(code), *given)
+
+    def _outcome(self, operation: str, outcome: Outcome) -> Term:
+        program, layout = self.program, self.program.layout
+        _, branch = program.branch(outcome.branch)
+        result = self._declared(operation).result
+        after = (
+            layout.equal(program.after[v.name], layout.constant(v.type, outcome.state[v.name]))
+            for v in program.component.state
+        )
+        reply = layout.equal(branch.reply, layout.constant(result, outcome.reply))
+        return program.terms.and_(program.takes(outcome.branch), reply, *after)
+
+    def _declared(self, name: str) -> n.Operation:
+        return next(o for o in self.program.component.operations if o.name == name)
