@@ -158,7 +158,8 @@ class Scope:
 
     def _core_name(self, name: str, kind: ty.Type) -> str:
         core, number = name, 1
-        while self.used.setdefault(core, kind) != kind:
+        visible = {local.name for local in self.locals.values()}
+        while core in visible or self.used.setdefault(core, kind) != kind:
             number += 1
             core = f"{name}_{number}"
         return core

@@ -82,6 +82,13 @@ def test_a_name_has_one_type_within_a_declaration() -> None:
     assert body(text) == "((let x = true in x) and (let x_2 = ON in (x_2 eq OFF)))"
 
 
+def test_a_name_that_was_changed_hides_no_other() -> None:
+    text = "(let x = ON in x == OFF) and (let x_2 = true in (let x = false in x or x_2))"
+    assert body(text) == (
+        "((let x = ON in (x eq OFF)) and (let x_2 = true in (let x_3 = false in (x_3 or x_2))))"
+    )
+
+
 def test_lets_of_an_operation_stand_before_the_guards_of_later_branches() -> None:
     model = load("""component c {
   state on: bool = false

@@ -1,0 +1,106 @@
+"""Checks beyond types: choices, totality, shadowed branches, ghost state."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.charters import codes
+
+COMPONENT = """component c {{
+  state ready: set Broker = {{}}
+  state each: map Topic -> set Broker = [t in Topic: {{}}]
+  state on: bool = false
+  ghost state ever: bool = false
+  operation go(t: Topic, b: Broker) -> bool {{ {branches} }}
+}}
+witness w of c: ready == ready
+"""
+
+
+def found(branches: str) -> list[str]:
+    return codes(COMPONENT.format(branches=branches))
+
+
+PICK = "{ pick x in ready reply x == b }"
+LAST = "branch last reply false"
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        f"branch go when ready != {{}} {PICK} {LAST}",
+        f"branch go when {{}} != ready and on {PICK} {LAST}",
+        f"branch go when size(ready) > 0 {PICK} {LAST}",
+        f"branch go when size(ready) >= 1 {PICK} {LAST}",
+        f"branch go when b in ready {PICK} {LAST}",
+        f"branch go when not (ready == {{}}) {PICK} {LAST}",
+        f"branch go when some y in ready: y != b {PICK} {LAST}",
+        f"let r = ready branch go when r != {{}} {PICK} {LAST}",
+        f"branch no when ready == {{}} reply false branch go {PICK}",
+        f"branch no when ready == {{}} or on reply false branch go {PICK}",
+        f"branch no when b not in ready reply false branch go {PICK}",
+        "branch go { pick x in ready | {b} reply x == b }",
+        "branch go { pick x in Broker reply x == b }",
+        "branch go { pick x in if on then {b} else Broker reply x == b }",
+        "branch go when forall k in Topic: each[k] != {} "
+        "{ pick x for k in Topic in each[k] reply x[t] == b } " + LAST,
+    ],
+)
+def test_choice_from_what_is_known_to_have_a_member_is_accepted(branches: str) -> None:
+    assert found(branches) == []
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        f"branch go {PICK}",
+        f"branch go when on {PICK} {LAST}",
+        f"branch go when ready == {{}} {PICK} {LAST}",
+        f"branch go when each[t] != {{}} {PICK} {LAST}",
+        f"branch go when ready != {{}} or on {PICK} {LAST}",
+        f"branch go when size(ready) >= 0 {PICK} {LAST}",
+        f"branch no when ready == {{}} and on reply false branch go {PICK}",
+        "branch go when ready != {} { pick x in ready - {b} reply x == b } " + LAST,
+        "branch go when each[t] != {} { pick x for k in Topic in each[k] reply x[t] == b } " + LAST,
+    ],
+)
+def test_choice_that_may_be_empty_is_refused(branches: str) -> None:
+    assert found(branches) == ["pick/empty"]
+
+
+@pytest.mark.parametrize(
+    ("branches", "expected"),
+    [
+        ("branch a when on reply true", ["operation/not-total"]),
+        ("branch a when on reply true branch b when not on reply false", ["operation/not-total"]),
+        ("in any order { branch a when on reply true branch b reply false }", []),
+        ("branch a when true reply true", []),
+        ("branch a reply true branch b reply false", ["branch/shadowed"]),
+        ("branch a when on reply true branch b when b in ready and on reply true " + LAST,
+         ["branch/shadowed"]),
+        ("branch a when on or true reply true " + LAST, ["branch/shadowed"]),
+        ("in any order { branch a when on reply true branch b when on reply false } " + LAST, []),
+        ("in any order { branch a when on reply true branch b when b in ready reply false } "
+         "branch d when on reply true " + LAST, ["branch/shadowed"]),
+    ],
+)  # fmt: skip
+def test_operation_is_total_and_its_branches_can_be_reached(
+    branches: str, expected: list[str]
+) -> None:
+    assert found(branches) == expected
+
+
+@pytest.mark.parametrize(
+    ("branches", "expected"),
+    [
+        ("branch a { ever' = on or ever reply true }", []),
+        ("branch a { let e = ever ever' = not e reply true }", []),
+        ("branch a { on' = ever reply true }", ["effect/ghost-interference"]),
+        ("branch a { let e = ever let f = not e reply f }", ["effect/ghost-interference"]),
+        ("branch a { pick x in if ever then {b} else Broker reply x == b }",
+         ["effect/ghost-interference"]),
+        ("let e = ever branch a when e reply true " + LAST, ["effect/ghost-interference"]),
+        ("let e = ever branch a { ever' = not e reply true }", []),
+    ],
+)  # fmt: skip
+def test_ghost_state_decides_nothing(branches: str, expected: list[str]) -> None:
+    assert found(branches) == expected
