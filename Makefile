@@ -19,11 +19,14 @@ $(STAMP): pyproject.toml | need-python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[smt,spark,dev]'
 	@touch $@
 
+# Exit code 1 is a finding, and a demo is there to show findings. Everything else stops it.
 demo: need-java setup ## judge Apache Kafka 4.0.2 and 4.3.1, compare them, leave a report in build/demo
-	$(CONFORM) run --target kafka-controller --release 4.0.2 --out $(DEMO)/4.0.2
-	$(CONFORM) run --target kafka-controller --release 4.3.1 --out $(DEMO)/4.3.1
+	rm -rf $(DEMO)
+	$(CONFORM) run --target kafka-controller --release 4.0.2 --out $(DEMO)/4.0.2 || [ $$? -eq 1 ]
+	$(CONFORM) run --target kafka-controller --release 4.3.1 --out $(DEMO)/4.3.1 || [ $$? -eq 1 ]
 	$(CONFORM) compare $(DEMO)/4.0.2 $(DEMO)/4.3.1 || [ $$? -eq 1 ]
 	$(CONFORM) report $(DEMO)/4.0.2 $(DEMO)/4.3.1 --out $(DEMO)/report
+	@echo 'Open $(DEMO)/report/index.html in a browser.'
 
 test: need-java setup ## run every test but the slow ones, real Kafka among them
 	$(BIN)/python -m pytest
