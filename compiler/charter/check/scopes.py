@@ -128,7 +128,10 @@ class Scope:
         self.diagnostics.error(code, message, span, hint=hint)
 
     def bind(self, name: sx.Name, kind: ty.Type) -> tuple[Scope, str]:
-        """The scope in which `name` is a local of type `kind`, and its name in core."""
+        """The scope in which `name` is a local of type `kind`, and its name in core. `_` is for what
+        nobody reads: it may stand anywhere and is never visible."""
+        if name.text == "_":
+            return self, self._core_name("_", kind)
         meaning = self.meaning(name.text)
         if meaning:
             message = f"`{name.text}` is {meaning} already"

@@ -89,6 +89,17 @@ def test_a_name_that_was_changed_hides_no_other() -> None:
     )
 
 
+def test_underscore_names_what_is_not_read() -> None:
+    text = "match o { none -> true, present(_) -> forall _ in Status: true }"
+    assert body(text, params="o: option Broker") == (
+        "(match o {none -> true, present(_) -> (forall __2 in Status: true)})"
+    )
+    assert codes("fun f(o: option Broker) -> Broker = match o { present(_) -> _, none -> _ }") == [
+        "name/unknown",
+        "name/unknown",
+    ]
+
+
 def test_lets_of_an_operation_stand_before_the_guards_of_later_branches() -> None:
     model = load("""component c {
   state on: bool = false

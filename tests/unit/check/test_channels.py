@@ -1,0 +1,76 @@
+"""Generated steps and channel state, run on the definition."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from tests.support.charters import load
+
+from charter.semantics.evaluate import State
+from charter.semantics.machine import Machine
+
+POST = """system post {{
+  channel mail: Broker -> Broker carries Status {kind}
+  state got: map Broker -> set Status = [b in Broker: {{}}]
+  step say(a: Broker, b: Broker, s: Status) budget limit {{ require a != b  send mail[a][b] s }}
+  step hear(a: Broker, b: Broker) {{ receive m from mail[a][b]  got[b]' = got[b] | {{m}} }}
+}}
+witness w of post: some b in Broker: got'[b] != {{}}
+instance tiny of post {{ Broker = {{a, b}}  limit = 2 }}
+"""
+
+
+def key(state: State) -> tuple[object, ...]:
+    return tuple(state[name] for name in sorted(state))
+
+
+def explored(kind: str) -> tuple[Machine, list[State], set[str]]:
+    """All states that can be reached, and the steps that were taken."""
+    model = load(POST.format(kind=kind))
+    machine = Machine.of(model, model.instances[0])
+    waiting = [machine.initial()]
+    seen = {key(waiting[0])}
+    states: list[State] = []
+    taken: set[str] = set()
+    while waiting:
+        state = waiting.pop()
+        states.append(state)
+        for name, step in machine.operations.items():
+            domains = [machine.universe.domain(param.type) for param in step.params]
+            for args in product(*domains):
+                for outcome in machine.outcomes(state, name, args):
+                    taken.add(name)
+                    if key(outcome.state) not in seen:
+                        seen.add(key(outcome.state))
+                        waiting.append(outcome.state)
+    return machine, states, taken
+
+
+@pytest.mark.parametrize("kind", ["slot", "set", "fifo", "slot lossy", "set lossy duplicating"])
+def test_states_stay_in_their_types_and_the_budget_is_spent(kind: str) -> None:
+    machine, states, taken = explored(kind)
+    assert all(machine.outside(state) == "" for state in states)
+    assert {state["budget.limit"] for state in states} == {0, 1, 2}
+    assert taken == {"say", "hear"} | ({"lose_mail"} if "lossy" in kind else set())
+
+
+def most(states: list[State]) -> int:
+    """The most messages that were on the way from the first broker to the second."""
+    found = 0
+    for state in states:
+        place = state["mail"][0][1]  # type: ignore[index]
+        found = max(found, 0 if place is None else 1 if isinstance(place, str) else len(place))
+    return found
+
+
+def test_slot_holds_one_message_and_fifo_as_many_as_were_sent() -> None:
+    assert most(explored("slot")[1]) == 1
+    assert most(explored("fifo")[1]) == 2
+
+
+def test_duplicating_channel_reaches_states_that_a_plain_one_does_not() -> None:
+    plain, duplicating = explored("slot")[1], explored("slot duplicating")[1]
+    kept = [s for s in duplicating if s["mail"][0][1] is not None and s["got"][1]]  # type: ignore[index]
+    assert kept
+    assert len(duplicating) > len(plain)
