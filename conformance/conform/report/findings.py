@@ -48,6 +48,16 @@ class Finding:
     labels: Counter[str] = field(default_factory=Counter)
 
     @property
+    def title(self) -> str:
+        """What to call it: the entry, or where it deviates and in what."""
+        if not self.new:
+            return self.name
+        fields = dict.fromkeys(path.rpartition(".")[2] for path, _ in self.paths.most_common())
+        several = [*fields][:3]
+        more = " …" if len(fields) > len(several) else ""
+        return f"{self.branches.most_common(1)[0][0]}: {', '.join(several)}{more}"
+
+    @property
     def kind(self) -> str:
         """The class of the overlay's entry, or `new`."""
         if self.new:

@@ -117,18 +117,36 @@ def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> None:
     wanted = {case.id for cases in shown.values() for case in cases}
     traces = read_traces(run, {*wanted, *examples.values(), *extra})
     branches = _branches(item, examples)
-    site.page(f"{place}/index.html", "run.html.j2", item=item, run=run, matrix=matrix([item]),
-              not_judged=_not_judged(run), branches=branches, data=_copy_data(site, run))  # fmt: skip
-    site.page(f"{place}/branches.html", "branches.html.j2", item=item, run=run, branches=branches,
-              known=frozenset(traces))  # fmt: skip
+    site.page(
+        f"{place}/index.html",
+        "run.html.j2",
+        item=item,
+        run=run,
+        matrix=matrix([item]),
+        not_judged=_not_judged(run),
+        branches=branches,
+        data=_copy_data(site, run),
+    )
+    known = frozenset(traces)
+    site.page(f"{place}/branches.html", "branches.html.j2", run=run, branches=branches, known=known)
     for found in item.findings:
         _write_finding(site, item, found, traces)
     for trace in traces.values():
-        site.page(f"{place}/vectors/{trace.id}.html", "vector.html.j2", run=run, trace=trace,
-                  picture=spacetime(trace, run.sections.ordered), findings=item.findings)  # fmt: skip
+        _write_vector(site, item, trace)
     site.write(f"{place}/junit.xml", beside.junit(item))
     site.write(f"{place}/badge.svg", beside.badge(site.templates, run))
     site.write(f"{place}/badge.json", beside.shield(run))
+
+
+def _write_vector(site: Site, item: Reading, trace: Trace) -> None:
+    site.page(
+        f"runs/{item.run.slug}/vectors/{trace.id}.html",
+        "vector.html.j2",
+        run=item.run,
+        trace=trace,
+        picture=spacetime(trace, item.run.sections.ordered),
+        findings=item.findings,
+    )
 
 
 def _write_finding(site: Site, item: Reading, found: Finding, traces: dict[str, Trace]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from conform.compare import Difference, compare
 from conform.errors import BadRun
@@ -50,7 +51,7 @@ class Compared:
 
 def comparisons(read: Sequence[Reading]) -> tuple[Compared, ...]:
     """Each run compared with the one before it, in the order given."""
-    return tuple(_compared(left, right) for left, right in zip(read, read[1:], strict=False))
+    return tuple(_compared(left, right) for left, right in pairwise(read))
 
 
 def examples(found: Sequence[Compared], run: Run) -> list[str]:
@@ -92,5 +93,3 @@ def _rank(item: Difference) -> tuple[bool, int, str]:
 def _names(vector: str, read: tuple[Reading, Reading]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     left, right = (tuple(f.id for f in item.findings if vector in f.cases) for item in read)
     return left, right
-
-

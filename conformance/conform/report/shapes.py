@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 MONO = 6.35
@@ -17,6 +17,9 @@ TINTS = (
     ("#dce9f8", "#174a86"), ("#f8dfe8", "#8a2450"), ("#e9edcd", "#4c5510"),
 )  # fmt: skip
 """Paper and ink of the fields that hold sets, in their order."""
+
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +45,25 @@ class Picture:
     notes: tuple[str, ...] = ()
 
 
-def shape(tag: str, text: str = "", title: str = "", **attributes: str | float) -> Shape:
-    """A shape; `_` in an attribute's name stands for `-`."""
-    named = ((name.rstrip("_").replace("_", "-"), _number(value))
-             for name, value in attributes.items())  # fmt: skip
-    return Shape(tag, tuple(named), text, title)
+def shape(tag: str, told: str = "", **attributes: str | float) -> Shape:
+    """A shape, with its title; `_` in an attribute's name stands for `-`."""
+    return Shape(tag, _named(attributes), title=told)
+
+
+def _named(attributes: Mapping[str, str | float]) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name.rstrip("_").replace("_", "-"), _number(value)) for name, value in attributes.items()
+    )
 
 
 def words(content: str, x: float, y: float, css: str = "", **attributes: str | float) -> Shape:
     """A text with its baseline at `y`."""
-    return shape("text", content, x=x, y=y, class_=css or "t", **attributes)
+    return Shape("text", _named({"x": x, "y": y, "class": css or "t", **attributes}), content)
 
 
-def line(x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1) -> Shape:
-    return shape("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, stroke_width=width)
+def line(start: Point, end: Point, stroke: str, width: float = 1) -> Shape:
+    return shape("line", x1=start[0], y1=start[1], x2=end[0], y2=end[1], stroke=stroke,
+                 stroke_width=width)  # fmt: skip
 
 
 def chip_width(label: str) -> float:

@@ -29,11 +29,7 @@ class _Chip:
 def spacetime(trace: Trace, ordered: frozenset[str]) -> Picture | None:
     """The picture of a vector; None where no element of a sort ever occurs in a state."""
     drawn = trace.steps[:_STEPS]
-    states = [step.state for step in drawn if step.state is not None]
-    states += [_expected(step) for step in drawn if step.deviation]
-    if trace.question is None:
-        return None
-    found = lanes(states, trace.question.sorts, ordered)
+    found = lanes_of(trace, ordered)
     if found is None:
         return None
     width = _LEFT + _LANE * len(found.names) + 8
@@ -48,6 +44,15 @@ def spacetime(trace: Trace, ordered: frozenset[str]) -> Picture | None:
         shapes=tuple(drawing),
         notes=tuple(_notes(trace, found)),
     )
+
+
+def lanes_of(trace: Trace, ordered: frozenset[str]) -> Lanes | None:
+    """The lanes of all states of a vector, observed and expected."""
+    if trace.question is None:
+        return None
+    states: list[Json] = [step.state for step in trace.steps if step.state is not None]
+    states += [_expected(step) for step in trace.steps if step.deviation]
+    return lanes(states, trace.question.sorts, ordered)
 
 
 def _description(trace: Trace, found: Lanes) -> str:
@@ -69,7 +74,7 @@ def _notes(trace: Trace, found: Lanes) -> Iterator[str]:
 def _head(found: Lanes, height: float) -> Iterator[Shape]:
     for position, name in enumerate(found.names):
         x = _middle(position)
-        yield line(x, _HEAD - 4, x, height, shapes.LINE, 1.5)
+        yield line((x, _HEAD - 4), (x, height), shapes.LINE, 1.5)
         yield shape("rect", x=x - 30, y=3, width=60, height=22, rx=11, fill=shapes.PAPER,
                     stroke=shapes.INK)  # fmt: skip
         yield words(name, x, 18, "lane", text_anchor="middle")
@@ -111,7 +116,7 @@ def _row(
 
 
 def _reply(step: Step, width: int) -> list[str]:
-    if not step.number or step.status == "not judged" and step.state is None:
+    if not step.number or (step.status == "not judged" and step.state is None):
         return []
     return shapes.wrapped(f"→ {step.answered}", width - _LEFT - 12, 2)
 
@@ -125,7 +130,7 @@ def _ground(step: Step, top: float, bottom: float, width: int) -> Shape:
 
 def _event(step: Step, text: list[str], top: float, width: int) -> Iterator[Shape]:
     wrong = step.deviation is not None
-    yield line(0, top, width, top, shapes.LINE)
+    yield line((0, top), (width, top), shapes.LINE)
     yield words(str(step.number), 8, top + 19, "number" + (" wrong" if wrong else ""))
     for position, content in enumerate(text):
         css = "reply" if content.startswith("→") else "call"
@@ -141,7 +146,7 @@ def _actor(step: Step, found: Lanes, y: float) -> Iterator[Shape]:
     if named:
         x = _middle(found.names.index(str(named[0])))
         colour = shapes.WRONG if step.deviation else shapes.INK
-        yield line(_LEFT, y, x, y, colour)
+        yield line((_LEFT, y), (x, y), colour)
         yield shape("circle", cx=x, cy=y, r=3.5, fill=colour)
 
 
@@ -150,10 +155,10 @@ def _columns(step: Step, before: frozenset[Mark], found: Lanes) -> dict[str, lis
     wanted = found.marks(_expected(step)) if step.deviation else now
     if step.state is None and step.deviation is None:
         return {}
-    states: dict[Mark, str] = {mark: "gone" for mark in before - now}
+    states: dict[Mark, str] = dict.fromkeys(before - now, "gone")
     states |= {mark: "held" if mark in before or not step.number else "new" for mark in now}
-    states |= {mark: "missing" for mark in wanted - now}
-    states |= {mark: "wrong" for mark in now - wanted}
+    states |= dict.fromkeys(wanted - now, "missing")
+    states |= dict.fromkeys(now - wanted, "wrong")
     columns: dict[str, list[_Chip]] = {}
     for mark in sorted(states, key=lambda m: (found.fields.index(m.field), m.lane)):
         columns.setdefault(mark.lane, []).append(_Chip(mark, states[mark]))
@@ -185,7 +190,7 @@ def _chip(chip: _Chip, found: Lanes, x: float, y: float) -> Iterator[Shape]:
     if chip.state in ("gone", "missing"):
         paper, ink = shapes.PAPER, border
     across = min(chip_width(label), _LANE - 4)
-    yield shape("rect", title=_told(chip), x=x - across / 2, y=y, width=across,
+    yield shape("rect", told=_told(chip), x=x - across / 2, y=y, width=across,
                 height=shapes.CHIP, rx=4, fill=paper, stroke=border, stroke_width=width,
                 stroke_dasharray=dash)  # fmt: skip
     yield words(label, x, y + 13, css, text_anchor="middle", fill=ink)

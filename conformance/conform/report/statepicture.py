@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from charter.formats.canonical import Json
 from conform.report import shapes
-from conform.report.lanes import Field, Lanes, Mark, lanes
+from conform.report.lanes import Field, Lanes, Mark
 from conform.report.shapes import Picture, Shape, line, shape, spelled, words
-from conform.report.spacetime import colours, scalar
+from conform.report.spacetime import colours, lanes_of, scalar
 from conform.report.traces import Deviation, Trace
 from conform.report.values import flat
 
@@ -23,17 +23,18 @@ def state_picture(trace: Trace, deviation: Deviation, ordered: frozenset[str]) -
     if nearest is None or observed is None or "image" in deviation.observed:
         return None
     panels = (deviation.before, nearest.get("observation"), observed)
-    sorts = trace.question.sorts if trace.question else {}
-    found = lanes(panels, sorts, ordered)
+    found = lanes_of(trace, ordered)
     if found is None:
         return None
+    used = {mark.field for state in panels for mark in found.marks(state)}
+    drawn = [field for field in found.fields if field in used]
     values = _scalars(panels, found)
-    label = max(len(name) for name in [*(found.label(f) for f in found.fields), *values, "1"])
+    label = max(len(name) for name in [*(found.label(f) for f in drawn), *values, "1"])
     left = min(label, 26) * shapes.MONO + 14
     across = max(len(found.names) * _CELL, 84)
     drawing = [*_heads(found, left, across)]
     y = float(_TOP)
-    for field in found.fields:
+    for field in drawn:
         drawing += _members(field, found, panels, (left, across, y))
         y += _ROW
     for name, held in values.items():
@@ -54,19 +55,20 @@ def _description(found: Lanes, panels: tuple[Json, Json, Json]) -> str:
     parts = []
     for name, state in zip(("before", "expected", "observed"), panels, strict=True):
         marks = found.marks(state)
-        held = [
-            f"{found.label(field)} {{{', '.join(sorted(m.lane for m in marks if m.field == field))}}}"
-            for field in found.fields
-        ]
+        held = [f"{found.label(field)} {{{_members_text(field, marks)}}}" for field in found.fields]
         parts.append(f"{name}: {', '.join(held)}")
     return "; ".join(parts) + "."
+
+
+def _members_text(field: Field, marks: frozenset[Mark]) -> str:
+    return ", ".join(sorted(mark.lane for mark in marks if mark.field == field))
 
 
 def _heads(found: Lanes, left: float, across: float) -> Iterator[Shape]:
     for panel, name in enumerate(("before", "charter", "observed")):
         start = left + panel * (across + _GAP)
         yield words(name, start + across / 2, 14, "head", text_anchor="middle")
-        yield line(start, 21, start + across, 21, shapes.INK)
+        yield line((start, 21), (start + across, 21), shapes.INK)
         for position, lane in enumerate(found.names):
             x = start + _offset(found, across, position)
             yield words(lane, x, 38, "lane", text_anchor="middle")
@@ -91,10 +93,10 @@ def _members(
             differs = panel > 0 and (mark in wanted) != (mark in got)
             told = f"{lane} {'is' if mark in marks else 'is not'} in {found.label(field)}"
             if mark in marks:
-                yield shape("circle", title=told, cx=x, cy=y + 8, r=7, fill=paper, stroke=ink,
+                yield shape("circle", told=told, cx=x, cy=y + 8, r=7, fill=paper, stroke=ink,
                             stroke_width=1.2)  # fmt: skip
             else:
-                yield shape("circle", title=told, cx=x, cy=y + 8, r=1.8, fill=shapes.LINE)
+                yield shape("circle", told=told, cx=x, cy=y + 8, r=1.8, fill=shapes.LINE)
             if differs:
                 yield _ring(x, y + 8, panel)
 

@@ -149,7 +149,7 @@ class Cluster:
 
 def cluster(finding: Finding) -> Cluster:
     """The answer for a finding, from the labels of its vectors."""
-    return cluster_of({label: count for label, count in finding.labels.items()})
+    return cluster_of(finding.labels)
 
 
 def cluster_of(labels: Mapping[str, int]) -> Cluster:

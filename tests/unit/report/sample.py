@@ -71,9 +71,9 @@ def vector(length=5, title="", label="open environment", given=None, calls=CALLS
 
 def renamed(pairs):
     labels, seen = Labels(), []
-    for reply, observation in pairs:
-        reply, observation, labels = labels.step(reply, observation)
-        seen.append((reply, observation))
+    for pair in pairs:
+        *renamed_pair, labels = labels.step(*pair)
+        seen.append(tuple(renamed_pair))
     return seen
 
 
@@ -87,14 +87,14 @@ VECTORS = {
 }
 
 
-def write_suite_and_run(top, name="run-1", release="4.3.1", about=None, trusted=True, mend=()):
+def write_suite_and_run(top, name="run-1", release="4.3.1", trusted=True, mend=()):
     """A suite in the cache (CHARTER_CACHE), and the run `top/name`; returns its folder. `mend`:
     vectors that conform in this run, though they deviate in the sample."""
     write_suite(top / "suite", VECTORS.values(), Manifest(
         "", "kafka.replication", "", "controller", "5eed", 0, Models()))  # fmt: skip
     suite = open_suite(str(top / "suite"), 1)
     store = RunFolder(str(top / name))
-    store.write_json("run.json", run_json(release, suite) | (about or {}))
+    store.write_json("run.json", run_json(release, suite))
     tables, kinds = datasets(set(mend))
     store.commit(0, tables, {"bucket": 0})
     store.write_json("canaries.json", canaries(trusted))
@@ -229,7 +229,7 @@ def sections_json():
     return {
         "format": 1, "protocol": "kafka.replication", "variant": "", "component": "controller",
         "spec_digest": "5eed",
-        "sources": [["S0", "Asynchronous storage and recovery"], ["S1", "The last replica standing"],
+        "sources": [["S0", "Asynchronous storage and recovery"], ["S1", "Last replica standing"],
                     ["S2", "Replication correctness"]],
         "levels": [["replies", []], ["metadata", ["partition"]],
                    ["everything", ["config", "partition", "registration"]]],
