@@ -9,6 +9,7 @@ from pathlib import Path
 from charter import driver
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
+from charter.ir.show import show_model
 from charter.source import Source
 from charter.syntax import nodes as sx
 from charter.syntax.show import show
@@ -20,6 +21,7 @@ __all__ = [
     "check",
     "check_overlay",
     "check_sources",
+    "core_text",
     "flattened",
     "load",
     "load_text",
@@ -121,6 +123,11 @@ def flattened(path: Path, variant: str) -> str:
     """The text of a charter with a variant applied. Raises `Refused` or `Unreadable`."""
     files = driver.flatten(opened(path).files, driver.Choice(variant=variant))
     return show(driver.as_one_file(files))
+
+
+def core_text(path: Path, selection: Selection = PLAIN) -> str:
+    """A readable dump of the core of a protocol. Raises `Refused` or `Unreadable`."""
+    return show_model(load(path, selection))
 
 
 def _choice(selection: Selection) -> driver.Choice:

@@ -1,4 +1,4 @@
-"""The language manual is the type checker's test suite: each of its blocks says what is wrong with it."""
+"""The language manual is the checker's test suite: its blocks say what is wrong with them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""What a charter must obey, and how it becomes core."""

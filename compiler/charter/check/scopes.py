@@ -128,8 +128,8 @@ class Scope:
         self.diagnostics.error(code, message, span, hint=hint)
 
     def bind(self, name: sx.Name, kind: ty.Type) -> tuple[Scope, str]:
-        """The scope in which `name` is a local of type `kind`, and its name in core. `_` is for what
-        nobody reads: it may stand anywhere and is never visible."""
+        """The scope in which `name` is a local of type `kind`, and its name in core. `_` is for
+        what nobody reads: it may stand anywhere and is never visible."""
         if name.text == "_":
             return self, self._core_name("_", kind)
         meaning = self.meaning(name.text)

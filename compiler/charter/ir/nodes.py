@@ -539,7 +539,7 @@ class Mutant(Placed):
 @dataclass(frozen=True, slots=True)
 class OverlayEntry(Placed):
     """A known difference of one target: which releases, what kind, and the evidence. The model
-    with the entry applied is a separate Model, made by loading with `api.Selection(overlay=...)`."""
+    with the entry applied is a separate Model: load with `api.Selection(overlay=...)`."""
 
     name: str
     verdict: str
