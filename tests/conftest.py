@@ -69,16 +69,6 @@ def children_find_our_packages():
     patch.undo()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def cache(tmp_path_factory):
-    """A cache of the tests' own; adapters that fetch keep theirs if CHARTER_CACHE is set."""
-    patch = pytest.MonkeyPatch()
-    if "CHARTER_CACHE" not in os.environ:
-        patch.setenv("CHARTER_CACHE", str(tmp_path_factory.mktemp("cache")))
-    yield
-    patch.undo()
-
-
 @pytest.fixture(scope="session")
 def spark():
     """The one Spark session of a test run."""
@@ -101,7 +91,8 @@ def toy_suite(tmp_path_factory):
 
 @pytest.fixture
 def targets_folder(tmp_path, monkeypatch):
-    """A folder of targets: `fake-MODE` for each way of being wrong, and the reference."""
+    """A folder of targets: `fake-MODE` for each way of being wrong, and the reference. Suites go
+    into a cache of the test's own."""
     from tests.support.judging import write_fake_target
 
     from conform.targets import adapters_folder
@@ -111,4 +102,5 @@ def targets_folder(tmp_path, monkeypatch):
     (folder / "reference").mkdir(parents=True)
     (folder / "reference" / "adapter.toml").write_text(reference, encoding="utf-8")
     monkeypatch.setenv("CHARTER_ADAPTERS", str(folder))
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     return lambda mode, *more: write_fake_target(folder, mode, *more)

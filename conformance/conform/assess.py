@@ -13,7 +13,7 @@ from charter.formats.labels import Labels
 from charter.formats.verdict import Deviation, Kind, Severity, Verdict
 from conform.differ import Allowed, Seen, nearest, severity
 from conform.follow import CannotFollow, Follower, Judged, Siblings, Step
-from conform.judge import AnswerJson, Batch, Judge, Stop, Track, branches, is_fault, project
+from conform.judge import AnswerJson, Batch, Judge, Stop, Track, branches, project
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +218,10 @@ class _Case:
         start = self.batch.at(self.result.steps[0][1])[1]
         try:
             return Follower(siblings, self.question, self.observes, start)
-        except CannotFollow as error:
-            found.lost = str(error)
+        except (
+            Exception
+        ) as error:  # the model is other people's code, and the state is the target's
+            found.lost = _why(error)
             return None
 
     def _retrace(self, follower: Follower, stop: Stop, found: _Findings) -> Judged | None:
@@ -234,8 +236,8 @@ class _Case:
             if stop.fault:
                 return follower.fault(*self._call(stop.step))
             return follower.step(self._raw(stop.step))
-        except CannotFollow as error:
-            found.lost = str(error)
+        except Exception as error:  # as above
+            found.lost = _why(error)
             return None
 
     def _go_on(self, follower: Follower, after: int, seen: list[Seen], found: _Findings) -> None:
@@ -246,8 +248,8 @@ class _Case:
                     judged = follower.fault(*self._call(step))
                 else:
                     judged = follower.step(self._raw(step))
-            except CannotFollow as error:
-                found.lost = str(error)
+            except Exception as error:  # as above
+                found.lost = _why(error)
                 return
             found.judged = step
             found.branches.append(judged.branches[0] if len(judged.branches) == 1 else "")
@@ -257,11 +259,7 @@ class _Case:
                 )
 
 
-def fault_of(deviation: Deviation) -> str:
-    """The class of the exception, if the deviation is a fault; else ""."""
-    observed = deviation.observed
-    if isinstance(observed, dict):
-        reply = observed["reply"]
-        if isinstance(reply, dict) and is_fault(reply):
-            return str(reply["fault"])
-    return ""
+def _why(error: Exception) -> str:
+    if isinstance(error, CannotFollow):
+        return str(error)
+    return f"the model cannot follow: {type(error).__name__}: {error}"

@@ -23,7 +23,6 @@ class Reference(sdk.Adapter):
         self.model = model
         self.nothing = nothing
         self.state: object = None
-        self.operation = ""
         self.random = random.Random(0)
         operations: Sequence[str] = getattr(model, "OPERATIONS", ())
         observes: Sequence[str] = getattr(model, "OBSERVES", ())
@@ -54,8 +53,8 @@ class Reference(sdk.Adapter):
     def observe(self) -> Json:
         return self.model.observe(self.state)
 
-    def never_issued(self, path: tuple[str | int, ...]) -> Json:
-        return NeverIssued(self.model, self.operation)(path)
+    def never_issued(self, operation: str, path: tuple[str | int, ...]) -> Json:
+        return NeverIssued(self.model, operation)(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -21,6 +21,7 @@ import sys
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import BinaryIO, Protocol
 
 from charter.formats import canonical
@@ -92,8 +93,8 @@ class Implementation(Protocol):
     def image(self) -> Json:
         """Let the second reader catch up, and return what it holds (capability `image`)."""
 
-    def never_issued(self, path: Path) -> Json:
-        """A value that was never given out, for the argument at `path`."""
+    def never_issued(self, operation: str, path: Path) -> Json:
+        """A value that was never given out, for the argument at `path` of an operation."""
 
 
 class Adapter:
@@ -107,7 +108,7 @@ class Adapter:
     def image(self) -> Json:
         raise Unsupported("image")
 
-    def never_issued(self, path: Path) -> Json:
+    def never_issued(self, operation: str, path: Path) -> Json:
         return "@999999999999"
 
 
@@ -214,10 +215,12 @@ def _perform_all(
     assert isinstance(operations, list)
     for number, call in enumerate(operations, 1):
         assert isinstance(call, dict)
-        args = resolve(call["args"], observations, implementation.never_issued)
+        operation = str(call["operation"])
+        never_issued = partial(implementation.never_issued, operation)
+        args = resolve(call["args"], observations, never_issued)
         assert isinstance(args, dict)
         try:
-            reply = implementation.perform(str(call["operation"]), args)
+            reply = implementation.perform(operation, args)
         except Fault as fault:
             reply = {"fault": fault.name, "message": fault.message}
             steps.append([interned.add(reply), -1, -1])

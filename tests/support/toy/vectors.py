@@ -38,6 +38,13 @@ class Table(list):
         return self.positions[text]
 
 
+def never(model, operation):
+    """What stands for a value that was never issued."""
+    if hasattr(model, "never_issued"):
+        return lambda path: model.never_issued(operation, path)
+    return lambda path: "@999999999999"
+
+
 def answer(asked, model=charter):
     observations, replies = Table(), Table()
     start = model.initial(asked.sorts)
@@ -50,7 +57,7 @@ def answer(asked, model=charter):
     for call in asked.operations:
         found = {}
         for origin, (state, labels, history) in enumerate(front):
-            args = resolve(dict(call.args), history, lambda path: "@999999")
+            args = resolve(dict(call.args), history, never(model, call.operation))
             for outcome in model.outcomes(state, call.operation, args):
                 raw = model.observe(outcome.state)
                 reply, seen, after = labels.step(outcome.reply, raw)
