@@ -70,13 +70,19 @@ def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Writ
         return _withhold(site, untrusted)
     read = tuple(reading(run, findings(run)) for run in opened)
     comparisons = releases.comparisons(read)
+    traces = {}
     for item in read:
-        _write_run(site, item, releases.examples(comparisons, item.run))
+        extra = releases.examples(comparisons, item.run)
+        traces[item.run.slug] = _write_run(site, item, extra)
     rows = matrix(read)
     site.page("index.html", "index.html.j2", readings=read, matrix=rows,
               findings=_across(read), comparisons=comparisons)  # fmt: skip
     if len(read) > 1:
-        site.page("compare.html", "compare.html.j2", comparisons=comparisons, readings=read)
+        pairs = [
+            (one, releases.details(one, traces[one.left.slug], traces[one.right.slug]))
+            for one in comparisons
+        ]
+        site.page("compare.html", "compare.html.j2", comparisons=pairs)
     site.write("summary.md", beside.markdown(read, rows))
     lines = tuple(f"{item.run.name}: {wording.claim(item.run).sentence}" for item in read)
     return Written(out / "index.html", False, lines, sum(1 for _ in out.rglob("*.html")))
@@ -110,7 +116,8 @@ def _across(read: Sequence[Reading]) -> tuple[Across, ...]:
 # --- one run -------------------------------------------------------------------------------------
 
 
-def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> None:
+def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> dict[str, Trace]:
+    """All pages of a run. Returns the vectors that have one; `extra` are some of them."""
     run, place = item.run, f"runs/{item.run.slug}"
     examples = _examples(run)
     shown = {found.id: found.ordered[:PAGES] for found in item.findings}
@@ -136,6 +143,7 @@ def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> None:
     site.write(f"{place}/junit.xml", beside.junit(item))
     site.write(f"{place}/badge.svg", beside.badge(site.templates, run))
     site.write(f"{place}/badge.json", beside.shield(run))
+    return traces
 
 
 def _write_vector(site: Site, item: Reading, trace: Trace) -> None:

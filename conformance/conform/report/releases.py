@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from charter.formats.canonical import Json
 from conform.compare import Difference, compare
 from conform.errors import BadRun
 from conform.report.matrix import Reading
 from conform.report.runs import Run
-from conform.report.values import shown
+from conform.report.traces import Step, Trace
+from conform.report.values import Row, rows, shown
 
 _GROUPS = 40
 
@@ -52,6 +54,46 @@ class Compared:
 def comparisons(read: Sequence[Reading]) -> tuple[Compared, ...]:
     """Each run compared with the one before it, in the order given."""
     return tuple(_compared(left, right) for left, right in pairwise(read))
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """The first step in which two runs differ, side by side; `steps` are theirs, and `calls` the
+    operations up to there."""
+
+    group: Group
+    steps: tuple[Step, Step]
+    fields: tuple[Row, ...]
+    calls: tuple[str, ...]
+
+
+def details(
+    compared: Compared, left: Mapping[str, Trace], right: Mapping[str, Trace]
+) -> tuple[Detail, ...]:
+    """The differing steps of the groups of a comparison, as far as they were observed."""
+    found = []
+    for group in compared.groups:
+        traces = left.get(group.example.id), right.get(group.example.id)
+        number = group.example.step
+        if traces[0] is None or traces[1] is None or number < 0:
+            continue
+        steps = traces[0].steps[number], traces[1].steps[number]
+        before = traces[0].steps[number - 1].state if number else None
+        one, other = _comparable(*steps)
+        fields = rows(before, one, other, compared.left.sections.ordered)
+        calls = tuple(step.call for step in traces[0].steps[1 : number + 1])
+        found.append(Detail(group, steps, fields, calls))
+    return tuple(found)
+
+
+def _comparable(left: Step, right: Step) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The two outcomes; only their replies if one of them has no state."""
+    if left.state is None or right.state is None:
+        return {"reply": left.reply}, {"reply": right.reply}
+    return (
+        {"reply": left.reply, "observation": left.state},
+        {"reply": right.reply, "observation": right.state},
+    )
 
 
 def examples(found: Sequence[Compared], run: Run) -> list[str]:

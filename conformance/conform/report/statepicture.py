@@ -12,7 +12,7 @@ from conform.report.spacetime import colours, lanes_of, scalar
 from conform.report.traces import Deviation, Trace
 from conform.report.values import flat
 
-_ROW, _GAP, _CELL, _TOP = 25, 22, 30, 50
+_ROW, _GAP, _CELL, _TOP = 25, 14, 24, 50
 _SCALARS = 8
 
 
@@ -31,7 +31,7 @@ def state_picture(trace: Trace, deviation: Deviation, ordered: frozenset[str]) -
     values = _scalars(panels, found)
     label = max(len(name) for name in [*(found.label(f) for f in drawn), *values, "1"])
     left = min(label, 26) * shapes.MONO + 14
-    across = max(len(found.names) * _CELL, 84)
+    across = max(len(found.names) * _CELL, 72)
     drawing = [*_heads(found, left, across)]
     y = float(_TOP)
     for field in drawn:

@@ -34,12 +34,14 @@ class Deviation:
         """The fields of the step, side by side with the nearest expectation."""
         if "image" in self.observed:
             return _image_rows(self.observed, ordered)
-        nearest = self.nearest
-        wanted: Json = None
-        if nearest is not None:
-            wanted = {"reply": nearest["reply"], "observation": nearest["observation"]}
-        seen: Json = {name: item for name, item in self.observed.items() if item is not None}
-        return rows(self.before, wanted, seen, ordered)
+        nearest, state = self.nearest, self.observed.get("observation")
+        seen: dict[str, Json] = {"reply": self.observed.get("reply")}
+        wanted: dict[str, Json] = {"reply": nearest["reply"]} if nearest else {}
+        if state is not None:
+            seen["observation"] = state
+            wanted |= {"observation": nearest["observation"]} if nearest else {}
+        before = self.before if state is not None else None
+        return rows(before, wanted if nearest else None, seen, ordered)
 
     @property
     def nearest(self) -> Mapping[str, Json] | None:
