@@ -13,6 +13,7 @@ import org.apache.kafka.server.common.MetadataVersion;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -161,7 +162,8 @@ final class Loader {
         List<Uuid> directories = new ArrayList<>();
         replicas.forEach(replica -> directories.add(UNASSIGNED));
         Reflect.optional(record, "setDirectories", directories);
-        Reflect.optional(record, "setEligibleLeaderReplicas", orNull(names.brokers(partition.get("elr"))));
+        // The controller writes them in the order of a HashSet and compares them in their order.
+        Reflect.optional(record, "setEligibleLeaderReplicas", orNull(new ArrayList<>(new HashSet<>(names.brokers(partition.get("elr"))))));
         Reflect.optional(record, "setLastKnownElr", orNull(names.brokers(partition.get("last_known_elr"))));
         commit(record);
     }
