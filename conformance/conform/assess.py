@@ -14,6 +14,7 @@ from charter.formats.verdict import Deviation, Kind, Severity, Verdict
 from conform.differ import Allowed, Seen, nearest, severity
 from conform.follow import CannotFollow, Follower, Judged, Siblings, Step
 from conform.judge import AnswerJson, Batch, Judge, Stop, Track, branches, project
+from conform.relabel import key
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class _Findings:
     branches: list[str] = field(default_factory=list)
     judged: int = 0
     lost: str = ""
+    transitions: list[tuple[bytes, str]] = field(default_factory=list)
 
 
 def assess(
@@ -72,7 +74,8 @@ def assess(
         found.judged,
         operations - found.judged,
     )
-    return Assessment(verdict, _transitions(track, verdict.branches), behaviour)
+    taken = _transitions(track, verdict.branches) + tuple(found.transitions)
+    return Assessment(verdict, taken, behaviour)
 
 
 def _transitions(track: Track, taken: Sequence[str]) -> tuple[tuple[bytes, str], ...]:
@@ -253,6 +256,8 @@ class _Case:
                 return
             found.judged = step
             found.branches.append(judged.branches[0] if len(judged.branches) == 1 else "")
+            if found.branches[-1]:
+                found.transitions.append((key(seen[step - 1].observation), found.branches[-1]))
             if not judged.allowed:
                 found.deviations.append(
                     self._deviation(step, seen, judged.expected, judged.entries)

@@ -17,11 +17,12 @@ from conform.engine.bucket import Tally, datasets, siblings, summarised
 from conform.engine.context import Context
 from conform.errors import BadRun
 from conform.judge import Batch, Judge
-from conform.run import Finished, models_of, variables
+from conform.run import Finished, Ranges, models_of, no_ranges, variables
 from conform.session import Judgement
 from conform.store import RunFolder
 from conform.stored import observations
 from conform.suites import Suite
+from conform.targets import target
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class _Job:
     observes: tuple[str, ...] | None
 
 
-def rejudge(earlier: str, suite: Suite, out: str) -> Finished:
+def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) -> Finished:
     """Judge the observations of the run `earlier` against `suite`, into the folder `out`.
 
     Canaries are those of the run that observed. Raises `BadRun`.
@@ -57,7 +58,8 @@ def rejudge(earlier: str, suite: Suite, out: str) -> Finished:
         "rejudged": before["id"],
     }
     new.write_json("run.json", about)
-    entries = models_of(manifest, str(before["overlay"]), str(before["release"]))
+    judged_target = target(str(before["target"]))
+    entries = models_of(manifest, judged_target, str(before["release"]), ranges)
     context = Context(str(about["id"]), new.place, Start(()), manifest.models.charter, entries)
     job = _Job(old, new, about, suite, context, _observes(before, suite))
     judged = _all_buckets(job)

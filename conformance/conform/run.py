@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -28,6 +30,11 @@ from conform.suites import Suite, item_of, open_suite
 from conform.targets import Prepared, Target, prepare, target
 
 Engine = Literal["spark", "inline"]
+
+Ranges = Callable[[Target], Mapping[str, tuple[str, str]]]
+"""Tells the first and the last release ("" for open) of each entry of a target's overlay."""
+
+ALL_ENTRIES = "all_entries"
 
 _SAME = (
     "target", "release", "suite", "spec_digest", "limit", "implementation", "component", "overlay",
@@ -66,11 +73,18 @@ class Finished:
         return code
 
 
-def run_target(options: Options, say: Callable[[str], None]) -> Finished:
+def no_ranges(_: Target) -> Mapping[str, tuple[str, str]]:
+    """Every entry applies to every release."""
+    return {}
+
+
+def run_target(
+    options: Options, say: Callable[[str], None], ranges: Ranges = no_ranges
+) -> Finished:
     """Judge a target. Buckets of an earlier run of the same kind are not judged again if that run
     did not end. `say` gets sentences for a person. Raises `ConformError`s."""
     began = time.time()
-    chosen = choose("", options.target, options.release, options.suite)
+    chosen = choose(Wanted("", options.target, options.release, options.suite), ranges)
     suite, prepared, entries = chosen.suite, chosen.prepared, chosen.entries
     _check_fits(suite, prepared)
     about = _greet(prepared, suite, options)
@@ -101,23 +115,32 @@ class Chosen:
     entries: Mapping[str, str]
 
 
-def choose(earlier: str, wanted: str, release: str, suite: str) -> Chosen:
-    """Target, release and suite by name, or where a name is empty as in the run `earlier`.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Target, release and suite by name; what is empty is taken from the run `earlier`."""
 
-    Raises `ConformError`s.
-    """
-    if earlier:
-        about = RunFolder(str(Path(earlier).resolve())).read_json("run.json")
-        same = not wanted or wanted == about["target"]
-        wanted = wanted or str(about["target"])
+    earlier: str = ""
+    target: str = ""
+    release: str = ""
+    suite: str = ""
+
+
+def choose(wanted: Wanted, ranges: Ranges = no_ranges) -> Chosen:
+    """What was asked for, ready to be started. Raises `ConformError`s."""
+    name, release, suite = wanted.target, wanted.release, wanted.suite
+    if wanted.earlier:
+        about = RunFolder(str(Path(wanted.earlier).resolve())).read_json("run.json")
+        same = name in ("", about["target"])
+        name = name or str(about["target"])
         release = release or (str(about["release"]) if same else "")
         suite = suite or str(about["suite"])
-    if not wanted:
+    if not name:
         raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
-    chosen = target(wanted)
-    found = open_suite(_wanted_suite(Options(wanted, release, suite), chosen), os.cpu_count() or 1)
+    chosen = target(name)
+    found = open_suite(_wanted_suite(Options(name, release, suite), chosen), os.cpu_count() or 1)
     prepared = prepare(chosen, release, {"model": found.manifest.models.charter})
-    return Chosen(prepared, found, models_of(found.manifest, chosen.overlay, prepared.release))
+    entries = models_of(found.manifest, chosen, prepared.release, ranges)
+    return Chosen(prepared, found, entries)
 
 
 def _judge_all(suite: Suite, context: Context, options: Options, folder: RunFolder) -> float:
@@ -253,17 +276,33 @@ def _clear(folder: RunFolder) -> None:
         (root / name).unlink(missing_ok=True)
 
 
-def models_of(manifest: Manifest, overlay_name: str, release: str) -> dict[str, str]:
-    """The overlay entries that apply to a release, with the modules of their models."""
-    overlay = manifest.models.overlays.get(overlay_name, {})
-    found = {}
-    for entry, module in overlay.items():
-        loaded = model.load(module)
-        first = str(getattr(loaded, "FIRST_RELEASE", ""))
-        last = str(getattr(loaded, "LAST_RELEASE", ""))
-        if within(release, first, last):
-            found[entry] = module
-    return found
+def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) -> dict[str, str]:
+    """The overlay entries that apply to a release, with the modules of their models.
+
+    They are named by the suite, or else found beside the generated models; `ranges` tells the
+    releases of each entry.
+    """
+    found = dict(manifest.models.overlays.get(chosen.overlay, {}))
+    if not found and chosen.overlay and not manifest.variant:
+        found = _generated_overlay(manifest.protocol, chosen.id)
+    known = ranges(chosen)
+    return {
+        entry: module
+        for entry, module in found.items()
+        if entry not in known or within(release, *known[entry])
+    }
+
+
+def _generated_overlay(protocol: str, target_id: str) -> dict[str, str]:
+    """The sibling models that `conform generate` made from a target's overlay.charter."""
+    package = f"charter_models.{protocol.replace('.', '_')}_overlays"
+    package = f"{package}.{target_id.replace('-', '_')}"
+    try:
+        paths = importlib.import_module(package).__path__
+    except ImportError:
+        return {}
+    names = sorted(module.name for module in pkgutil.iter_modules(paths))
+    return {"" if name == ALL_ENTRIES else name: f"{package}.{name}" for name in names}
 
 
 def within(release: str, first: str, last: str) -> bool:

@@ -25,7 +25,7 @@ from tests.support.toy.vectors import write_toy_suite
 from conform.connect.base import Start
 from conform.engine import inline, spark
 from conform.engine.context import Context
-from conform.run import choose
+from conform.run import Wanted, choose
 from conform.store import RunFolder
 from conform.suites import Suite, open_suite
 from conform.targets import python_path
@@ -88,7 +88,7 @@ def toy(scratch):
 
 
 def real(target, release, wanted):
-    chosen = choose("", target, release, wanted)
+    chosen = choose(Wanted("", target, release, wanted))
     model = chosen.suite.manifest.models.charter
     return chosen.suite, Context("", "", chosen.prepared.start, model, chosen.entries)
 

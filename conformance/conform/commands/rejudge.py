@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from conform.commands.overlay import releases_of
 from conform.commands.run import show
 from conform.rejudge import rejudge
 from conform.suites import open_suite
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     suite = open_suite(arguments.suite, os.cpu_count() or 1)
-    finished = rejudge(arguments.run, suite, arguments.out)
+    finished = rejudge(arguments.run, suite, arguments.out, releases_of)
     if arguments.json:
         out_json({"run": dict(finished.run), "folder": finished.folder.place,
                   "summary": dict(finished.summary)})  # fmt: skip

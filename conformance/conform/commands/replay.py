@@ -8,10 +8,11 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
+from conform.commands.overlay import releases_of
 from conform.differ import paths
 from conform.engine.single import Replayed, Shown, replay
 from conform.relabel import key
-from conform.run import Chosen, choose
+from conform.run import Chosen, Wanted, choose
 from conform.suites import item_of
 from conform.terminal import out, out_json
 
@@ -33,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    chosen = choose(arguments.run, arguments.target, arguments.release, arguments.suite)
+    wanted = Wanted(arguments.run, arguments.target, arguments.release, arguments.suite)
+    chosen = choose(wanted, releases_of)
     vector = chosen.suite.find(arguments.id)
     item = item_of(vector)
     replayed = replay(chosen.prepared.start, item, chosen.suite.manifest, chosen.entries)

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping
 
 from charter.formats.canonical import Json
+from conform.commands.overlay import releases_of
 from conform.run import Finished, Options, run_target
 from conform.terminal import columns, number, out, out_json, say, shortened
 
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         strict=arguments.strict,
         command=("conform", *arguments.given),
     )
-    finished = run_target(options, say)
+    finished = run_target(options, say, releases_of)
     if arguments.json:
         out_json({"run": dict(finished.run), "folder": finished.folder.place,
                   "summary": dict(finished.summary)})  # fmt: skip

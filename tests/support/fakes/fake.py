@@ -119,6 +119,11 @@ def hang(line):
         time.sleep(3600)
 
 
+def slow(line):
+    if '"run"' in line:
+        time.sleep(0.4)
+
+
 def garbage(line):
     if POISON in line:
         sys.stdout.write("Exception in thread main: not JSON at all\n")
@@ -131,8 +136,14 @@ def flaky(line):
         os._exit(1)
 
 
-BEFORE = {"crash": crash, "always_crash": always_crash, "hang": hang, "garbage": garbage,
-          "flaky": flaky}  # fmt: skip
+BEFORE = {
+    "crash": crash,
+    "always_crash": always_crash,
+    "hang": hang,
+    "garbage": garbage,
+    "slow": slow,
+    "flaky": flaky,
+}
 
 
 def bad_nonce(answer):
