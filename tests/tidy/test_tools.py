@@ -10,8 +10,8 @@ import pytest
 from tests.tidy.house import ROOT
 
 TOOLS: Final = {
-    "ruff": ("-m", "ruff", "check", "--no-cache"),
-    "format": ("-m", "ruff", "format", "--check", "--no-cache"),
+    "ruff": ("-m", "ruff", "check", "--no-cache", "--output-format=concise"),
+    "format": ("-m", "ruff", "format", "--check", "--no-cache", "--output-format=concise"),
     "mypy": ("-m", "mypy"),
     "generated": ("-m", "conform.cli", "generate", "--check"),
 }
