@@ -101,8 +101,9 @@ def findings(run: Run) -> tuple[Finding, ...]:
         paths = row["paths"]
         assert isinstance(paths, list)
         finding.paths.update(paths)
+    labels = run.labels({name for finding in found.values() for name in finding.cases})
     for finding in found.values():
-        finding.labels.update(run.labels(finding.cases).values())
+        finding.labels.update(labels[name] for name in finding.cases if name in labels)
     return tuple(sorted(found.values(), key=_rank))
 
 

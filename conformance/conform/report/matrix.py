@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from conform.report.findings import Finding
 from conform.report.runs import Run
@@ -12,7 +13,7 @@ from conform.report.sections import SILENT
 from conform.report.wording import natural
 
 _NO_TEXT = "no text speaks"
-_UNKNOWN = "sections of the charter are not known"
+_UNKNOWN = "what it cites is not at hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +78,15 @@ def matrix(readings: Sequence[Reading]) -> tuple[SectionRow, ...]:
     return tuple(_row(key, titles, cited[key], readings) for key in keys)
 
 
+def by_source(rows: Sequence[SectionRow]) -> list[tuple[str, list[SectionRow]]]:
+    """Rows that stand together: those of one source."""
+    return [(source, list(held)) for source, held in groupby(rows, key=lambda row: row.source)]
+
+
 def _cited(item: Reading) -> dict[str, tuple[tuple[str, str], ...]]:
     """The sections of each branch of a run's charter."""
     known = {rule.name: rule.citations for rule in item.run.sections.branches}
-    return known or dict.fromkeys(item.counts, (("", ""),))
+    return known or {name: (("", name.partition("/")[0]),) for name in item.counts}
 
 
 def _row(

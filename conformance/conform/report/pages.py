@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
@@ -135,7 +136,12 @@ def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> dict[str, Tra
         data=_copy_data(site, run),
     )
     known = frozenset(traces)
-    site.page(f"{place}/branches.html", "branches.html.j2", run=run, branches=branches, known=known)
+    operations = [
+        (name, list(held)) for name, held in groupby(branches, key=lambda b: b.rule.operation)
+    ]
+    site.page(
+        f"{place}/branches.html", "branches.html.j2", run=run, operations=operations, known=known
+    )
     for found in item.findings:
         _write_finding(site, item, found, traces)
     for trace in traces.values():

@@ -10,6 +10,7 @@ from itertools import pairwise
 from charter.formats.canonical import Json
 from conform.compare import Difference, compare
 from conform.errors import BadRun
+from conform.report.findings import Finding
 from conform.report.matrix import Reading
 from conform.report.runs import Run
 from conform.report.traces import Step, Trace
@@ -21,11 +22,12 @@ _GROUPS = 40
 @dataclass(frozen=True, slots=True)
 class Group:
     """Questions that two runs answered differently in the same way. `example` has the fewest steps
-    up to the difference. `held` are the findings of the example, by run."""
+    up to the difference. `findings` are those of the example,
+    by run."""
 
     example: Difference
     count: int
-    names: tuple[tuple[str, ...], tuple[str, ...]]
+    findings: tuple[tuple[Finding, ...], tuple[Finding, ...]]
 
     @property
     def replies(self) -> tuple[str, str]:
@@ -120,7 +122,7 @@ def _compared(left: Reading, right: Reading) -> Compared:
         held = first.get(item.group)
         if held is None or _rank(item) < _rank(held):
             first[item.group] = item
-    groups = [Group(first[name], count, _names(first[name].id, (left, right)))
+    groups = [Group(first[name], count, _findings(first[name].id, (left, right)))
               for name, count in counts.most_common()]  # fmt: skip
     groups.sort(key=lambda group: (_rank(group.example), -group.count))
     kinds = tuple((a, b, count) for (a, b), count in found.kinds.most_common())
@@ -132,6 +134,8 @@ def _rank(item: Difference) -> tuple[bool, int, str]:
     return item.step < 0, item.step, item.id
 
 
-def _names(vector: str, read: tuple[Reading, Reading]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    left, right = (tuple(f.id for f in item.findings if vector in f.cases) for item in read)
+def _findings(
+    vector: str, read: tuple[Reading, Reading]
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    left, right = (tuple(f for f in item.findings if vector in f.cases) for item in read)
     return left, right

@@ -12,6 +12,7 @@ import jinja2
 
 from conform.errors import CannotWrite
 from conform.report import wording
+from conform.report.matrix import by_source
 from conform.report.values import shown
 
 _HERE = Path(__file__).parent / "templates"
@@ -31,6 +32,7 @@ def environment() -> jinja2.Environment:
         number=wording.number, human=wording.human, shown=shown, safe_name=safe_name
     )
     made.globals.update(
+        by_source=by_source,
         plural=wording.plural, percent=wording.percent, cluster=wording.cluster,
         cluster_of=wording.cluster_of, releases=wording.releases, claim=wording.claim,
         scope=wording.scope, judged=wording.judged, stale=wording.stale,

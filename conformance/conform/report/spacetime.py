@@ -33,8 +33,8 @@ def spacetime(trace: Trace, ordered: frozenset[str]) -> Picture | None:
     if found is None:
         return None
     width = _LEFT + _LANE * len(found.names) + 8
-    body, height = _rows(drawn, found, width)
-    drawing = [*_head(found, height), *body]
+    grounds, body, height = _rows(drawn, found, width)
+    drawing = [*grounds, *_head(found, height), *body]
     return Picture(
         id=f"spacetime-{trace.id}",
         width=width,
@@ -84,16 +84,22 @@ def _middle(position: int) -> float:
     return _LEFT + _LANE * (position + 0.5)
 
 
-def _rows(steps: tuple[Step, ...], found: Lanes, width: int) -> tuple[list[Shape], float]:
+def _rows(
+    steps: tuple[Step, ...], found: Lanes, width: int
+) -> tuple[list[Shape], list[Shape], float]:
+    """What lies under the lanes, what lies on them, and where it ends."""
+    grounds: list[Shape] = []
     drawing: list[Shape] = []
     y = float(_HEAD)
     before: frozenset[Mark] = frozenset()
     for step in steps:
-        shown_row, y = _row(step, before, found, (y, width))
+        top = y
+        shown_row, y = _row(step, before, found, (top, width))
+        grounds.append(_ground(step, top, y, width))
         drawing += shown_row
         if step.state is not None:
             before = found.marks(step.state)
-    return drawing, y
+    return grounds, drawing, y
 
 
 def _row(
@@ -101,12 +107,12 @@ def _row(
 ) -> tuple[list[Shape], float]:
     top, width = place
     columns = _columns(step, before, found)
-    text = [*shapes.wrapped(step.call, width - _LEFT - 12), *_reply(step, width)]
+    call = shapes.wrapped(step.short_call, width - _LEFT - 12, 4)
+    text = [*((part, "call") for part in call), *((part, "reply") for part in _reply(step, width))]
     body = top + 8 + _TEXT * len(text) + 8
     tallest = max((len(chips) for chips in columns.values()), default=0)
     bottom = body + max(1, tallest) * (shapes.CHIP + 4) + 6
-    drawing = [_ground(step, top, bottom, width)]
-    drawing += _event(step, text, top, width)
+    drawing = [*_event(step, text, top, width)]
     drawing += _actor(step, found, body - 4)
     for lane, chips in columns.items():
         x = _middle(found.names.index(lane))
@@ -128,12 +134,11 @@ def _ground(step: Step, top: float, bottom: float, width: int) -> Shape:
                  stroke=shapes.WRONG if wrong else "none", rx=4)  # fmt: skip
 
 
-def _event(step: Step, text: list[str], top: float, width: int) -> Iterator[Shape]:
+def _event(step: Step, text: list[tuple[str, str]], top: float, width: int) -> Iterator[Shape]:
     wrong = step.deviation is not None
     yield line((0, top), (width, top), shapes.LINE)
     yield words(str(step.number), 8, top + 19, "number" + (" wrong" if wrong else ""))
-    for position, content in enumerate(text):
-        css = "reply" if content.startswith("→") else "call"
+    for position, (content, css) in enumerate(text):
         y = top + 8 + _TEXT * (position + 0.75)
         yield shape("rect", x=_LEFT - 2, y=y - 11, width=len(content) * shapes.MONO + 5,
                     height=_TEXT, fill=shapes.WRONG_PAPER if wrong else shapes.PAPER)  # fmt: skip

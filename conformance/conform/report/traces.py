@@ -75,10 +75,16 @@ class Step:
     state: Json = None
     deviation: Deviation | None = None
     fields: tuple[Row, ...] = ()
+    resolved: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def call(self) -> str:
         return call_text(self.operation, self.args) if self.operation else "the start"
+
+    @property
+    def short_call(self) -> str:
+        """The operation with the values that its references stand for."""
+        return call_text(self.operation, self.resolved) if self.operation else "the start"
 
     @property
     def answered(self) -> str:
@@ -224,8 +230,8 @@ def _steps(
     last = len(question.operations) if question else max([0, *known.deviations])
     found: list[Step] = []
     for number in range(last + 1):
-        before = found[-1].state if found else None
-        found.append(_step(number, known, question, branches, (before, ordered)))
+        states = tuple(step.state for step in found)
+        found.append(_step(number, known, question, branches, (states, ordered)))
     return found
 
 
@@ -234,9 +240,10 @@ def _step(
     known: _Known,
     question: Question | None,
     branches: Sequence[str],
-    around: tuple[Json, frozenset[str]],
+    around: tuple[tuple[Json, ...], frozenset[str]],
 ) -> Step:
-    before, ordered = around
+    states, ordered = around
+    before = states[-1] if states else None
     deviation = known.deviations.get(number)
     call = question.operations[number - 1] if question and number else None
     operation, args = (call.operation, call.args) if call else ("", {})
@@ -262,4 +269,28 @@ def _step(
         state=state,
         deviation=deviation,
         fields=fields,
+        resolved={name: _resolved(arg, states) for name, arg in args.items()},
     )
+
+
+def _resolved(arg: Json, states: Sequence[Json]) -> Json:
+    """An argument with the values that its references stand for, where they were observed."""
+    if isinstance(arg, list):
+        return [_resolved(item, states) for item in arg]
+    if not isinstance(arg, dict):
+        return arg
+    path = arg.get("ref")
+    if not isinstance(path, list):
+        return {name: _resolved(item, states) for name, item in arg.items()}
+    found: Json = list(states)
+    for part in path:
+        if isinstance(found, list) and isinstance(part, int) and 0 <= part < len(found):
+            found = found[part]
+        elif isinstance(found, dict) and isinstance(part, str):
+            found = found.get(part)
+        else:
+            return arg
+    plus = arg.get("plus", 0)
+    if isinstance(found, int) and isinstance(plus, int):
+        return found + plus
+    return arg if found is None else found
