@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import orjson
 
-from charter.formats.adapter import Result
+from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.verdict import Deviation, Kind, Severity, Verdict
 from conform.differ import Allowed, Seen, nearest, severity
 from conform.follow import CannotFollow, Follower, Judged, Siblings, Step
-from conform.judge import AnswerJson, Batch, Judge, Stop, Track, branches, project
+from conform.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.relabel import key
+from conform.walk import Batch, Malformed, Walk, project
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One vector as the engine moves it: canonical JSON texts. `needs` is what a target must
-    offer: `load` and names of operations, sorted, separated by spaces."""
+    offer: `load` and names of operations, sorted, separated by spaces. `ways` are the behaviours
+    that the answer allows, if they are few (conform.judge.ways)."""
 
     id: str
     question: bytes
     answer: bytes
     why: bytes
     needs: str
+    ways: bytes = b"{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +58,49 @@ def assess(
 ) -> Assessment:
     """The verdict about one vector. `siblings` are the models to go on with after a divergence;
     without them only the first deviation is found."""
-    answer: AnswerJson = orjson.loads(item.answer)
-    track = judge.track(answer, result, batch)
-    behaviour = judge.behaviour(result, batch)
+    if result.status in NOT_JUDGED:
+        return Assessment(Verdict(item.id, NOT_JUDGED[result.status], result.detail))
+    try:
+        walk = judge.walker.walk(result, batch)
+        if judge.observes is None and result.status is Status.OK and not walk.images:
+            taken: list[str] | None = orjson.loads(item.ways).get(walk.behaviour)
+            if taken is not None:
+                return _allowed(item, walk, taken)
+        answer: AnswerJson = orjson.loads(item.answer)
+        track = judge.track(answer, result, walk)
+    except Malformed as error:
+        detail = f"the steps of the result are not in the protocol: {error}"
+        return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, detail))
     operations = len(answer["steps"]) - 1
-    if track.stop is None and not track.images:
+    if track.stop is None and not walk.images:
         verdict = _undisturbed(item, answer, track, operations)
-        return Assessment(verdict, _transitions(track, verdict.branches), behaviour)
+        return Assessment(verdict, _transitions(walk, verdict.branches), walk.behaviour)
     question: dict[str, Json] = orjson.loads(item.question)
-    found = _Case(question, answer, result, batch, judge.observes).findings(track, siblings)
-    detail = track.detail or found.lost
+    found = _Case(question, answer, result, batch, judge.observes).findings(track, walk, siblings)
     verdict = Verdict(
         item.id,
         Kind.DIVERGES,
-        detail,
-        tuple(found.deviations),
+        track.detail or found.lost,
+        tuple(sorted(found.deviations, key=lambda deviation: deviation.step)),
         tuple(found.branches),
         found.judged,
         operations - found.judged,
     )
-    taken = _transitions(track, verdict.branches) + tuple(found.transitions)
-    return Assessment(verdict, taken, behaviour)
+    before = _transitions(walk, verdict.branches[: len(track.fronts)])
+    return Assessment(verdict, before + tuple(found.transitions), walk.behaviour)
 
 
-def _transitions(track: Track, taken: Sequence[str]) -> tuple[tuple[bytes, str], ...]:
-    pairs = zip(track.states, taken[1 : len(track.states)], strict=False)
+def _allowed(item: Item, walk: Walk, taken: list[str]) -> Assessment:
+    """The run went one of the few ways that the answer allows."""
+    missed = _missed(item.why, taken)
+    kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
+    detail = f"not taken: {', '.join(missed)}" if missed else ""
+    verdict = Verdict(item.id, kind, detail, (), tuple(taken), judged=len(taken) - 1)
+    return Assessment(verdict, tuple(zip(walk.states, taken[1:], strict=False)), walk.behaviour)
+
+
+def _transitions(walk: Walk, taken: Sequence[str]) -> tuple[tuple[bytes, str], ...]:
+    pairs = zip(walk.states, taken[1:], strict=False)
     return tuple((state, branch) for state, branch in pairs if branch)
 
 
@@ -97,7 +118,7 @@ def _undisturbed(item: Item, answer: AnswerJson, track: Track, operations: int) 
     )
 
 
-def _missed(why: bytes, possible: set[str]) -> list[str]:
+def _missed(why: bytes, possible: Collection[str]) -> list[str]:
     if b'"purpose":[]' in why:
         return []
     purpose = orjson.loads(why)["purpose"]
@@ -114,11 +135,11 @@ class _Case:
     batch: Batch
     observes: tuple[str, ...] | None
 
-    def findings(self, track: Track, siblings: Siblings | None) -> _Findings:
+    def findings(self, track: Track, walk: Walk, siblings: Siblings | None) -> _Findings:
         seen = self._seen()
         found = _Findings(branches=branches(self.answer, track.fronts)[0])
         found.judged = max(0, len(track.fronts) - 1)
-        found.deviations += [self._image(step, seen) for step in track.images]
+        found.deviations += [self._image(step, seen) for step in walk.images]
         if track.stop is None:
             return found
         follower = self._follower(siblings, found)
@@ -136,12 +157,12 @@ class _Case:
         """All steps, renamed."""
         labels, seen = Labels(), []
         for reply, observation, image in self.result.steps:
-            raw = self.batch.at(reply)[1]
+            raw = self.batch.at(reply)
             if observation < 0:
                 seen.append(Seen(raw, None, True))
                 break
-            renamed, shown, labels = labels.step(raw, self.batch.at(observation)[1])
-            second = labels.step(None, self.batch.at(image)[1])[1] if image >= 0 else None
+            renamed, shown, labels = labels.step(raw, self.batch.at(observation))
+            second = labels.step(None, self.batch.at(image))[1] if image >= 0 else None
             seen.append(Seen(renamed, shown, False, second))
         return seen
 
@@ -158,7 +179,7 @@ class _Case:
     def _raw(self, step: int) -> Step:
         reply, observation, _ = self.result.steps[step]
         operation, args = self._call(step)
-        return Step(operation, args, self.batch.at(reply)[1], self.batch.at(observation)[1])
+        return Step(operation, args, self.batch.at(reply), self.batch.at(observation))
 
     def _expected(self, stop: Stop) -> tuple[Allowed, ...]:
         nodes = [self.answer["steps"][stop.step][position] for position in stop.possible]
@@ -218,7 +239,7 @@ class _Case:
         if siblings is None:
             found.lost = "there is no model to go on with"
             return None
-        start = self.batch.at(self.result.steps[0][1])[1]
+        start = self.batch.at(self.result.steps[0][1])
         try:
             return Follower(siblings, self.question, self.observes, start)
         except (

@@ -17,6 +17,7 @@ from conform.connect.base import Connection, Start
 from conform.connect.stdio import StdioConnection
 from conform.engine.context import Context
 from conform.errors import CannotStart, Incomplete
+from conform.judge import ways
 from conform.session import Judgement, Session
 from conform.targets import python_path
 
@@ -60,7 +61,8 @@ def flipped(item: Item) -> Item:
         changed = changed_everywhere(observations[node["observation"]])
         node["observation"] = len(observations)
         observations.append(changed)
-    return replace(item, answer=orjson.dumps(answer, option=orjson.OPT_SORT_KEYS))
+    content = orjson.dumps(answer, option=orjson.OPT_SORT_KEYS)
+    return replace(item, answer=content, ways=orjson.dumps(ways(answer)))
 
 
 def changed_everywhere(observation: Json) -> Json:

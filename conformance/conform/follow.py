@@ -16,10 +16,10 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.resolve import Path, Unresolved, resolve
 from conform.differ import Allowed
-from conform.judge import project
 from conform.model import Model, Outcome, element_names
 from conform.relabel import key
 from conform.translate import NoPlace, translate
+from conform.walk import project
 
 _MOST_STATES = 64
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)

@@ -16,13 +16,14 @@ from conform.connect.base import Start
 from conform.engine.bucket import Tally, datasets, siblings, summarised
 from conform.engine.context import Context
 from conform.errors import BadRun
-from conform.judge import Batch, Judge
+from conform.judge import Judge
 from conform.run import Finished, Ranges, models_of, no_ranges, variables
 from conform.session import Judgement
 from conform.store import RunFolder
 from conform.stored import observations
 from conform.suites import Suite
 from conform.targets import target
+from conform.walk import Batch
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import orjson
@@ -48,8 +49,8 @@ class Relabelling:
     def step(
         self, place: Place, reply: tuple[bytes, Json], observation: tuple[bytes, Json]
     ) -> Renamed:
-        """The canonical texts of the renamed reply and observation, the next place, and 8 bytes
-        that stand for both texts. Each value comes with its own canonical text."""
+        """The canonical texts of the renamed reply and observation, the next place, and the
+        digest of both texts. Each value comes with its own canonical text."""
         at = (reply[0], observation[0])
         found = place.after.get(at)
         if found is not None:
@@ -57,8 +58,17 @@ class Relabelling:
         renamed_reply, renamed, labels = place.labels.step(reply[1], observation[1])
         following = Place(labels) if labels is not place.labels else place
         texts = (key(renamed_reply), key(renamed))
-        digest = hashlib.blake2b(b"\n".join(texts), digest_size=8).digest()
-        found = (*texts, following, digest)
+        found = (*texts, following, step_digest(*texts))
         place.after[at] = found
         self._known += 1
         return found
+
+
+def step_digest(reply: bytes, observation: bytes) -> bytes:
+    """16 bytes that stand for the renamed reply and observation of one step."""
+    return hashlib.blake2b(reply + b"\n" + observation, digest_size=16).digest()
+
+
+def behaviour_digest(steps: Iterable[bytes]) -> str:
+    """32 hexadecimal digits that stand for all steps of a run."""
+    return hashlib.blake2b(b"".join(steps), digest_size=16).hexdigest()

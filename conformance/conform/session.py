@@ -13,7 +13,8 @@ from conform.assess import Assessment, Item, assess
 from conform.connect.base import Answered, Asked, Broken, Connection, Deadlines
 from conform.errors import CannotStart, Incomplete
 from conform.follow import Siblings
-from conform.judge import Batch, Judge
+from conform.judge import Judge
+from conform.walk import Batch
 
 BATCH = 64
 _IN_FLIGHT = 2

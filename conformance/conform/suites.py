@@ -18,6 +18,7 @@ import platformdirs
 import pyarrow as pa
 import pyarrow.parquet
 
+from charter.formats.canonical import Json
 from charter.formats.reading import BadVector
 from charter.formats.suite import (
     LINES,
@@ -31,11 +32,14 @@ from charter.formats.suite import (
 from charter.formats.vector import Vector, read_vector
 from conform.assess import Item
 from conform.errors import BadSuite, CannotWrite
+from conform.judge import ways
 from conform.tables import SUITE, Rows
 
 KEPT = 3
 _ROWS = 20_000
-_COLUMNS = ["id", "question", "answer", "why", "needs"]
+_SUITES = "suites-1"
+_COLUMNS = ["id", "question", "answer", "why", "needs", "ways"]
+_TEXTS = ("question", "answer", "why", "ways")
 
 
 def cache_folder() -> Path:
@@ -101,8 +105,9 @@ def item_of(vector: Vector) -> Item:
     """A vector as the engine moves it."""
     whole = vector.json()
     assert isinstance(whole, dict)
-    texts = [orjson.dumps(whole[name], option=orjson.OPT_SORT_KEYS) for name in _COLUMNS[1:4]]
-    return Item(vector.id, texts[0], texts[1], texts[2], needs(vector))
+    texts = [orjson.dumps(whole[name], option=orjson.OPT_SORT_KEYS) for name in _TEXTS[:3]]
+    few = orjson.dumps(ways(orjson.loads(texts[1])))
+    return Item(vector.id, texts[0], texts[1], texts[2], needs(vector), few)
 
 
 def needs(vector: Vector) -> str:
@@ -115,9 +120,12 @@ def needs(vector: Vector) -> str:
 
 def batch_items(batch: pa.RecordBatch) -> Iterator[Item]:
     """The vectors of an Arrow batch with the columns of a stored suite."""
-    columns = [batch.column(name).to_pylist() for name in _COLUMNS]
-    for name, question, answer, why, need in zip(*columns, strict=True):
-        yield Item(name, question.encode(), answer.encode(), why.encode(), need)
+    columns = [
+        batch.column(name).cast(pa.binary() if name in _TEXTS else pa.string()).to_pylist()
+        for name in _COLUMNS
+    ]
+    for row in zip(*columns, strict=True):
+        yield Item(*row)
 
 
 def open_suite(wanted: str, cores: int) -> Suite:
@@ -131,7 +139,7 @@ def open_suite(wanted: str, cores: int) -> Suite:
     try:
         if folder.is_dir():
             manifest = read_manifest(folder)
-            cached = cache_folder() / "suites" / manifest.digest
+            cached = cache_folder() / _SUITES / manifest.digest
             if not (cached / MANIFEST).exists():
                 _import(folder, manifest, cached, cores)
         else:
@@ -149,7 +157,7 @@ def open_suite(wanted: str, cores: int) -> Suite:
 
 
 def _by_digest(wanted: str) -> Path:
-    suites = cache_folder() / "suites"
+    suites = cache_folder() / _SUITES
     found = [path.parent for path in suites.glob(f"{wanted}*/{MANIFEST}")] if wanted else []
     if len(found) == 1:
         return found[0]
@@ -187,7 +195,7 @@ def _write_buckets(folder: Path, manifest: Manifest, scratch: Path, buckets: int
         bucket = bucket_of(item.id, buckets)
         texts = [text.decode() for text in (item.question, item.answer, item.why)]
         obligations = list(vector.why.obligations)
-        rows[bucket].add(item.id, bucket, *texts, obligations, item.needs)
+        rows[bucket].add(item.id, bucket, *texts, obligations, item.needs, item.ways.decode())
         lines.append(digest_line(vector))
     if len(lines) != manifest.vectors or lines_digest(lines) != manifest.digest:
         raise BadVector(
@@ -208,21 +216,31 @@ def _vectors(folder: Path) -> Iterator[Vector]:
     if not files:
         raise BadVector(f"{folder}: neither {LINES} nor Parquet files")
     for path in files:
-        for batch in _batches(path):
-            for item in batch_items(batch):
-                yield vector_of(item)
+        for batch in _batches(path, list(_TEXTS[:3])):
+            for row in batch.to_pylist():
+                value = {name: _parsed(row[name], path) for name in _TEXTS[:3]}
+                yield read_vector(value, f"{path}: a vector")
 
 
-def _batches(path: Path) -> Iterator[pa.RecordBatch]:
+def _parsed(text: object, path: Path) -> Json:
+    try:
+        value: Json = orjson.loads(text)  # type: ignore[arg-type]
+        return value
+    except orjson.JSONDecodeError as error:
+        raise BadVector(f"{path}: a vector is no JSON ({error})") from None
+
+
+def _batches(path: Path, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    wanted = columns or _COLUMNS
     try:
         file = pa.parquet.ParquetFile(path)
-        missing = [name for name in _COLUMNS if name not in file.schema_arrow.names]
+        missing = [name for name in wanted if name not in file.schema_arrow.names]
         if missing:
             raise BadSuite(
                 f"{path} is a Parquet file, but not of vectors (it lacks the column"
                 f" {missing[0]!r}); give the folder of a suite"
             )
-        yield from file.iter_batches(columns=_COLUMNS)
+        yield from file.iter_batches(columns=wanted)
     except (pa.ArrowInvalid, OSError) as error:
         raise BadSuite(f"{path} cannot be read as Parquet ({error})") from None
 

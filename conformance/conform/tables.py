@@ -23,6 +23,7 @@ SUITE = pa.schema(
         ("why", pa.string()),
         ("obligations", pa.list_(pa.string())),
         ("needs", pa.string()),
+        ("ways", pa.string()),
     ]
 )
 VERDICTS = pa.schema(

@@ -102,7 +102,7 @@ def run(
     files = [str(suite.path(bucket)) for bucket in buckets]
     job = _Job(context)
     frame = spark.read.schema("id string, bucket int, question string, answer string,"
-                              " why string, needs string").parquet(*files)  # fmt: skip
+                              " why string, needs string, ways string").parquet(*files)  # fmt: skip
     with _polling(progress):
         try:
             frame.mapInArrow(job, "summary string").collect()
