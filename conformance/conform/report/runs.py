@@ -14,12 +14,11 @@ import pyarrow.compute
 import pyarrow.dataset
 
 from charter.formats.canonical import Json
-from charter.formats.suite import read_manifest
 from charter.formats.vector import Question, Why, read_question, read_why
-from conform.errors import BadRun, ConformError
+from conform.errors import BadSuite
 from conform.report.sections import Sections, read_sections
 from conform.store import RunFolder
-from conform.suites import cache_folder
+from conform.suites import Suite, open_suite
 from conform.tables import DATASETS
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -169,7 +168,7 @@ def _open(folder: Path, taken: set[str], sections: Path | None) -> Run:
         canaries=tuple(mapping(item) for item in canaries) if isinstance(canaries, list) else (),
         buckets=tuple(sorted(store.committed())),
         sections=_sections(suite, sections),
-        suite=suite,
+        suite=suite.folder if suite else None,
     )
 
 
@@ -182,17 +181,19 @@ def _slug(about: Mapping[str, Json], taken: set[str]) -> str:
     return slug
 
 
-def _suite(digest: Json) -> Path | None:
-    folder = cache_folder() / "suites" / str(digest)
-    return folder if digest and folder.is_dir() else None
+def _suite(digest: Json) -> Suite | None:
+    try:
+        return open_suite(str(digest), 1)
+    except BadSuite:
+        return None
 
 
-def _sections(suite: Path | None, chosen: Path | None) -> Sections:
+def _sections(suite: Suite | None, chosen: Path | None) -> Sections:
     if chosen is not None:
         return read_sections(chosen)
     if suite is None:
         return Sections()
-    module = read_manifest(suite).models.charter
+    module = suite.manifest.models.charter
     try:
         found = importlib.util.find_spec(module) if module else None
     except ImportError:
@@ -201,6 +202,3 @@ def _sections(suite: Path | None, chosen: Path | None) -> Sections:
         return Sections()
     path = Path(found.origin).with_suffix(".sections.json")
     return read_sections(path) if path.exists() else Sections()
-
-
-__all__ = ["BadRun", "ConformError", "Run", "mapping", "open_runs", "texts"]

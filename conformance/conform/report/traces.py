@@ -227,7 +227,8 @@ def _trace(
 def _steps(
     known: _Known, question: Question | None, branches: Sequence[str], ordered: frozenset[str]
 ) -> list[Step]:
-    last = len(question.operations) if question else max([0, *known.deviations])
+    last = len(question.operations) if question else max(0, len(known.seen) - 1)
+    last = max([last, *known.deviations])
     found: list[Step] = []
     for number in range(last + 1):
         states = tuple(step.state for step in found)
