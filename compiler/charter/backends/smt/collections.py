@@ -297,7 +297,7 @@ def _remove(layout: Layout, line: Line, item: Sym) -> Line:
     terms, numbers = layout.terms, layout.numbers
     gone = FALSE
     slots: list[Sym | None] = []
-    following = (*line.slots[1:], None)
+    following = (*line.slots[1:], None)[: len(line.slots)]
     for (there, slot), after in zip(_slots(layout, line), following, strict=True):
         if slot is not None:
             gone = terms.or_(gone, terms.and_(there, layout.equal(slot, item)))

@@ -83,6 +83,11 @@ class Solver:
             return Unsat(tuple(name for name, literal in names if str(literal) in core))
         return Unknown(self._solver.reason_unknown())
 
+    def possible(self, term: Term, frame: int = 0) -> bool | None:
+        """Whether a term can hold; None if Z3 gave up. Cheaper than `check`: no values are read."""
+        result = self._solver.check(self._literal("", term, frame))
+        return None if result == z3.unknown else bool(result == z3.sat)
+
     def _literal(self, name: str, term: Term, frame: int) -> z3.ExprRef:
         key = (name, term, frame)
         known = self._guards.get(key)

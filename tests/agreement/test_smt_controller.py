@@ -1,0 +1,51 @@
+"""Z3 sees the transitions of the controller that the definition sees: no more, no less."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.support.solved import HIGHEST, Agreement, random_args, random_state
+
+from charter import api
+from charter.ir import nodes as n
+from charter.semantics.machine import Machine
+
+SPEC = Path(__file__).parents[2] / "spec" / "kafka"
+SAMPLES = (
+    ("tiny_elr", 500), ("tiny_reassignment", 500), ("tiny_shutdown", 500), ("tiny_topics", 400),
+    ("standard", 100),
+)  # fmt: skip
+WALK = 8
+
+
+@cache
+def kafka() -> n.Model:
+    return api.load(SPEC)
+
+
+@pytest.mark.parametrize(("instance", "samples"), SAMPLES)
+def test_z3_allows_the_same_outcomes_when_transitions_are_sampled(
+    instance: str, samples: int
+) -> None:
+    chosen = next(i for i in kafka().instances if i.name == instance)
+    machine = Machine.of(kafka(), chosen)
+    agreement, rng = Agreement.of(machine), Random(samples)
+    operations = sorted(machine.operations)
+    taken = 0
+    while taken < samples:
+        state = random_state(machine, rng) if taken % 2 else machine.initial()
+        for _ in range(1 if taken % 2 else WALK):
+            operation = rng.choice(operations)
+            args = random_args(machine, operation, rng, state)
+            agreement.compare(state, operation, args)
+            taken += 1
+            outcome = rng.choice(machine.outcomes(state, operation, args))
+            state = outcome.state
+            if machine.outside(state) or any(
+                number > HIGHEST for number in agreement.counters(state)
+            ):
+                break
+    assert taken >= samples

@@ -1,0 +1,38 @@
+"""Z3 and the definition agree on models that nobody wrote."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.support.drawn_models import INSTANCE, drawn_model
+from tests.support.solved import Agreement, random_args, random_state
+
+from charter.semantics.machine import Machine
+
+TRANSITIONS = 5
+
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def compare(seed: int, *, partial: bool) -> None:
+    rng = Random(seed)
+    machine = Machine.of(drawn_model(rng, partial=partial), INSTANCE)
+    agreement = Agreement.of(machine)
+    for _ in range(TRANSITIONS):
+        operation = rng.choice(sorted(machine.operations))
+        state = random_state(machine, rng)
+        agreement.compare(state, operation, random_args(machine, operation, rng, state))
+
+
+@quick
+@given(st.integers(0, 1 << 32))
+def test_z3_allows_the_same_outcomes_when_models_are_drawn(seed: int) -> None:
+    compare(seed, partial=False)
+
+
+@quick
+@given(st.integers(0, 1 << 32))
+def test_z3_finds_every_defined_outcome_when_some_expressions_have_none(seed: int) -> None:
+    compare(seed, partial=True)
