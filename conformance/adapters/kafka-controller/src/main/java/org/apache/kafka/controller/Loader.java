@@ -153,8 +153,8 @@ final class Loader {
             .setPartitionId(0)
             .setReplicas(replicas)
             .setIsr(names.brokers(partition.get("isr")))
-            .setAddingReplicas(names.brokers(partition.get("adding")))
-            .setRemovingReplicas(names.brokers(partition.get("removing")))
+            .setAddingReplicas(ascending(names.brokers(partition.get("adding"))))
+            .setRemovingReplicas(ascending(names.brokers(partition.get("removing"))))
             .setLeader(leader == null ? -1 : names.broker(leader))
             .setLeaderRecoveryState((recovering ? LeaderRecoveryState.RECOVERING : LeaderRecoveryState.RECOVERED).value())
             .setLeaderEpoch(((Long) partition.get("leader_epoch")).intValue())
@@ -163,9 +163,15 @@ final class Loader {
         replicas.forEach(replica -> directories.add(UNASSIGNED));
         Reflect.optional(record, "setDirectories", directories);
         // The controller writes them in the order of a HashSet and compares them in their order.
-        Reflect.optional(record, "setEligibleLeaderReplicas", orNull(new ArrayList<>(new HashSet<>(names.brokers(partition.get("elr"))))));
+        Reflect.optional(record, "setEligibleLeaderReplicas", 
+            orNull(new ArrayList<>(new HashSet<>(names.brokers(partition.get("elr"))))));
         Reflect.optional(record, "setLastKnownElr", orNull(names.brokers(partition.get("last_known_elr"))));
         commit(record);
+    }
+
+    /** The order in which the controller computes them. */
+    private static List<Integer> ascending(List<Integer> brokers) {
+        return brokers.stream().sorted().toList();
     }
 
     private static List<Integer> orNull(List<Integer> brokers) {
