@@ -125,12 +125,15 @@ def _mentions(kind: t.Type, enums: set[str]) -> bool:
 
 
 def atoms(expr: n.Expr) -> tuple[n.Expr, ...]:
-    """The conditions that `expr` is built of by and, or, implies and not, from left to right."""
+    """The conditions that `expr` is built of by and, or, implies and not, from left to right. A
+    condition that is negated counts with its negation."""
     match expr:
         case n.Binary(op="and" | "or" | "implies", left=left, right=right):
             return (*atoms(left), *atoms(right))
-        case n.Unary(op="not", operand=operand):
-            return atoms(operand)
+        case n.Unary(
+            op="not", operand=(n.Binary(op="and" | "or" | "implies") | n.Unary()) as inner
+        ):
+            return atoms(inner)
         case _:
             return (expr,)
 

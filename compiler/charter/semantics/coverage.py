@@ -137,8 +137,8 @@ def _guard(
 
 def _condition(ev: Evaluator, expr: n.Expr, scope: Scope, names: Locals) -> _Condition:
     match expr:
-        case n.Unary(op="not", operand=operand):
-            inner = _condition(ev, operand, scope, names)
+        case n.Unary(op="not", operand=(n.Binary(op="and" | "or" | "implies") | n.Unary()) as part):
+            inner = _condition(ev, part, scope, names)
             return _Condition(None if inner.value is None else not inner.value, inner.atoms)
         case n.Binary(op="and" | "or" | "implies" as op):
             left = _condition(ev, expr.left, scope, names)

@@ -22,6 +22,7 @@ from charter.backends.smt.values import (
 )
 from charter.ir import types as t
 from charter.ir.nodes import Value
+from charter.semantics.builtins import ordered
 from charter.semantics.values import NotFinite, Universe
 
 LARGEST_SET = 4096
@@ -152,10 +153,10 @@ class Layout:
 
     def _constant_set(self, inner: t.Type, value: frozenset[Value]) -> Sym:
         if not self.is_finite(inner):
-            ordered = sorted(value, key=repr)
-            return Bag(tuple((TRUE, self.constant(inner, item)) for item in ordered))
-        keys, items = self.keys(inner)
-        return Mask(keys, tuple(TRUE if k in value else FALSE for k in keys), items)
+            items = ordered(value, inner)
+            return Bag(tuple((TRUE, self.constant(inner, item)) for item in items))
+        keys, syms = self.keys(inner)
+        return Mask(keys, tuple(TRUE if k in value else FALSE for k in keys), syms)
 
     def variable(self, kind: t.Type, name: str) -> Sym:
         """A fresh value of `kind`; its leaves are variables whose names start with `name`."""

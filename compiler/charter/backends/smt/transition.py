@@ -150,8 +150,8 @@ def _condition(encoder: Encoder, expr: n.Expr, view: View, names: Names) -> Guar
     """A condition, with what its atoms decide; a right side that is undefined decides nothing."""
     terms = encoder.terms
     match expr:
-        case n.Unary(op="not", operand=operand):
-            inner = _condition(encoder, operand, view, names)
+        case n.Unary(op="not", operand=(n.Binary(op="and" | "or" | "implies") | n.Unary()) as part):
+            inner = _condition(encoder, part, view, names)
             return Guard(terms.not_(inner.value), inner.defined, inner.conjuncts)
         case n.Binary(op="and" | "or" | "implies", left=left_expr, right=right_expr):
             left = _condition(encoder, left_expr, view, names)
