@@ -101,6 +101,11 @@ def only(members: Iterable[T]) -> T:
 # --- counters -------------------------------------------------------------------------------------
 
 
+def element(members: frozenset[T], position: int) -> T:
+    """The element at a position, in the order of the names."""
+    return sorted(members, key=str)[position]
+
+
 def bump(counter: Number) -> Number:
     """The next value of a counter."""
     kind: type[Number] = type(counter)

@@ -48,7 +48,9 @@ def _sorted(answers: Iterable[tuple[str, str, str]]) -> Answers:
     return sorted(set(answers))
 
 
-def by_evaluator(flat: FlatMachine, state: FlatState, operation: str, args: tuple[Value, ...]) -> Answers | str:
+def by_evaluator(
+    flat: FlatMachine, state: FlatState, operation: str, args: tuple[Value, ...]
+) -> Answers | str:
     """What the definition allows, or "undefined"."""
     machine = flat.machine
     chosen = machine.operations[operation]
@@ -67,7 +69,9 @@ def by_evaluator(flat: FlatMachine, state: FlatState, operation: str, args: tupl
     )
 
 
-def by_flat(flat: FlatMachine, state: FlatState, operation: str, args: tuple[Value, ...]) -> Answers | str:
+def by_flat(
+    flat: FlatMachine, state: FlatState, operation: str, args: tuple[Value, ...]
+) -> Answers | str:
     """What the flat functions allow, or "undefined"."""
     machine = flat.machine
     chosen = machine.operations[operation]

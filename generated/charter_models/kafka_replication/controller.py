@@ -55,7 +55,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "9c11375eb4d45242583d"
+SPEC_DIGEST = "2b8c8f2b284b0755e54c"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -269,19 +269,31 @@ def eligible_after(
 
 def last_known_after(
     p: Partition,
-    replicas: tuple[Broker, ...],
-    isr: frozenset[Broker],
+    next: Partition,
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
     """An eligible replica that shut down uncleanly may still be complete: it is remembered,
-    until the ISR is large enough again.
+    until the ISR is large enough again. `next` is the partition but for this field.
 
     10-rules.charter:37  S1 Balanced mode, S0 §5.3.1
     """
-    if not config.elr or len(isr) >= min_isr(replicas, config):
+    if not config.elr or len(next.isr) >= min_isr(next.replicas, config):
         return frozenset()
-    return (p.last_known_elr | (p.elr & suspect)) & frozenset(replicas)
+    return (p.last_known_elr | (p.elr & suspect)) & frozenset(next.replicas)
+
+
+def remembering(
+    p: Partition,
+    next: Partition,
+    suspect: frozenset[Broker],
+    config: Config,
+) -> Partition:
+    """The next partition, with what is remembered for an unclean recovery.
+
+    10-rules.charter:43  S1 Balanced mode
+    """
+    return replace(next, last_known_elr=last_known_after(p, next, suspect, config))
 
 
 def candidates(
@@ -291,9 +303,10 @@ def candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Leader candidates: members of the ISR and active members of the ELR.
+    """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
+    which is chosen (decision 0005).
 
-    10-rules.charter:43  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:49  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return (isr | eligible_after(p, p.replicas, isr, suspect, config)) & able
 
@@ -309,7 +322,7 @@ def electable(
     otherwise any candidate; without one any active replica, where unclean election is
     configured.
 
-    10-rules.charter:49  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:55  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = candidates(p, isr, suspect, able, config)
     if any(p.leader == l_ and l_ in isr for l_ in able):
@@ -323,7 +336,7 @@ def bumped(p: Partition, next: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
-    10-rules.charter:59  MODEL §2.8, S2 §6.5.1
+    10-rules.charter:65  MODEL §2.8, S2 §6.5.1
     """
     led = next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch))
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
@@ -340,22 +353,19 @@ def elected(
     unclean shutdown, `leader` is the outcome of the election. A leader from the ELR joins the
     ISR; one that was no candidate is alone there, and nobody else can claim to be complete.
 
-    10-rules.charter:68  S1 Case B, S1 Case C, S1 Case D, S0 §5.2.1
+    10-rules.charter:74  S1 Case B, S1 Case C, S1 Case D, S0 §5.2.1
     """
     pool = isr | eligible_after(p, p.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in pool
     synced = isr if leader is None else frozenset({leader}) if unclean else isr | {leader}
-    return bumped(
+    next = replace(
         p,
-        replace(
-            p,
-            isr=synced,
-            elr=frozenset() if unclean else eligible_after(p, p.replicas, synced, suspect, config),
-            last_known_elr=last_known_after(p, p.replicas, synced, suspect, config),
-            leader=leader,
-            recovering=p.recovering or unclean,
-        ),
+        isr=synced,
+        elr=frozenset() if unclean else eligible_after(p, p.replicas, synced, suspect, config),
+        leader=leader,
+        recovering=p.recovering or unclean,
     )
+    return bumped(p, remembering(p, next, suspect, config))
 
 
 def completes(
@@ -367,7 +377,7 @@ def completes(
     """A reassignment completes once the ISR without the leaving replicas holds all that were
     added and is not under min.insync.replicas.
 
-    10-rules.charter:83  MODEL §4.3, S2 §6.7
+    10-rules.charter:89  MODEL §4.3, S2 §6.7
     """
     return adding <= isr and len(isr) > 0 and len(isr) >= min_isr(replicas, config)
 
@@ -382,22 +392,22 @@ def settled(
     """The partition after an accepted change of its ISR, or of its replicas: completes the
     reassignment if it can. Completion starts a new leader epoch, whoever leads.
 
-    10-rules.charter:89  MODEL §4.3, MODEL §2.9
+    10-rules.charter:95  MODEL §4.3, MODEL §2.9
     """
     complete = reassignment_done(p, isr, config)
     replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete else p.replicas
     synced = isr - p.removing if complete else isr
-    next = replace(
+    shaped = replace(
         p,
         replicas=replicas,
         adding=frozenset() if complete else p.adding,
         removing=frozenset() if complete else p.removing,
         isr=synced,
         elr=eligible_after(p, replicas, synced, frozenset(), config),
-        last_known_elr=last_known_after(p, replicas, synced, frozenset(), config),
         leader=leader,
         recovering=recovering,
     )
+    next = remembering(p, shaped, frozenset(), config)
     if complete:
         return replace(
             next,
@@ -410,7 +420,7 @@ def settled(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Whether a reassignment is under way that this ISR completes.
 
-    10-rules.charter:111  MODEL §4.3
+    10-rules.charter:117  MODEL §4.3
     """
     return (
         len(p.adding | p.removing) > 0
@@ -432,7 +442,7 @@ def leaders_after(
     """Who may lead once `isr` is accepted: the leader, unless the reassignment that it completes
     removes it.
 
-    10-rules.charter:117  MODEL §4.3
+    10-rules.charter:123  MODEL §4.3
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     if any(p.leader == l_ for l_ in synced):
@@ -444,7 +454,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether the partition is touched when `gone` stops serving: it was in sync or, coming back
     suspect, eligible.
 
-    10-rules.charter:125  S0 §5.2
+    10-rules.charter:131  S0 §5.2
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -458,7 +468,7 @@ def successors(
 ) -> frozenset[Broker]:
     """Who may lead the partition of `slot` when `gone` stops serving.
 
-    10-rules.charter:129  MODEL §2.8
+    10-rules.charter:135  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -476,7 +486,7 @@ def handed_over(
 ) -> Partition | None:
     """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
 
-    10-rules.charter:139  MODEL §2.8
+    10-rules.charter:145  MODEL §2.8
     """
     if slot is None:
         return None
@@ -488,7 +498,7 @@ def handed_over(
 def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """Who may lead the partition of `slot` if it has no leader, now that `able` brokers serve.
 
-    10-rules.charter:150  MODEL §2.8
+    10-rules.charter:156  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -500,7 +510,7 @@ def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) ->
 def taken_up(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The partition of `slot` once `leader` was elected where it had none.
 
-    10-rules.charter:157  MODEL §2.8
+    10-rules.charter:163  MODEL §2.8
     """
     if slot is None:
         return None
@@ -518,7 +528,7 @@ def choices(
     """A leader is chosen afresh for a partition that has none, or by order of an operator.
     Without a candidate an unclean election takes any active replica.
 
-    10-rules.charter:166  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:172  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
     clean = candidates(p, p.isr, frozenset(), able, config)
     return clean if len(clean) > 0 or not unclean else frozenset(p.replicas) & able
@@ -528,7 +538,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
     """The replicas while a reassignment to `target` is under way: the target first, then who
     leaves. In which order those stand no text says; `leaving` is one.
 
-    10-rules.charter:173  MODEL §4.2, KIP 455
+    10-rules.charter:179  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -545,19 +555,36 @@ def leavers(
 ) -> frozenset[tuple[Broker, ...]]:
     """The orders in which the replicas that a reassignment to `target` removes may stand.
 
-    10-rules.charter:182  silent
+    10-rules.charter:188  silent
     """
-    return frozenset(
-        o
-        for o in rankings(world.brokers)
-        if frozenset(o) == frozenset(p.replicas) - p.adding - frozenset(target)
-    )
+    return frozenset(o for o in rankings(world.brokers) if frozenset(o) == departing(p, target))
+
+
+def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
+    """The replicas that a reassignment to `target` removes once it completes. Those that an
+    earlier one was only adding go at once.
+
+    10-rules.charter:193  MODEL §4.2, KIP 455
+    """
+    return frozenset(p.replicas) - p.adding - frozenset(target)
+
+
+def serving(
+    world: World,
+    registration: Map[Broker, Registration | None],
+    broker: Broker,
+) -> frozenset[Broker]:
+    """Who may be elected when `broker` was just unfenced.
+
+    10-rules.charter:197  MODEL §8.3
+    """
+    return active(world, registration)
 
 
 def forgotten(slot: Partition | None) -> Partition | None:
     """The partition of `slot` with nobody eligible but the ISR.
 
-    10-rules.charter:187  DOC Eligible Leader Replicas
+    10-rules.charter:203  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
@@ -568,7 +595,7 @@ def moved(p: Partition, next: Partition) -> Partition:
     """A partition whose replicas were changed by order: a new partition epoch, if anything is
     new.
 
-    10-rules.charter:194  S2 §6.3
+    10-rules.charter:210  S2 §6.3
     """
     if replace(next, partition_epoch=p.partition_epoch) == p:
         return p
@@ -606,21 +633,9 @@ class Controller:
 
         MODEL §8.1, S0 §5.2, S2 §6.5.1
         """
+        allowed: list[Outcome[Controller, Reply]] = []
+
         known = self.registration[broker]
-
-        # register/duplicate  20-controller.charter:26  S2 §6.5.1, DOC Protocol errors:
-        # DUPLICATE_BROKER_REGISTRATION
-        if (
-            known is not None  # lives
-            and not value(known).fenced
-            and restarted  # other_process
-        ):
-            return [Outcome(
-                "register/duplicate",
-                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
-                self,
-            )]
-
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
             broker,
@@ -628,15 +643,54 @@ class Controller:
         )
         able = active(self.world, registered_now)
 
-        # register/clean  20-controller.charter:36  S0 §5.2, KIP 966
+        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
+        # DUPLICATE_BROKER_REGISTRATION
         if (
-            known is not None  # known
+            known is not None  # lives
+            and not value(known).fenced
+            and restarted  # other_process
+        ):
+            allowed.append(Outcome(
+                "register/duplicate",
+                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
+                self,
+            ))
+
+        # register/session_lives  20-controller.charter:38  silent
+        # Fencing must come first; whether it is enough while the old session has not run out, the
+        # texts leave open.
+        if (
+            known is not None  # fenced
+            and value(known).fenced
+            and restarted  # other_process
+        ):
+            allowed.append(Outcome(
+                "register/session_lives",
+                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
+                self,
+            ))
+
+        # register/clean  20-controller.charter:43  S0 §5.2, KIP 966
+        if (
+            known is not None  # fenced
+            and value(known).fenced
+            and restarted  # other_process
             and previous_epoch == value(known).epoch  # same_session
         ):
-            return self._register_clean(broker, epoch, registered_now, able)
+            allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:47  S0 §5.2, S1 How it works
-        return self._register_unclean(broker, epoch, registered_now, able)
+        # register/unclean  20-controller.charter:55  S0 §5.2, S1 How it works
+        if (
+            (known is None or (value(known).fenced and restarted))  # fenced
+            and (known is None or previous_epoch != value(known).epoch)  # other_session
+        ):
+            allowed += self._register_unclean(broker, epoch, registered_now, able)
+        if allowed:
+            return allowed
+
+        # register/again  20-controller.charter:67  S2 §6.5.1
+        # A broker epoch is one uptime of one process: whoever asks again has it already.
+        return [Outcome("register/again", Registered(value(known).epoch), self)]
 
     def _register_clean(
         self,
@@ -724,11 +778,11 @@ class Controller:
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:62  silent
+        # heartbeat/unregistered  20-controller.charter:75  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:66  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:79  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -747,7 +801,7 @@ class Controller:
             for b in self.world.brokers
         })
 
-        # heartbeat/stays_fenced  20-controller.charter:76  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:89  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -760,7 +814,7 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:84  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:97  MODEL §8.3
         # A fenced broker has nothing to hand over.
         if (
             now.fenced  # fenced
@@ -773,17 +827,20 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/unfenced  20-controller.charter:88  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:101  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now, heard)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:98  MODEL §8.1
-        if want_fence:  # asked
+        # heartbeat/fenced  20-controller.charter:112  MODEL §8.1
+        if (
+            want_fence  # asked
+            and not now.shutting_down  # running
+        ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:106  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:122  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -800,16 +857,13 @@ class Controller:
             for t in self.world.topics
         )
 
-        # heartbeat/begins_shutdown  20-controller.charter:115  S3 Controlled shutdown, MODEL §8.3
-        if (
-            not now.shutting_down  # running
-            and leads  # leading
-        ):
+        # heartbeat/begins_shutdown  20-controller.charter:131  S3 Controlled shutdown, MODEL §8.3
+        if leads:  # leading
             return self._heartbeat_begins_shutdown(broker, caught_up, now, heard)
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:128  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:142  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             # all_know
@@ -817,7 +871,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:138  silent
+        # heartbeat/waits_unsure  20-controller.charter:152  silent
         # After a failover nobody can say who knows.
         if (
             now.shutting_down  # stopping
@@ -832,7 +886,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:145  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:159  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -866,7 +920,7 @@ class Controller:
         for leader in each({
             t: one_or_none(saviours(
                 self.partition[t],
-                active(self.world, unfenced_now),
+                serving(self.world, unfenced_now, broker),
                 self.config,
             ))
             for t in self.world.topics
@@ -896,7 +950,7 @@ class Controller:
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
         """It asks to be fenced. Whether it may stop at once, if it asks for that too, no text
-        says.
+        says. In controlled shutdown it is too late to ask.
 
         MODEL §8.1
         """
@@ -1019,7 +1073,7 @@ class Controller:
         S1 How it works, MODEL §2.8
         """
 
-        # session_expires/fenced  20-controller.charter:153  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:167  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             self.registration[broker] is not None  # runs
@@ -1027,7 +1081,7 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:163  silent
+        # session_expires/idle  20-controller.charter:177  silent
         return [Outcome("session_expires/idle", Done(), self)]
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1066,12 +1120,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:169  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:183  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:172  silent
+        # unregister/removed  20-controller.charter:186  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1110,7 +1164,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:185
+        # failover/replayed  20-controller.charter:199
         after = replace(self, behind=Map({b: None for b in self.world.brokers}))
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1138,7 +1192,7 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:199  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:213  S2 §6.5.1
         if (
             self.registration[from_] is None
             or value(self.registration[from_]).epoch != broker_epoch
@@ -1149,7 +1203,7 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:202  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:216  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -1158,35 +1212,35 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:205  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:219  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:211  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:225  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:217  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:231  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and value(found).partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:224  silent
+        # alter_partition/impossible_isr  20-controller.charter:238  silent
         if (
             found is not None  # known
             and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:230  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:244  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1194,7 +1248,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:236  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:250  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1211,7 +1265,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:243  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:257  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1219,11 +1273,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:253  MODEL §4.3
+        # alter_partition/completed  20-controller.charter:268  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:262  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:280  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1338,26 +1392,38 @@ class Controller:
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
         """A reassignment that completes may fence the leader's epoch, or tell it the new one.
+        Where no replica leaves, whether a leader epoch starts is open: nobody's data was
+        deleted (S2 §6.5.4).
 
-        MODEL §4.3
+        MODEL §4.3, S2 §6.5.4
         """
         allowed: list[Outcome[Controller, Reply]] = []
-        next = settled(p, isr, p.leader, recovering, self.config)
-        for told in one_of(frozenset({True, False})):
-            after = replace(self, partition=self.partition.put(topic, next))
-            allowed.append(Outcome(
-                "alter_partition/completed",
-                Altered(
-                    leader=next.leader,
-                    isr=next.isr,
-                    leader_epoch=next.leader_epoch,
-                    partition_epoch=next.partition_epoch,
-                    recovering=recovering,
+        for same_epoch in one_or_none(
+            frozenset({True, False}) if not p.removing else frozenset({False}),
+        ):
+            next = (
+                replace(
+                    settled(p, isr, p.leader, recovering, self.config),
+                    leader_epoch=p.leader_epoch,
                 )
-                if told
-                else Rejected(Error.FENCED_LEADER_EPOCH),
-                after,
-            ))
+                if default(same_epoch, False)
+                else settled(p, isr, p.leader, recovering, self.config)
+            )
+            for told in one_of(frozenset({True, False})):
+                after = replace(self, partition=self.partition.put(topic, next))
+                allowed.append(Outcome(
+                    "alter_partition/completed",
+                    Altered(
+                        leader=next.leader,
+                        isr=next.isr,
+                        leader_epoch=next.leader_epoch,
+                        partition_epoch=next.partition_epoch,
+                        recovering=recovering,
+                    )
+                    if told
+                    else Rejected(Error.FENCED_LEADER_EPOCH),
+                    after,
+                ))
         return allowed
 
     def _alter_partition_committed(
@@ -1390,9 +1456,11 @@ class Controller:
 
         DOC kafka-leader-election, S3 Unclean leader election
         """
+        allowed: list[Outcome[Controller, Reply]] = []
+
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:274  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:292  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1404,26 +1472,33 @@ class Controller:
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:279  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:297  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:282  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:302  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
-            and preferred not in candidates(p, p.isr, frozenset(), able, self.config)  # unfit
+            and preferred not in p.isr & able  # unfit
+            and (
+                len(p.isr) > 0
+                or preferred not in candidates(p, p.isr, frozenset(), able, self.config)
+            )  # others
         ):
-            return [Outcome(
+            allowed.append(Outcome(
                 "elect_leader/preferred_unavailable",
                 Rejected(Error.PREFERRED_LEADER_NOT_AVAILABLE),
                 self,
-            )]
+            ))
 
-        # elect_leader/preferred  20-controller.charter:286  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:307  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
-        if not unclean:  # preferring
+        if (
+            not unclean  # preferring
+            and preferred in candidates(p, p.isr, frozenset(), able, self.config)  # fit
+        ):
             after = replace(
                 self,
                 partition=self.partition.put(
@@ -1431,9 +1506,11 @@ class Controller:
                     elected(p, p.isr, frozenset(), preferred, self.config),
                 ),
             )
-            return [Outcome("elect_leader/preferred", Done(), after)]
+            allowed.append(Outcome("elect_leader/preferred", Done(), after))
+        if allowed:
+            return allowed
 
-        # elect_leader/nobody  20-controller.charter:290  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:314  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not choices(p, able, True, self.config):  # empty
             return [Outcome(
@@ -1442,7 +1519,7 @@ class Controller:
                 self,
             )]
 
-        # elect_leader/elected  20-controller.charter:293  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:317  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1475,7 +1552,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:303
+        # balance_leaders/balanced  20-controller.charter:327
         after = replace(
             self,
             partition=Map({
@@ -1501,13 +1578,13 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:315  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:339  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:319  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:343  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1516,7 +1593,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:322  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:346  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1566,11 +1643,11 @@ class Controller:
             if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:338  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:362  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:341  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:365  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1587,31 +1664,27 @@ class Controller:
         MODEL §4, S2 §6.7
         """
 
-        # reassign/unknown  20-controller.charter:349  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:373  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
         p = value(self.partition[topic])
 
-        # reassign/invalid  20-controller.charter:353  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:377  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
             return [Outcome("reassign/invalid", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self)]
 
-        isr = p.isr & (frozenset(target) | (frozenset(p.replicas) - p.adding))
-        as_it_stands = growing(
-            p,
-            target,
-            keep(p.replicas, frozenset(p.replicas) - p.adding - frozenset(target)),
-        )
+        isr = p.isr & (frozenset(target) | departing(p, target))
+        as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:359  MODEL §4.2
+        # reassign/completed  20-controller.charter:383  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:367  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:391  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1669,7 +1742,7 @@ class Controller:
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:379  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:403  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1680,7 +1753,7 @@ class Controller:
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:383  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:407  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1693,7 +1766,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:389  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:413  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1704,7 +1777,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:393  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:417  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1720,16 +1793,17 @@ class Controller:
         MODEL §4.5
         """
         allowed: list[Outcome[Controller, Reply]] = []
-        back = replace(
-            p,
-            replicas=original,
-            adding=frozenset(),
-            removing=frozenset(),
-            last_known_elr=p.last_known_elr - p.adding,
-        )
+        back = replace(p, replicas=original)
         for leader in one_or_none(electable(back, isr, frozenset(), able, self.config)):
             for fresh_ in one_of(frozenset({True, False})):
-                next = moved(p, elected(back, isr, frozenset(), leader, self.config))
+                next = moved(
+                    p,
+                    replace(
+                        elected(back, isr, frozenset(), leader, self.config),
+                        adding=frozenset(),
+                        removing=frozenset(),
+                    ),
+                )
                 after = replace(
                     self,
                     partition=self.partition.put(
@@ -1746,11 +1820,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:408  silent
+        # set_min_isr/same  20-controller.charter:432  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:413  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:437  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
@@ -1780,7 +1854,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:421  DOC
+        # set_unclean_election/changed  20-controller.charter:445  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -1791,7 +1865,8 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:428  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:453  DOC Eligible Leader Replicas
+        # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(
                 self,
@@ -1800,8 +1875,15 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:434  DOC Eligible Leader Replicas
-        after = replace(self, config=replace(self.config, elr=True))
+        # set_elr/on  20-controller.charter:460  S1 Eligible Leader Replicas (ELR)
+        # Whoever was eligible before ELR was off has no guarantee any more.
+        after = replace(
+            self,
+            partition=self.partition
+            if self.config.elr
+            else Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
+            config=replace(self.config, elr=True),
+        )
         return [Outcome("set_elr/on", Done(), after)]
 
 

@@ -37,6 +37,11 @@ def literal(value: Value) -> str:
     return repr(value)
 
 
+def is_name(text: str) -> bool:
+    """Whether a text is a variable, which may be repeated at no cost."""
+    return text.isidentifier() and text not in ("None", "True", "False")
+
+
 @dataclass(slots=True)
 class Constants:
     """Values that the generated module defines once, by name."""
@@ -90,7 +95,7 @@ class Flat:
     def bind(self, name: str, value: n.Expr) -> None:
         """`let name = value`."""
         text = self.expr(value)
-        self.names[name] = text if text.isidentifier() else self.temporary(text)
+        self.names[name] = text if is_name(text) else self.temporary(text)
 
     def apart(self, expr: n.Expr) -> tuple[str, list[str]]:
         """An expression, and the lines it needs first, printed apart."""
@@ -104,7 +109,7 @@ class Flat:
     def simple(self, expr: n.Expr) -> str:
         """An expression as a text that may be repeated."""
         text = self.expr(expr)
-        return text if text.isidentifier() else self.temporary(text)
+        return text if is_name(text) else self.temporary(text)
 
     def universe(self) -> Universe:
         """The instance."""

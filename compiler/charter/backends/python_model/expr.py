@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from keyword import iskeyword
 
 from charter.backends.python_model.layout import Block, Doc, Joined, Spread, call, flat
 from charter.backends.python_model.names import Names
@@ -64,6 +65,8 @@ class ExprPrinter:
     needed: list[Assignment] = field(default_factory=list)
     sure: bool = True
     renamed: dict[str, str] = field(default_factory=dict)
+    looped: bool = False
+    subjects: int = 0
 
     # --- helpers ---------------------------------------------------------------------------------
 
@@ -143,6 +146,8 @@ class ExprPrinter:
                 return "None"
             case t.Enum(name), member:
                 return f"{self.names.types[name]}.{member}"
+            case t.Sort(), position:
+                return f"element({self.types.loop(e.type, self.world)}, {position})"
             case t.Counter(name, ordered=ordered), number:
                 text = str(number) if ordered else f'"{number}"'
                 return f"{self.names.types[name]}({text})"
@@ -247,9 +252,7 @@ class ExprPrinter:
         return Piece(Spread(tuple(docs)), level)
 
     def choice(self, condition: Doc, then: n.Expr, otherwise: n.Expr) -> Piece:
-        """`then if condition else otherwise`, simpler where one side is a truth value."""
-        if then == FALSE:
-            return Piece(Spread((condition, joined("and ", self.unsure(otherwise, NOT)))), AND)
+        """`then if condition else otherwise`."""
         yes, no = self.unsure(then, OR), self.unsure(otherwise)
         return Piece(Spread((yes, joined("if ", condition), joined("else ", no))), CHOICE)
 
@@ -258,24 +261,42 @@ class ExprPrinter:
         if self.sure:
             self.needed.append(self.bind(name, value))
             return self.piece(body)
-        loop = joined(f"for {self.local(name)} in [", self.doc(value), "]")
+        loop = joined(f"for {self.local(name)} in [", self.iterated(value), "]")
         return Piece(Block("next(", (self.unsure(body), loop), ")", ""))
 
     def match(self, e: n.Match) -> Piece:
         """A chain of tests on one subject."""
-        subject, test = self.subject(e)
+        before = len(self.needed)
+        subject, first = self.subject(e)
+        if self.looped and not isinstance(first, str):
+            del self.needed[before:]
+            return self.match_of_one(e, subject)
+        return self.chain(e, subject, first)
+
+    def match_of_one(self, e: n.Match, subject: str) -> Piece:
+        """A match where Python takes no `:=`: a comprehension over one value."""
+        before, self.sure = self.sure, False
+        value = self.iterated(e.subject)
+        self.sure = before
+        body = self.chain(e, subject, subject).doc
+        return Piece(Block("next(", (body, joined(f"for {subject} in [", value, "]")), ")", ""))
+
+    def chain(self, e: n.Match, subject: str, first: Doc) -> Piece:
+        """The tests in the order of the author; `first` is the first mention of the subject."""
         cases = list(e.cases)
         if isinstance(e.subject.type, t.Option):
             cases.sort(key=lambda case: case.tag != "none")
-            return self.option(cases[0].body, cases[-1], test)
+            return self.option(cases[0].body, cases[-1], first)
         doc = self.case(cases[-1], subject)
         for case in reversed(cases[:-1]):
+            mention = first if case is cases[0] else subject
             if isinstance(e.subject.type, t.Union):
-                test = f"isinstance({subject}, {self.names.cases[case.tag]})"
+                test = call("isinstance", mention, self.names.cases[case.tag])
             else:
                 assert isinstance(e.subject.type, t.Enum)
-                test = f"{subject} is {self.names.types[e.subject.type.name]}.{case.tag}"
-            doc = Spread((self.case(case, subject), f"if {test}", joined("else ", doc)))
+                member = f"{self.names.types[e.subject.type.name]}.{case.tag}"
+                test = Spread((mention, f"is {member}"))
+            doc = Spread((self.case(case, subject), joined("if ", test), joined("else ", doc)))
         return Piece(doc, CHOICE)
 
     def subject(self, e: n.Match) -> tuple[str, Doc]:
@@ -283,11 +304,15 @@ class ExprPrinter:
         piece = self.piece(e.subject)
         present = next((c.names[0] for c in e.cases if c.tag == "present"), "")
         text = flat(piece.doc)
-        if text.replace(".", "").replace("_", "").isalnum():
+        if all(part.isidentifier() and not iskeyword(part) for part in text.split(".")):
             if present:
                 self.renamed[present] = text
             return text, text
-        name = self.local(present or "subject")
+        self.subjects += 1
+        numbered = f"subject{self.subjects if self.subjects > 1 else ''}"
+        name = self.local(present) if present else numbered
+        if len(e.cases) == 1 and not self.sure:
+            return name, Joined((piece.doc,))
         if self.sure:
             self.needed.append(Assignment(name, "", piece.doc))
             return name, name
@@ -298,6 +323,8 @@ class ExprPrinter:
         if none in (TRUE, FALSE):
             word, level = ("or", OR) if none == TRUE else ("and", AND)
             test = joined(subject, " is None" if none == TRUE else " is not None")
+            if present.body == none:
+                return Piece(str(none == TRUE))
             if present.body in (TRUE, FALSE):
                 return Piece(test, COMPARE)
             return Piece(Spread((test, joined(f"{word} ", self.unsure(present.body, NOT)))), level)
@@ -318,6 +345,14 @@ class ExprPrinter:
         """The names of a case's parameters."""
         return self.case_params.get(tag, ())
 
+    def iterated(self, e: n.Expr, level: int = CHOICE) -> Doc:
+        """What a comprehension goes through; Python takes no `:=` there."""
+        before, self.looped = self.looped, True
+        try:
+            return self.doc(e, level)
+        finally:
+            self.looped = before
+
     # --- loops -----------------------------------------------------------------------------------
 
     def clause(self, name: str, domain: n.Expr) -> Doc:
@@ -326,15 +361,18 @@ class ExprPrinter:
             assert isinstance(domain.type, t.Set)
             over: Doc = self.types.loop(domain.type.inner, self.world)
         else:
-            over = self.doc(domain, OR)
+            over = self.iterated(domain, OR)
         return joined(f"for {self.local(name)} in ", over)
 
     def inner_lets(self, e: n.Expr) -> tuple[list[Doc], n.Expr]:
         """Lets at the head of a loop's body as clauses of the loop."""
         clauses: list[Doc] = []
+        before, self.sure = self.sure, False
         while isinstance(e, n.Let):
-            clauses.append(joined(f"for {self.local(e.name)} in [", self.unsure(e.value), "]"))
+            value = self.iterated(e.value)
+            clauses.append(joined(f"for {self.local(e.name)} in [", value, "]"))
             e = e.body
+        self.sure = before
         return clauses, e
 
     def quantified(self, e: n.Quantified) -> Piece:
@@ -370,7 +408,9 @@ class ExprPrinter:
             if not inner.flatten:
                 break
             if not isinstance(inner.body, n.Comprehend):
-                clauses.append(joined("for member in ", self.unsure(inner.body, OR)))
+                before, self.sure = self.sure, False
+                clauses.append(joined("for member in ", self.iterated(inner.body, OR)))
+                self.sure = before
                 return Block("frozenset(", ("member", *clauses), ")", "")
             inner = inner.body
         lets, body = self.inner_lets(inner.body)
@@ -423,7 +463,7 @@ def uses_world(e: n.Expr, functions: frozenset[str]) -> bool:
     match e:
         case n.Domain(type=t.Set(inner)) if isinstance(inner, t.Enum | t.Bool):
             return False
-        case n.Domain() | n.ConstRef() | n.MapNew():
+        case n.Domain() | n.ConstRef() | n.MapNew() | n.Literal(type=t.Sort()):
             return True
         case n.Builtin(name="append" | "concat", type=t.Seq(limit=t.Limit(const=const))) if const:
             return True

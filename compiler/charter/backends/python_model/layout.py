@@ -54,12 +54,11 @@ def flat(doc: Doc) -> str:
             assert_never(doc)
 
 
-def lines(doc: Doc, depth: int, prefix: str = "", suffix: str = "") -> list[str]:
-    """`prefix doc suffix` as lines at a depth of indentation, each within WIDTH if possible."""
-    return _lines(doc, depth, prefix, suffix, bracketed=False)
-
-
-def _lines(doc: Doc, depth: int, prefix: str, suffix: str, *, bracketed: bool) -> list[str]:
+def lines(
+    doc: Doc, depth: int, prefix: str = "", suffix: str = "", *, bracketed: bool = False
+) -> list[str]:
+    """`prefix doc suffix` as lines at a depth of indentation, each within WIDTH if possible;
+    `bracketed` if it stands inside brackets already."""
     pad = INDENT * depth
     whole = f"{pad}{prefix}{flat(doc)}{suffix}"
     if len(whole) <= WIDTH:
@@ -71,26 +70,26 @@ def _lines(doc: Doc, depth: int, prefix: str, suffix: str, *, bracketed: bool) -
             return [whole]
         case Block(items=(Block(separator=inner) as only,)) if len(only.items) > 1 or not inner:
             hugged = Block(doc.open + only.open, only.items, only.close + doc.close, inner)
-            return _lines(hugged, depth, prefix, suffix, bracketed=bracketed)
+            return lines(hugged, depth, prefix, suffix, bracketed=bracketed)
         case Block(open=start, items=items, close=end, separator=separator):
             out = [f"{pad}{prefix}{start}"]
             for item in items:
-                out += _lines(item, depth + 1, "", separator, bracketed=True)
+                out += lines(item, depth + 1, "", separator, bracketed=True)
             return [*out, f"{pad}{end}{suffix}"]
         case Spread() if not bracketed:
-            return _lines(Block("(", (doc,), ")", ""), depth, prefix, suffix, bracketed=True)
+            return lines(Block("(", (doc,), ")", ""), depth, prefix, suffix, bracketed=True)
         case Spread(parts=parts):
             out = []
             for i, part in enumerate(parts):
                 first, last = i == 0, i == len(parts) - 1
                 before, after = prefix if first else "", suffix if last else ""
-                out += _lines(part, depth, before, after, bracketed=True)
+                out += lines(part, depth, before, after, bracketed=True)
             return out
         case Joined(parts=parts):
             at = _widest(parts)
             before = prefix + "".join(flat(part) for part in parts[:at])
             after = "".join(flat(part) for part in parts[at + 1 :]) + suffix
-            return _lines(parts[at], depth, before, after, bracketed=bracketed)
+            return lines(parts[at], depth, before, after, bracketed=bracketed)
         case _:
             assert_never(doc)
 

@@ -10,7 +10,7 @@ from charter.ir import nodes as n
 
 PRELUDE = frozenset({
     "Map", "Outcome", "Undefined", "append", "as_choices", "at", "bump", "by_text", "concat",
-    "default", "drop", "each", "fields_of", "first", "fresh", "item", "items_of", "join", "keep",
+    "default", "drop", "each", "element", "fields_of", "first", "fresh", "item", "items_of", "join", "keep",
     "last", "members_of", "number", "one_of", "one_or_none", "only", "pairs_of", "place_last",
     "rankings", "sequences", "subsets", "take", "text_of", "truth", "value", "without",
 })  # fmt: skip
@@ -18,7 +18,7 @@ USED = frozenset({
     "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "bool", "dataclass", "dict", "field",
     "frozenset", "int", "len", "list", "max", "min", "product", "replace", "self", "set", "sorted",
     "str", "tuple", "all", "any", "world", "initial", "outcomes", "encode", "decode", "observe",
-    "given", "never_issued", "allowed", "after", "sorts", "consts",
+    "given", "never_issued", "allowed", "subject", "after", "sorts", "consts",
 })  # fmt: skip
 """Names that a generated page uses for itself."""
 

@@ -248,7 +248,7 @@ class OperationPrinter:
         with self.out.indent():
             for doc, conjunct in zip(docs, guard, strict=True):
                 before = len(self.out.lines)
-                self.out.lines.extend(_bracketed(doc, self.out.depth))
+                self.out.lines.extend(lines(doc, self.out.depth, bracketed=True))
                 self._label(before, conjunct.label)
         self.out.line("):")
 
@@ -329,15 +329,6 @@ class OperationPrinter:
             self.put(call("allowed.append", outcome))
         else:
             self.put(Block("[", (outcome,), "]"), "return ")
-
-
-def _bracketed(doc: Doc, depth: int) -> list[str]:
-    """Lines of an expression that stands inside brackets already."""
-    whole = lines(Block("(", (doc,), ")", ""), depth - 1)
-    if len(whole) == 1:
-        text = whole[0].strip()
-        return [f"{'    ' * depth}{text[1:-1]}"]
-    return whole[1:-1]
 
 
 def wrapped(text: str, width: int) -> list[str]:

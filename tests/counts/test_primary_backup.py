@@ -1,0 +1,48 @@
+"""Pinned counts of the primary-backup example."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.backends.explorer.explore import Exploration, Options, explore
+
+CHARTER = Path(__file__).resolve().parents[2] / "spec" / "examples" / "primary_backup.charter"
+
+
+def explored(name: str, options: Options) -> Exploration:
+    model = api.load(CHARTER)
+    return explore(model, next(i for i in model.instances if i.name == name), options)
+
+
+def test_counts_when_nodes_are_told_apart() -> None:
+    found = explored("tiny", Options(symmetry=False))
+    assert (found.distinct, found.generated, len(found.levels)) == (24_055, 112_161, 25)
+    assert found.complete and found.fine and not found.vacuous
+
+
+def test_counts_when_nodes_are_interchangeable() -> None:
+    found = explored("tiny", Options())
+    assert (found.distinct, found.generated, len(found.levels)) == (4_137, 19_342, 25)
+    assert sum(found.levels) == found.distinct
+
+
+def test_traces_are_runs_when_replayed_on_the_definition() -> None:
+    found = explored("tiny", Options())
+    machine = found.graph.flat.machine
+    for finding in found.branches:
+        assert finding.trace is not None
+        states = [machine.initial()]
+        for action in finding.trace:
+            outcomes = machine.outcomes(states[-1], action.operation, action.args)
+            assert [o.branch for o in outcomes] == [action.branch]
+            states.append(outcomes[0].state)
+        assert finding.trace[-1].branch == finding.name
+
+
+@pytest.mark.slow
+def test_counts_when_the_standard_instance_is_explored() -> None:
+    found = explored("standard", Options())
+    assert (found.distinct, found.generated, len(found.levels)) == (332_865, 1_856_745, 44)

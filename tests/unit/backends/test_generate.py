@@ -1,0 +1,98 @@
+"""generated/ is fresh, the same under every hash seed, and holds nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from charter import generate
+
+ROOT = Path(__file__).resolve().parents[3]
+PRINT_TREE = """
+import hashlib, sys
+from pathlib import Path
+from charter import generate
+for path, text in generate.tree(Path(sys.argv[1])).items():
+    sys.stdout.write(f"{path} {hashlib.sha256(text.encode()).hexdigest()}\\n")
+"""
+
+
+@pytest.fixture(scope="module")
+def small_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with one protocol of a component, generated."""
+    root = tmp_path_factory.mktemp("repository")
+    (root / "spec" / "lamp").mkdir(parents=True)
+    (root / "conformance" / "adapters").mkdir(parents=True)
+    (root / "spec" / "lamp" / "lamp.charter").write_text(
+        "protocol lamp\n\n"
+        "component lamp {\n"
+        "  state lit: bool = false\n"
+        "  operation press() -> bool cites silent {\n"
+        "    branch on when dark: not lit { lit' = true reply true }\n"
+        "    branch off { lit' = false reply false }\n"
+        "  }\n"
+        "  observe all { lit }\n"
+        "}\n\n"
+        "witness shines of lamp: lit\n"
+        "instance tiny of lamp { }\n"
+    )
+    generate.write(root)
+    return root
+
+
+def test_generated_is_fresh() -> None:
+    assert generate.check(ROOT) == ""
+
+
+@pytest.mark.parametrize("seed", ["0", "4242"])
+def test_tree_is_the_same_when_hashes_are_seeded(seed: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PRINT_TREE, str(ROOT)],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    expected = [
+        f"{path} {hashlib.sha256(text.encode()).hexdigest()}"
+        for path, text in generate.tree(ROOT).items()
+    ]
+    assert done.stdout.splitlines() == expected
+
+
+def test_check_shows_the_difference_when_a_file_was_edited(
+    small_root: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(small_root, root)
+    assert generate.check(root) == ""
+    model = root / "generated" / "charter_models" / "lamp" / "lamp.py"
+    model.write_text(model.read_text().replace("press/on", "press/never"))
+    message = generate.check(root)
+    assert message.startswith("generated/charter_models/lamp/lamp.py is stale")
+    assert "press/never" in message
+    generate.write(root)
+    assert generate.check(root) == ""
+
+
+def test_check_refuses_when_a_file_is_a_stranger(small_root: Path, tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(small_root, root)
+    (root / "generated" / "stray.txt").write_text("hello")
+    assert generate.check(root) == "generated/stray.txt was not generated; remove it"
+    assert "stray.txt" in generate.write(root)
+    assert generate.check(root) == ""
+
+
+def test_digest_changes_when_the_charter_or_its_edits_do() -> None:
+    kafka = next(p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
+    plain = generate.digest(kafka.sources)
+    assert plain != generate.digest(kafka.sources, "a_mutant")
+    assert plain != generate.digest(kafka.sources[1:])
+    assert len(plain) == 20
