@@ -132,9 +132,8 @@ def read_traces(run: Run, ids: Collection[str]) -> dict[str, Trace]:
         deviation = _deviation(row)
         known[str(row["id"])].deviations.setdefault(deviation.step, deviation)
     for held, line in run.lines(ids):
-        for name, seen in _seen(line).items():
-            if name in known and name in held:
-                known[name].seen = seen
+        for name, seen in _seen(line, known.keys() & set(held)).items():
+            known[name].seen = seen
     questions = run.questions(ids)
     ordered = run.sections.ordered
     return {
@@ -163,8 +162,8 @@ def _deviation(row: Mapping[str, Json]) -> Deviation:
     )
 
 
-def _seen(line: str) -> dict[str, tuple[tuple[Json, Json], ...]]:
-    """Replies and observations of the vectors of one line, renamed. What the judge could not read
+def _seen(line: str, wanted: Collection[str]) -> dict[str, tuple[tuple[Json, Json], ...]]:
+    """Replies and observations of some vectors of one line, renamed. What the judge could not read
     either is left out."""
     try:
         message = mapping(orjson.loads(line))
@@ -175,8 +174,11 @@ def _seen(line: str) -> dict[str, tuple[tuple[Json, Json], ...]]:
         return {}
     found = {}
     for result in map(mapping, results):
+        name = str(result.get("id"))
+        if name not in wanted:
+            continue
         try:
-            found[str(result.get("id"))] = _renamed(result.get("steps"), values)
+            found[name] = _renamed(result.get("steps"), values)
         except (ValueError, IndexError, TypeError):
             continue
     return found
