@@ -22,7 +22,7 @@ LONG = [
     f"Map({{Broker(key): None if entry is None else Epoch({NAME}) for key, entry in {NAME}}})",
     f"{{key: None if entry is None else _json(entry) for key, entry in state.{NAME}.items()}}",
     f'None if it["leader"] is None else Broker(text_of(it["{NAME}"]), it["{NAME}"])',
-    f"sorted(entry.name for entry in it.{NAME}.{NAME}.{NAME})",
+    f"sorted(entry.name for entry in it.{NAME}.{NAME})",
 ]
 
 

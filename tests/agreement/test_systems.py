@@ -1,0 +1,151 @@
+"""Evaluator and flat explorer on a system of components, channels and budgets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from charter import api
+from charter.backends.explorer.explore import Options, explore
+from charter.backends.explorer.load import load
+from charter.ir import nodes as n
+from charter.semantics.values import text, to_json
+
+CHARTER = """
+protocol test.system
+
+sort Node
+counter Term
+const losses: int 0..3
+const rounds: int 0..3
+
+union Reply { granted(term: Term), refused }
+
+component clerk {
+  state term: Term = 0
+  state holder: option Node = none
+  state served: int 0..rounds = 0
+  volatile state busy: bool = false
+
+  operation ask(n: Node, seen: Term) -> Reply cites silent {
+    branch old when behind: seen < term reply refused
+    in any order {
+      branch taken when held: holder != none and holder != present(n) reply refused
+      branch tired when spent: served >= rounds reply refused
+    }
+    branch given {
+      pick winner in {n}
+      term' = bump(term)
+      holder' = present(winner)
+      served' = served + 1
+      busy' = true
+      reply granted(bump(term))
+    }
+  }
+  operation rest() -> bool cites silent { branch done { busy' = false reply true } }
+  operation failover() -> bool cites silent { branch done { busy' = false reply true } }
+}
+
+component voter {
+  state term: Term = 0
+  state leads: bool = false
+  operation told(r: Reply) -> bool cites silent {
+    branch yes when good: match r { granted(t) -> t > term, refused -> false } {
+      term' = match r { granted(t) -> t, refused -> term }
+      leads' = true
+      reply true
+    }
+    branch no { leads' = false reply false }
+  }
+}
+
+system office {
+  clerk: clerk
+  voter: map Node -> voter
+  channel mail: Node carries Reply slot lossy
+  state asked: set Node = {}
+
+  step ask(n: Node) {
+    require not (n in asked)
+    let answer = clerk.ask(n, voter[n].term)
+    send mail[n] answer
+    asked' = asked | {n}
+  }
+  step hear(n: Node) {
+    receive r from mail[n]
+    voter[n].told(r)
+    asked' = asked - {n}
+  }
+  step break_down() budget losses { clerk.failover() }
+}
+
+always one_holder of office cites silent: forall n in Node: voter[n].term <= clerk.term
+stepwise terms_grow of office cites silent: clerk.term <= clerk'.term
+witness leader of office: some n in Node: voter[n].leads
+witness asked_once of office: took ask and not clerk.busy
+
+instance tiny of office { Node = 2  losses = 1  rounds = 3 }
+instance narrow of office { Node = 2  losses = 0  rounds = 1 }
+"""
+
+
+def test_steps_agree_when_a_system_is_explored() -> None:
+    model = api.load_text(CHARTER)
+    instance = model.instances[0]
+    flat = load(model, instance, symmetry=False, renaming=False)
+    machine = flat.machine
+    found = explore(model, instance, Options(symmetry=False, renaming=False))
+    assert found.complete and found.distinct > 20 and not found.vacuous
+
+    def shown(state: tuple[object, ...]) -> str:
+        pairs = zip(machine.variables, state, strict=True)
+        return text({v.name: to_json(v.type, value, machine.universe) for v, value in pairs})
+
+    for state in found.graph.states:
+        arguments = flat.arguments(state)
+        for step in machine.operations.values():
+            for args in arguments.of(step.params):
+                expected = machine.outcomes(flat.unflatten(state), step.name, args)
+                got = flat.operations[step.name](state, args, None)
+                assert sorted({shown(after) for _, _, after in got}) == sorted(
+                    {shown(flat.flatten(o.state)) for o in expected}
+                )
+
+
+def test_properties_agree_when_a_system_is_explored() -> None:
+    model = api.load_text(CHARTER)
+    found = explore(model, model.instances[0])
+    assert [(f.name, bool(f.seen)) for f in found.properties] == [
+        ("one_holder", False),
+        ("terms_grow", False),
+        ("leader", True),
+        ("asked_once", True),
+    ]
+    assert found.outside == 0
+
+
+def without(model: n.Model, branch: str) -> n.Model:
+    """The model without a branch: more than the checker would allow."""
+    clerk = model.components[0]
+    ask = clerk.operations[0]
+    kept = tuple(b for b in ask.branches if b.name != branch)
+    operations = (replace(ask, branches=kept), *clerk.operations[1:])
+    components = (replace(clerk, operations=operations), *model.components[1:])
+    return replace(model, components=components)
+
+
+def test_transitions_are_outside_when_a_number_leaves_its_range() -> None:
+    model = without(api.load_text(CHARTER), "tired")
+    found = explore(model, model.instances[1])
+    assert found.outside > 0 and found.complete
+    assert not [f for f in found.failures if f.kind == "undefined"]
+
+
+def test_quotients_reach_the_same_when_symmetry_is_off() -> None:
+    model = api.load_text(CHARTER)
+    instance = model.instances[0]
+    plain = explore(model, instance, Options(symmetry=False))
+    folded = explore(model, instance)
+    assert folded.distinct < plain.distinct <= 2 * folded.distinct
+    assert len(folded.levels) == len(plain.levels)
+    key = folded.graph.flat.key
+    assert {key(state) for state in plain.graph.states} == set(folded.graph.numbers)
