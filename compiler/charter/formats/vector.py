@@ -178,9 +178,12 @@ def read_vector(value: Json, where: str = "vector") -> Vector:
     """A vector from parsed JSON. Raises `BadVector` for whatever is not exactly one, also for an
     id or a digest that does not fit the content."""
     reader = Reader(value, where).fields("question", "answer", "why")
-    question = read_question(reader.value("question"), f"{where}: question")
-    answer = read_answer(reader.value("answer"), question, f"{where}: answer")
-    return Vector(question, answer, read_why(reader.value("why"), f"{where}: why"))
+    try:
+        question = read_question(reader.value("question"), f"{where}: question")
+        answer = read_answer(reader.value("answer"), question, f"{where}: answer")
+        return Vector(question, answer, read_why(reader.value("why"), f"{where}: why"))
+    except (ValueError, RecursionError) as error:  # infinities, half characters, endless nesting
+        raise BadVector(f"{where}: a value has no canonical text ({error})") from None
 
 
 def read_question(value: Json, where: str = "question") -> Question:

@@ -36,7 +36,11 @@ def test_labels_when_values_rise():
 
 
 def test_labels_when_a_value_is_below_all_others():
-    assert relabel(["@5"], ["@9"], ["@7", "@1", "@8"]) == [["#1"], ["#2"], ["#1.5", "#0.5", "#1.75"]]
+    assert relabel(["@5"], ["@9"], ["@7", "@1", "@8"]) == [
+        ["#1"],
+        ["#2"],
+        ["#1.5", "#0.5", "#1.75"],
+    ]
 
 
 def test_labels_when_several_are_new_in_one_step():

@@ -1,0 +1,138 @@
+"""The automaton, both ways of following it, and what is not in the protocol."""
+
+import random
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.fakes.fake import Fake, KeepsLeader
+from tests.support.judging import toy_siblings
+from tests.support.toy.vectors import answer, question, random_vectors, vector
+
+from charter.formats.adapter import Result, Results, Status
+from charter.formats.vector import Why
+from charter.formats.verdict import Kind
+from conform.assess import assess
+from conform.connect.base import Asked
+from conform.connect.direct import DirectConnection
+from conform.judge import Judge, ways
+from conform.suites import item_of
+from conform.walk import Batch, shows_part
+
+REGISTER = ("register", {"node": "n1"})
+
+
+def answered(one, adapter=Fake):
+    connection = DirectConnection(adapter)
+    item = item_of(one)
+    connection.send([Asked(item.id, "n", item.question)], 1)
+    return item, connection.receive().results
+
+
+def verdict(item, results, observes=None):
+    batch = Batch.of(results, observes)
+    return assess(item, results.results[0], batch, Judge(observes), toy_siblings()).verdict
+
+
+def without_ways(item):
+    return item.__class__(*item_fields(item)[:-1], b"{}")
+
+
+def item_fields(item):
+    return [getattr(item, name) for name in item.__slots__]
+
+
+@pytest.mark.parametrize("adapter", [Fake, KeepsLeader])
+def test_short_way_and_long_way_agree(adapter):
+    short = 0
+    for one in random_vectors(60, seed=9):
+        item, results = answered(one, adapter)
+        short += item.ways != b"{}"
+        assert verdict(item, results) == verdict(without_ways(item), results)
+    assert short > 40
+
+
+def test_ways_are_all_behaviours_of_an_answer():
+    asked = question(REGISTER, ("register", {"node": "n2"}), ("elect", {}))
+    found = ways(orjson.loads(item_of(vector(*calls(asked))).answer))
+    assert (
+        sorted(map(tuple, found.values()))
+        == [("", "register/accepted", "register/accepted", "elect/chosen")] * 2
+    )
+
+
+def calls(asked):
+    return [(call.operation, dict(call.args)) for call in asked.operations]
+
+
+def test_ways_when_there_are_many():
+    many = [("register", {"node": n}) for n in ("n1", "n2")] + [("elect", {})] * 4
+    assert ways(orjson.loads(item_of(vector(*many)).answer)) == {}
+
+
+def test_branches_that_cannot_be_told_apart_are_not_claimed():
+    """Two rejections with the same word and no effect: which branch it was stays open."""
+    one = vector(REGISTER)
+    made = one.answer.json(one.id)
+    twin = {**made["steps"][1][0], "branch": "register/other"}
+    made["steps"][1].append(twin)
+    item, results = answered(one)
+    item = item.__class__(item.id, item.question, orjson.dumps(made), item.why, item.needs, b"{}")
+    assert ways(made) == {}
+    assert verdict(item, results).branches == ("", "")
+
+
+@given(st.integers(0, 2**32), st.sampled_from(["reply", "observation", "drop", "swap"]))
+def test_any_change_of_what_was_seen_is_noticed(seed, how):
+    """What no node allows diverges; nothing raises."""
+    rng = random.Random(seed)
+    one = rng.choice(VECTORS)
+    item, results = answered(one)
+    values = [*results.values, {"never": "seen"}]
+    result = results.results[0]
+    steps = [list(step) for step in result.steps]
+    at = rng.randrange(1, len(steps))
+    if how == "drop":
+        steps = steps[:at]
+    elif how == "swap":
+        steps[at] = [0, 0, 0] if steps[at] != [0, 0, 0] else [len(values) - 1] * 3
+    else:
+        steps[at][("reply", "observation").index(how)] = len(values) - 1
+    bent = Result(result.id, result.nonce, Status.OK, "", steps)
+    found = verdict(item, Results(values, [bent]))
+    expected = {"drop": {Kind.ADAPTER_ERROR}}.get(how, {Kind.DIVERGES})
+    assert found.kind in expected
+    if found.kind is Kind.DIVERGES and how != "swap":
+        assert found.first.step == at
+
+
+VECTORS = random_vectors(8, seed=13)
+
+
+def test_purpose_is_looked_at_on_both_ways():
+    one = vector(REGISTER, why=Why(purpose=("elect/chosen",)))
+    item, results = answered(one)
+    assert verdict(item, results).kind is Kind.INCONCLUSIVE
+    assert verdict(without_ways(item), results).kind is Kind.INCONCLUSIVE
+
+
+def test_partial_observer_diverges_on_what_it_shows():
+    one = vector(REGISTER, ("elect", {}), ("expire", {"node": "n1"}))
+    item, results = answered(one, KeepsLeader)
+    assert verdict(item, results, ("registration", "version")).kind is Kind.CONFORMS
+    found = verdict(item, results, ("leader",))
+    assert (found.kind, found.first.step) == (Kind.DIVERGES, 3)
+
+
+def test_image_may_show_less_but_nothing_else():
+    assert shows_part({"a": {"x": 1}}, {"a": {"x": 1, "y": 2}, "b": 3})
+    assert not shows_part({"a": {"x": 2}}, {"a": {"x": 1, "y": 2}})
+    assert not shows_part({"c": 1}, {"a": 1})
+    assert not shows_part({"a": [1]}, {"a": [1, 2]})
+    assert not shows_part({"a": True}, {"a": 1})
+
+
+def test_answers_of_the_toy_are_not_trivial():
+    made = answer(question(REGISTER, ("register", {"node": "n2"}), ("elect", {})))
+    assert len(made.steps[-1]) == 2

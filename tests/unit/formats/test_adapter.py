@@ -1,0 +1,71 @@
+"""Messages of the adapter protocol."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import charter.formats.adapter
+from charter.formats.adapter import BadMessage, Status, Welcome, hello, read_results, read_welcome
+
+SCHEMA = json.loads(
+    (Path(charter.formats.adapter.__file__).parent / "schemas" / "adapter.json").read_text()
+)
+WELCOME = Welcome("x", "1", "c", frozenset({"load"}), frozenset({"a", "b"}), ("s",))
+
+
+def answer(**changes):
+    result = {"id": "q", "nonce": "n", "status": "ok", "detail": "", "steps": [[-1, 0, -1]]}
+    return {"run": 4, "values": [{}], "results": [{**result, **changes}]}
+
+
+def test_messages_are_in_the_schema():
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    validator.validate(hello("4.3.1", "", {"A": "B"}))
+    validator.validate(hello("", "", {}))
+    validator.validate(WELCOME.json())
+    validator.validate(answer())
+    validator.validate({"bye": True})
+    assert not validator.is_valid({"run": 1})
+    assert not validator.is_valid(answer(status="fine"))
+
+
+def test_welcome_is_read():
+    assert read_welcome(WELCOME.json()) == WELCOME
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ([], "not an answer to hello"),
+        ({"hello": 2}, "speaks version 2"),
+        ({"hello": 1}, "lacks the text 'name'"),
+        ({**WELCOME.json(), "observes": "s"}, "lacks the list 'observes'"),
+    ],
+)
+def test_welcome_that_is_none(message, sentence):
+    with pytest.raises(BadMessage, match=sentence):
+        read_welcome(message)
+
+
+def test_results_are_read():
+    found = read_results(answer(status="unresolved"), 4, [("q", "n")])
+    assert found.results[0].status is Status.UNRESOLVED
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ({"run": 3}, "not the answer to run 4"),
+        ({"run": 4}, "values or results are missing"),
+        ({"run": 4, "values": [], "results": []}, "0 results for 1 questions"),
+        (answer(id="other"), "the id 'other' instead of 'q'"),
+        (answer(nonce="old"), "does not bring back the nonce"),
+        (answer(status="great"), "'great' is not in the protocol"),
+        (answer(steps=None), "has no steps"),
+    ],
+)
+def test_results_that_are_none(message, sentence):
+    with pytest.raises(BadMessage, match=sentence):
+        read_results(message, 4, [("q", "n")])

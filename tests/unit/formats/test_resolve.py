@@ -1,0 +1,61 @@
+"""References into what was observed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from charter.formats.resolve import Unresolved, resolve
+
+SEEN = [
+    {"epoch": None, "version": 0, "log": []},
+    {"epoch": "@7", "version": 3, "log": [{"at": "~x"}]},
+]
+
+
+def resolved(args):
+    return resolve(args, SEEN, lambda path: f"never at {path}")
+
+
+def test_reference_in_the_depth_of_the_arguments():
+    args = {"request": {"epoch": {"ref": [1, "epoch"]}, "items": [{"ref": [1, "log", 0, "at"]}]}}
+    assert resolved(args) == {"request": {"epoch": "@7", "items": ["~x"]}}
+
+
+def test_reference_with_an_addition():
+    assert resolved({"v": {"ref": [1, "version"], "plus": -4}}) == {"v": -1}
+
+
+def test_never_issued_tells_its_place():
+    assert resolved({"a": [{"never_issued": True}]}) == {"a": ["never at ('a', 0)"]}
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"ref": [0, "epoch"]},
+        {"ref": [2, "epoch"]},
+        {"ref": [-1, "epoch"]},
+        {"ref": []},
+        {"ref": ["epoch"]},
+        {"ref": [1, "nothing"]},
+        {"ref": [1, "log", 5]},
+        {"ref": [1, "version", "deeper"]},
+        {"ref": [1, "epoch"], "plus": 1},
+    ],
+)
+def test_reference_that_leads_nowhere(reference):
+    with pytest.raises(Unresolved):
+        resolved({"x": reference})
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    ),
+)
+
+
+@given(plain)
+def test_arguments_without_references_stay_as_they_are(args):
+    assert resolved(args) == args

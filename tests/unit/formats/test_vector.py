@@ -1,0 +1,148 @@
+"""Vectors are read strictly: whatever is not one is refused in one sentence."""
+
+import copy
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.toy.vectors import random_vectors, vector
+
+import charter.formats.vector
+from charter.formats.reading import BadVector
+from charter.formats.suite import (
+    Manifest,
+    parse_manifest,
+    read_lines,
+    read_manifest,
+    suite_digest,
+    write_suite,
+)
+from charter.formats.vector import read_line, read_vector
+
+SCHEMAS = Path(charter.formats.vector.__file__).parent / "schemas"
+VECTORS = random_vectors(10, seed=5)
+ONE = VECTORS[0].json()
+
+
+def changed(path, value):
+    copied = copy.deepcopy(ONE)
+    at = copied
+    for part in path[:-1]:
+        at = at[part]
+    at[path[-1]] = value
+    return copied
+
+
+def test_reading_gives_back_what_was_written():
+    for one in VECTORS:
+        assert read_line(one.line(), "x") == one
+
+
+def test_vectors_are_in_the_schema():
+    validator = jsonschema.Draft202012Validator(json.loads((SCHEMAS / "vector.json").read_text()))
+    for one in VECTORS:
+        validator.validate(one.json())
+    assert not validator.is_valid(changed(["question", "format"], 2))
+
+
+def test_id_depends_on_the_question_only():
+    call = ("register", {"node": "n1"})
+    assert vector(call).id == vector(call).id
+    assert vector(call).id != vector(call, call).id
+    assert len(vector(call).id) == 20
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (["question", "format"], 7, "question: the format is 7, this program reads 1"),
+        (["question", "sorts"], [], "question.sorts: not an object"),
+        (["question", "given"], 3, "question.given: neither null nor an object"),
+        (["question", "sorts", "Node"], {"a": 1, "b": 1}, "two elements have the same concrete"),
+        (["question", "delta"], ["x"], r"question.delta\[0\]: not a whole number"),
+        (["question", "operations", 0, "args"], None, r"operations\[0\].args: not an object"),
+        (["answer", "question"], "0" * 20, "this answer belongs to another question"),
+        (["answer", "steps"], [], "answer.steps: 0 steps for 6 operations"),
+        (["answer", "digest"], "0" * 20, "answer.digest: the content was changed"),
+        (["answer", "steps", 1, 0, "reply"], 99, r"answer.steps\[1\]: there is no reply 99"),
+        (["answer", "steps", 1, 0, "from"], [5], r"answer.steps\[1\]: a node comes from"),
+        (["answer", "steps", 1, 0, "from"], [], "only the nodes of step 0 come from nowhere"),
+        (["answer", "steps", 2], [], r"answer.steps\[2\]: 0 nodes"),
+        (["why", "source"], "rumour", "why.source: not one of scenario"),
+        (["why", "more"], 1, "why: the field 'more' is not known here"),
+        (["extra"], 1, "vector: the field 'extra' is not known here"),
+    ],
+)
+def test_what_is_not_a_vector_is_refused_with_its_place(path, value, sentence):
+    with pytest.raises(BadVector, match=sentence):
+        read_vector(changed(path, value))
+
+
+def test_missing_field_is_named():
+    copied = copy.deepcopy(ONE)
+    del copied["answer"]["replies"]
+    with pytest.raises(BadVector, match="answer: the field 'replies' is missing"):
+        read_vector(copied)
+
+
+def test_line_that_is_cut_off_is_refused():
+    line = VECTORS[0].line()
+    with pytest.raises(BadVector, match=r"vectors\.jsonl:3: this line is no JSON"):
+        read_line(line[: len(line) // 2], "vectors.jsonl:3")
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+def all_places(value, path=()):
+    found = [path] if path else []
+    if isinstance(value, dict):
+        for key, item in value.items():
+            found += all_places(item, (*path, key))
+    elif isinstance(value, list):
+        for key, item in enumerate(value):
+            found += all_places(item, (*path, key))
+    return found
+
+
+@given(st.data())
+def test_any_change_is_refused_or_changes_the_vector(data):
+    """No traceback, whatever stands at whichever place."""
+    path = data.draw(st.sampled_from(all_places(ONE)))
+    value = data.draw(anything)
+    try:
+        read = read_vector(changed(list(path), value))
+    except BadVector:
+        return
+    assert read.json() == changed(list(path), value)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_refused(content):
+    with pytest.raises(BadVector):
+        read_line(content, "x")
+
+
+def test_suite_round_trip_and_its_digest(tmp_path):
+    about = Manifest("", "toy.lease", "", "keeper", "5eed", 0)
+    written = write_suite(tmp_path, reversed(VECTORS), about)
+    assert read_manifest(tmp_path) == written
+    assert written.vectors == len(VECTORS)
+    assert written.digest == suite_digest(VECTORS) == suite_digest(reversed(VECTORS))
+    assert {one.id for one in read_lines(tmp_path / "vectors.jsonl")} == {v.id for v in VECTORS}
+    assert suite_digest(VECTORS[1:]) != written.digest
+
+
+def test_manifest_with_another_format_is_refused():
+    value = {**Manifest("d", "p", "", "c", "s", 0).json(), "format": 9}
+    with pytest.raises(BadVector, match="the format is 9"):
+        parse_manifest(value, "manifest.json")
