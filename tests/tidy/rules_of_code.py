@@ -93,10 +93,16 @@ def banned_call(file: File) -> Iterator[str]:
         id(inner) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
         and node.name == "__hash__" for inner in ast.walk(node)
     }  # fmt: skip
+    whole_random = any(
+        isinstance(node, ast.Import) and any(alias.name == "random" for alias in node.names)
+        for node in ast.walk(tree)
+    )
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         name = ast.unparse(node.func)
+        if name.startswith("random.") and not whole_random:
+            continue  # a Random that somebody called random
         if name in BANNED_CALLS and id(node) not in hashing:
             yield f"{node.lineno}: {name}: use {BANNED_CALLS[name]}"
         for keyword in node.keywords:
@@ -214,6 +220,8 @@ RULES_OF_CODE: Final = (
     Rule("only the command line prints", _quiet, printing, (SOURCE, "print('a')")),
     Rule("no banned call", is_python, banned_call, (SOURCE, "subprocess.run('a', shell=True)")),
     Rule("no call of eval", is_python, banned_call, (SOURCE, "eval('1')")),
+    Rule("no unseeded randomness", is_python, banned_call,
+         (SOURCE, "import random\nrandom.choice([1])")),
     Rule("no banned module", is_python, banned_import, (SOURCE, "from pickle import loads")),
     Rule("a module holds no state", _ours, global_state, (SOURCE, "seen: list[int] = []")),
     Rule("nothing is global", is_python, global_state, (SOURCE, "def f():\n    global a")),
