@@ -1,0 +1,65 @@
+"""Rows: causes, paths, and states counted up to renaming."""
+
+from charter.formats.verdict import Severity
+from conform.differ import Allowed, Seen, cause, differing, nearest, severity
+from conform.tables import Transitions, state_number
+
+ELEMENTS = {"b1": "Broker", "b2": "Broker", "b3": "Broker", "t1": "Topic"}
+
+
+def state(leader, isr, epoch=4):
+    partition = {"leader": leader, "isr": isr, "epoch": epoch}
+    return {"partition": {"t1": partition}, "up": {b: b in isr for b in ("b1", "b2", "b3")}}
+
+
+def test_states_that_differ_by_names_are_one():
+    assert state_number(state("b1", ["b1", "b2"]), ELEMENTS) == state_number(
+        state("b3", ["b2", "b3"]), ELEMENTS
+    )
+
+
+def test_states_that_differ_otherwise_are_two():
+    numbers = {
+        state_number(value, ELEMENTS)
+        for value in (
+            state("b1", ["b1", "b2"]),
+            state("b3", ["b1", "b2"]),
+            state("b1", ["b1"]),
+            state(None, []),
+        )
+    }
+    assert len(numbers) == 4
+
+
+def test_counters_count_up_to_order():
+    two = state("b1", ["b1"], 4), state("b1", ["b1"], 9)
+    assert state_number(two[0], ELEMENTS) != state_number(two[1], ELEMENTS)
+    assert state_number(two[0], ELEMENTS, ["epoch"]) == state_number(two[1], ELEMENTS, ["epoch"])
+    apart = {"a": {"epoch": 1}, "b": {"epoch": 2}}
+    same = {"a": {"epoch": 2}, "b": {"epoch": 2}}
+    assert state_number(apart, {}, ["epoch"]) != state_number(same, {}, ["epoch"])
+
+
+def test_transitions_are_counted_once_a_pair():
+    found = Transitions()
+    found.add([(b'{"up":"b1"}', "x/a"), (b'{"up":"b2"}', "x/a"), (b'{"up":"b1"}', "x/b")], "v")
+    rows = found.rows(ELEMENTS, ())
+    assert sorted(rows.columns["count"]) == [1, 2]
+
+
+def test_nearest_expectation_prefers_the_reply():
+    far = Allowed("op/far", {"case": "done"}, {"x": 1, "y": 1})
+    near = Allowed("op/near", {"case": "refused"}, {"x": 1, "y": 1})
+    seen = Seen({"case": "refused"}, {"x": 2, "y": 2})
+    assert nearest([far, near], seen) is near
+    assert differing(near, seen) == ("x", "y")
+    assert severity([far, near], seen) is Severity.STATE
+    assert severity([far], Seen({"case": "no"}, {"x": 1, "y": 1})) is Severity.REPLY
+    assert severity([far], Seen({"fault": "E"}, None, True)) is Severity.FAULT
+
+
+def test_cause_does_not_depend_on_which_element_it_was():
+    one = cause("op", "op/b", Severity.STATE, ["up.b1.epoch"], ELEMENTS)
+    assert one == cause("op", "op/b", Severity.STATE, ["up.b2.epoch"], ELEMENTS)
+    assert one != cause("op", "op/b", Severity.STATE, ["up.b2.fenced"], ELEMENTS)
+    assert one != cause("op", "op/b", Severity.REPLY, ["up.b1.epoch"], ELEMENTS)

@@ -1,0 +1,108 @@
+"""adapter.toml, placeholders and releases."""
+
+import sys
+
+import pytest
+
+from conform.errors import CannotPrepare, UnknownRelease, UnknownTarget
+from conform.run import within
+from conform.targets import prepare, read, target, targets
+
+TOML = """
+id = "x"
+title = "X"
+start = ["{python}", "{adapter}/a.py", "{release}", "{jar}"]
+prepare = ["{python}", "-c", '''%s''']
+default_release = "2.1"
+releases = ["1.0", "2.0", "2.1"]
+[variants]
+"1" = "old"
+[errors]
+A = "B"
+[deadlines]
+one = 3
+"""
+GOOD = """print('noise'); print('{"jar": "/j.jar"}')"""
+
+
+def written(folder, content=TOML % GOOD):
+    folder.mkdir(exist_ok=True)
+    (folder / "adapter.toml").write_text(content, encoding="utf-8")
+    return read(folder / "adapter.toml")
+
+
+def test_target_is_read_and_prepared(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    ready = prepare(written(tmp_path / "x"), "", {})
+    assert ready.start.command == (
+        sys.executable, f"{tmp_path / 'x'}/a.py", "2.1", "/j.jar"
+    )  # fmt: skip
+    assert (ready.release, ready.start.variant, ready.start.expect) == ("2.1", "", "2.1")
+    assert ready.start.errors == {"A": "B"}
+    assert (ready.start.deadlines.one, ready.start.deadlines.batch) == (3.0, 60.0)
+    assert (tmp_path / "cache" / "adapters" / "x").is_dir()
+
+
+def test_variant_by_the_first_part_of_the_release(tmp_path):
+    chosen = written(tmp_path / "x")
+    assert (chosen.variant("1.0"), chosen.variant("2.0")) == ("old", "")
+
+
+def test_release_that_is_not_listed(tmp_path):
+    with pytest.raises(UnknownRelease, match=r"x has no release '3'; it has 1\.0, 2\.0, 2\.1"):
+        written(tmp_path / "x").release("3")
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("""print('{"error": "no JDK"}'); raise SystemExit(2)""", "no JDK"),
+        ("raise SystemExit(1)", "ended with 1 and said nothing"),
+        ("print(3)", "could not be prepared: 3"),
+    ],
+)
+def test_prepare_that_fails(tmp_path, monkeypatch, command, sentence):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(CannotPrepare, match=sentence):
+        prepare(written(tmp_path / "x", TOML % command), "", {})
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("id = 3", "'id' is missing, or not a text"),
+        ('id = "x"\ntitle = "X"', "'start' is missing, or not a list"),
+        ('id = "x"\ntitle = "X"\nstart = []\ncolour = 1', "the key 'colour' is not known"),
+        ("not toml", "adapter.toml: "),
+        ('id = "x"\ntitle = "X"\nstart = []\n[deadlines]\nfirst = 1', "seconds hello, batch"),
+    ],
+)
+def test_toml_that_is_not_right(tmp_path, content, sentence):
+    with pytest.raises(UnknownTarget, match=sentence):
+        written(tmp_path / "x", content)
+
+
+def test_placeholder_without_a_value(tmp_path):
+    content = 'id = "x"\ntitle = "X"\nstart = ["{nothing}"]'
+    with pytest.raises(UnknownTarget, match=r"nothing gives a value for \{nothing\}"):
+        prepare(written(tmp_path / "x", content), "", {})
+
+
+def test_targets_of_the_project_can_be_read():
+    assert "reference" in {item.id for item in targets()}
+    assert target("reference").capabilities == ("load",)
+
+
+@pytest.mark.parametrize(
+    ("release", "first", "last", "inside"),
+    [
+        ("4.0.2", "4.0", "", True),
+        ("3.9.1", "4.0", "", False),
+        ("4.3.1", "", "4.3", True),
+        ("4.3.1", "", "4.2.9", False),
+        ("4.10", "4.9", "4.11", True),
+        ("4.0", "", "", True),
+    ],
+)
+def test_releases_of_an_overlay_entry(release, first, last, inside):
+    assert within(release, first, last) is inside
