@@ -326,7 +326,8 @@ def _short(e: n.Expr, printer: ExprPrinter) -> bool:
 
 def names_read(text: str) -> set[str]:
     """The names that a page reads, also inside quoted annotations."""
-    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    found = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name))
+    return {node.id for node in found if isinstance(node.ctx, ast.Load)}
 
 
 def _import_order(name: str) -> tuple[int, str]:

@@ -10,8 +10,8 @@ from charter.ir import nodes as n
 
 PRELUDE = frozenset({
     "Map", "Outcome", "Undefined", "append", "as_choices", "at", "bump", "by_text", "concat",
-    "default", "drop", "each", "element", "fields_of", "first", "fresh", "item", "items_of", "join", "keep",
-    "last", "members_of", "number", "one_of", "one_or_none", "only", "pairs_of", "place_last",
+    "default", "drop", "each", "element", "fields_of", "first", "fresh", "item", "items_of",
+    "join", "keep", "last", "members_of", "number", "one_of", "one_or_none", "only", "pairs_of", "place_last",
     "rankings", "sequences", "subsets", "take", "text_of", "truth", "value", "without",
 })  # fmt: skip
 USED = frozenset({

@@ -113,20 +113,20 @@ class WirePrinter:
             keyed(f"{self.names.attribute(part)}=", self.types.read(kind, f'it["{part}"]'))
             for part, kind in record.fields
         )
-        body = ["    it = fields_of(value)", *lines(call(name, *args), 1, "return ")]
-        return self._function(self.types.reader(record.name), "value: Json", name, body)
+        body = ["    it = fields_of(data)", *lines(call(name, *args), 1, "return ")]
+        return self._function(self.types.reader(record.name), "data: Json", name, body)
 
     def read_union(self, union: t.Union) -> str:
         """A union from JSON."""
         name = self.names.types[union.name]
-        body = ["    it = fields_of(value)", '    match it["case"]:']
+        body = ["    it = fields_of(data)", '    match it["case"]:']
         for tag, params in union.cases:
             args = tuple(from_text(self.types.read(kind, f'it["{part}"]')) for part, kind in params)
             body.append(f'        case "{tag}":')
             body += lines(call(self.names.cases[tag], *args), 3, "return ")
         failure = f'raise ValueError(f"{{other!r}} is no case of {union.name}")'
         body += ["        case other:", f"            {failure}"]
-        return self._function(self.types.reader(union.name), "value: Json", name, body)
+        return self._function(self.types.reader(union.name), "data: Json", name, body)
 
     def encode(self) -> str:
         """All state as JSON."""
