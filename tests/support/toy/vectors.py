@@ -98,30 +98,31 @@ def random_calls(rng, length):
     return calls
 
 
-def random_vectors(count, seed=0, length=6):
+def random_vectors(count, seed=0, length=6, model=charter):
     """Vectors with different questions whose references are defined on all allowed paths."""
     rng = random.Random(seed)
     found = {}
     while len(found) < count:
         calls = [("register", {"node": "n1"}), *random_calls(rng, length - 1)]
         try:
-            made = vector(*calls, why=Why(source="random"))
+            made = vector(*calls, why=Why(source="random"), model=model)
         except Exception:  # a reference to nothing
             continue
         found[made.id] = made
     return list(found.values())
 
 
-def killers():
+def killers(model=charter):
     stale = {"ref": [1, "registration", "n1", "epoch"]}
     write = {"node": "n1", "epoch": stale, "version": 1}
     register = ("register", {"node": "n1"})
-    return [vector(register, ("elect", {}), register, ("write", write))]
+    return [vector(register, ("elect", {}), register, ("write", write), model=model)]
 
 
-def write_toy_suite(folder, count=40, seed=0):
-    """A suite of the keeper in `folder`, with its models and canaries."""
-    kills = killers()
+def write_toy_suite(folder, count=40, seed=0, model=charter):
+    """A suite of the keeper in `folder`, with its models and canaries. Its answers are those of
+    `model`."""
+    kills = killers(model)
     models = Models(
         "tests.support.toy.charter",
         {
@@ -134,4 +135,4 @@ def write_toy_suite(folder, count=40, seed=0):
     )
     about = Manifest("", "toy.lease", "", "keeper", charter.SPEC_DIGEST, 0, models,
                      {"no_epoch_check": tuple(v.id for v in kills)})  # fmt: skip
-    return write_suite(folder, [*random_vectors(count, seed), *kills], about)
+    return write_suite(folder, [*random_vectors(count, seed, model=model), *kills], about)

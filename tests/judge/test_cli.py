@@ -1,0 +1,224 @@
+"""The command line: exit codes, one sentence for each error, JSON."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.support.judging import environment
+from tests.support.toy.vectors import write_toy_suite
+
+from conform import cli
+from conform.commands import compare, rejudge, replay, run
+from conform.store import RunFolder
+
+COMMANDS = [*cli._JUDGE, *cli._COMPILER]
+
+
+@pytest.fixture
+def conform(capsys, monkeypatch, tmp_path):
+    """Runs a command in this process: exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        try:
+            code = cli.main([str(argument) for argument in arguments])
+        except SystemExit as left:
+            code = left.code
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err + said.out
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def runs(conform, targets_folder, toy_suite, tmp_path):
+    """Two finished runs that differ: the reference, and one that keeps its leader."""
+    places = []
+    for name in ("reference", targets_folder("keeps_leader")):
+        out = tmp_path / name
+        conform("run", "--target", name, "--suite", toy_suite, "--engine", "inline", "--out", out)
+        places.append(out)
+    return places
+
+
+def test_overview_names_every_command(conform):
+    code, out, _ = conform("--help")
+    assert code == 0
+    assert all(f"  {command} " in out for command in COMMANDS)
+
+
+def test_overview_imports_nothing_heavy():
+    program = (
+        "import sys; from conform.cli import main; main(['--help']);"
+        "heavy = {'orjson', 'pyarrow', 'rich', 'pyspark', 'lark', 'z3', 'jinja2', 'charter.api'};"
+        "sys.exit(9 if heavy & set(sys.modules) else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, **environment()}, check=False,
+        capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("command", ["run", "replay", "rejudge", "compare", "targets", "doctor"])
+def test_each_command_has_help_with_examples(conform, command):
+    code, out, _ = conform(command, "--help")
+    assert code == 0
+    assert f"conform {command}" in out.partition("examples:")[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["fly"], "conform: there is no command 'fly'; conform --help lists them"),
+        (["run"], "conform run: the following arguments are required: --target"),
+        (["run", "--target", "x", "--engine", "steam"], "invalid choice: 'steam'"),
+        (["run", "--target", "x", "--limit", "-1"], "is not negative"),
+        (["run", "--target", "nobody"], "conform: there is no target 'nobody'"),
+        (["compare", "here", "there"], "is not a finished run"),
+        (["replay", "abc"], "say which target"),
+        (["rejudge", "nowhere", "--suite", "none", "--out", "x"], "there is no suite 'none'"),
+        (["doctor", "--adapter", "nobody"], "there is no target 'nobody'"),
+    ],
+)
+def test_what_the_caller_can_mend_is_one_sentence_and_2(
+    conform, targets_folder, arguments, sentence
+):
+    code, out, err = conform(*arguments)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_run_prints_what_a_person_wants_to_know(conform, targets_folder, toy_suite, tmp_path):
+    name = targets_folder("faults")
+    code, out, _ = conform("run", "--target", name, "--suite", toy_suite, "--engine", "inline")
+    assert code == 1
+    lines = out.splitlines()
+    assert lines[0] == f"Fake 1.0 against toy.lease keeper, suite {suite_digest(toy_suite)[:8]}"
+    assert any("failover/done (fault) differs in reply.fault" in line for line in lines)
+    assert lines[-1].startswith("exit 1: ")
+    assert "no overlay entry explains" in lines[-1]
+    assert (tmp_path / "build" / "runs" / f"{name}-{suite_digest(toy_suite)[:8]}").is_dir()
+
+
+def suite_digest(folder):
+    return json.loads((folder / "manifest.json").read_text())["digest"]
+
+
+def test_run_as_json(conform, targets_folder, toy_suite):
+    code, out, _ = conform(
+        "run", "--target", "reference", "--suite", toy_suite, "--engine", "inline", "--json"
+    )
+    found = json.loads(out)
+    assert code == found["summary"]["exit"] == 0
+    assert found["run"]["target"] == "reference"
+
+
+def test_replay_shows_the_divergence(conform, runs):
+    row = RunFolder(str(runs[1])).table("deviations").to_pylist()[0]
+    code, out, _ = conform("replay", row["id"][:10], "--run", runs[1])
+    assert code == 1
+    assert "DIVERGES (state; leader_stays); the charter allows:" in out
+    assert "observation.leader = null" in out
+    code, out, _ = conform("replay", row["id"], "--run", runs[1], "--target", "reference", "--json")
+    assert code == 0
+    assert json.loads(out)["kind"] == "conforms"
+
+
+def test_replay_of_what_is_not_there(conform, runs):
+    code, _, err = conform("replay", "zz", "--run", runs[0])
+    assert code == 2
+    assert "no vector of suite" in err
+
+
+def test_compare_tells_where_two_runs_differ(conform, runs):
+    code, out, _ = conform("compare", *runs)
+    assert code == 1
+    assert "x expire: leader" in out
+    code, out, _ = conform("compare", runs[0], runs[0])
+    assert code == 0
+    assert "0 answered differently" in out
+    code, out, _ = conform("compare", *runs, "--json")
+    found = json.loads(out)
+    assert found["differing"] == len(found["differences"]) > 0
+
+
+def test_rejudge_against_the_same_suite_changes_nothing(conform, runs, toy_suite, tmp_path):
+    before = json.loads((runs[1] / "summary.json").read_text())
+    code, _, _ = conform("rejudge", runs[1], "--suite", toy_suite, "--out", tmp_path / "again")
+    after = json.loads((tmp_path / "again" / "summary.json").read_text())
+    assert code == before["exit"]
+    for name in ("verdicts", "deviations", "by_entry", "by_branch", "distinct_pairs"):
+        assert before[name] == after[name]
+    assert after["not_observed"] == 0
+
+
+def test_rejudge_against_a_changed_charter_finds_the_changed_rule(
+    conform, runs, toy_suite, tmp_path
+):
+    """The charter is edited so that the leader stays: same questions, other answers. What was
+    observed of the target that keeps its leader conforms now, and the reference does not."""
+    from tests.support.toy import keeps_leader
+
+    changed = tmp_path / "changed"
+    write_toy_suite(changed, 120, model=keeps_leader)
+    for place, exit_code in zip(runs, (1, 0), strict=True):
+        out = tmp_path / f"{place.name}-again"
+        code, said, _ = conform("rejudge", place, "--suite", changed, "--out", out)
+        after = json.loads((out / "summary.json").read_text())
+        assert bool(after["deviations"]) == bool(exit_code)
+        assert ("expire/expired" in said) == bool(exit_code)
+
+
+def test_targets_as_json(conform, targets_folder):
+    targets_folder("faithful")
+    code, out, _ = conform("targets", "--json")
+    assert code == 0
+    assert [item["id"] for item in json.loads(out)] == ["fake-faithful", "reference"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "broken"),
+    [("faithful", set()), ("bad_nonce", {"answers a question without operations"})],
+)
+def test_doctor_holds_an_adapter_to_the_protocol(conform, targets_folder, mode, broken):
+    name = targets_folder(mode)
+    sorts = '{"Node": {"n1": 0, "n2": 7}}'
+    code, out, _ = conform("doctor", "--adapter", name, "--sorts", sorts, "--json")
+    checks = json.loads(out)
+    assert code == (1 if broken else 0)
+    assert broken <= {check["rule"] for check in checks if not check["ok"]}
+    assert len(checks) >= 12
+
+
+def test_interrupted_run_is_130_and_goes_on(targets_folder, toy_suite, tmp_path):
+    name = targets_folder("slow")
+    command = [sys.executable, "-m", "conform.cli", "run", "--target", name, "--suite",
+               str(toy_suite), "--engine", "inline", "--out", str(tmp_path / "run")]  # fmt: skip
+    child = subprocess.Popen(
+        command, env={**os.environ, **environment()}, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not list((tmp_path / "run").glob("commits/*.json")) and time.monotonic() < until:
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert err.strip().endswith("conform: interrupted; what was done is kept")
+    assert "Traceback" not in err
+    again = subprocess.run(
+        command, env={**os.environ, **environment()}, capture_output=True, text=True, check=False
+    )
+    assert "going on with the run" in again.stderr
+
+
+def test_commands_share_one_shape():
+    for module in (run, replay, compare, rejudge):
+        assert module.EXAMPLES.startswith("examples:")
