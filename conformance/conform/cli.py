@@ -122,9 +122,8 @@ def _run(name: str, about: str, given: list[str]) -> int:
 def _command(name: str) -> Command:
     from conform.errors import ConformError
 
-    where = "conform.report.command" if name == "report" else f"conform.commands.{name}"
     try:
-        return cast("Command", importlib.import_module(where))
+        return cast("Command", importlib.import_module(f"conform.commands.{name}"))
     except ModuleNotFoundError as error:
         raise ConformError(
             f"this installation lacks {error.name}, which `conform {name}` needs; install the"

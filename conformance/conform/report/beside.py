@@ -18,7 +18,7 @@ _NAMES = {"good": "green", "known": "yellow", "bad": "red", "void": "lightgrey"}
 
 
 def junit(item: Reading) -> str:
-    """A test case for each branch (skipped: never taken) and each finding (failed: new)."""
+    """A case for each branch (skipped: never taken) and each finding (failed: new)."""
     run = item.run
     suite = Xml.Element("testsuite", name=f"{run.text('protocol')} {run.name}")
     names = [rule.name for rule in run.sections.branches] or list(item.counts)
