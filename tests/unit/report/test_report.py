@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.unit.report import sample
 
+from conform.cli import main
 from conform.errors import BadRun
 from conform.report import write
 
@@ -227,3 +228,15 @@ def test_two_reports_of_one_run_are_equal(tmp_path):
     texts = [{p.relative_to(out): p.read_bytes() for p in out.rglob("*") if p.is_file()}
              for out in sites]  # fmt: skip
     assert texts[0] == texts[1]
+
+
+def test_command_ends_with_3_when_the_report_is_withheld(tmp_path, capsys):
+    good = sample.write_suite_and_run(tmp_path)
+    bad = sample.write_suite_and_run(tmp_path, "run-2", "4.0.2", trusted=False)
+    out = ["--out", str(tmp_path / "site")]
+    assert main(["report", str(good), *out]) == 0
+    assert "5 vectors judged; 3 divergences not explained" in capsys.readouterr().out
+    assert main(["report", str(bad), "--json", *out]) == 3
+    assert json.loads(capsys.readouterr().out)["withheld"] is True
+    assert main(["report", str(tmp_path / "nothing"), *out]) == 2
+    assert "not a finished run" in capsys.readouterr().err
