@@ -5,7 +5,7 @@ reading JSON. Standard library only; copy this file beside a model and it runs."
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, ItemsView, Iterable, Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from typing import Generic, TypeVar
@@ -332,8 +332,3 @@ def pairs_of(value: Json) -> Iterator[tuple[Json, Json]]:
 def elements(sorts: Sorts, name: str) -> Iterable[str]:
     """The elements of a sort; none if the sort is not mentioned."""
     return sorts.get(name, ())
-
-
-def is_hashable(value: object) -> bool:
-    """Whether a value can be a member of a set."""
-    return isinstance(value, Hashable)

@@ -291,7 +291,7 @@ class ExprPrinter:
         for case in reversed(cases[:-1]):
             mention = first if case is cases[0] else subject
             if isinstance(e.subject.type, t.Union):
-                test = call("isinstance", mention, self.names.cases[case.tag])
+                test: Doc = call("isinstance", mention, self.names.cases[case.tag])
             else:
                 assert isinstance(e.subject.type, t.Enum)
                 member = f"{self.names.types[e.subject.type.name]}.{case.tag}"

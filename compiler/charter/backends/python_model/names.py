@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from charter.ir import nodes as n
 
 PRELUDE = frozenset({
-    "Map", "Outcome", "Undefined", "append", "as_choices", "at", "bump", "by_text", "concat",
-    "default", "drop", "each", "element", "fields_of", "first", "fresh", "item", "items_of",
-    "join", "keep", "last", "members_of", "number", "one_of", "one_or_none", "only", "pairs_of", "place_last",
-    "rankings", "sequences", "subsets", "take", "text_of", "truth", "value", "without",
+    "Map", "Outcome", "Undefined", "append", "at", "bump", "by_text", "concat", "default", "drop",
+    "each", "element", "fields_of", "first", "fresh", "item", "items_of", "join", "keep", "last",
+    "number", "one_of", "one_or_none", "only", "pairs_of", "place_last", "rankings", "sequences",
+    "subsets", "take", "text_of", "truth", "value", "without",
 })  # fmt: skip
 USED = frozenset({
     "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "bool", "dataclass", "dict", "field",
