@@ -136,7 +136,7 @@ class _Case:
     observes: tuple[str, ...] | None
 
     def findings(self, track: Track, walk: Walk, siblings: Siblings | None) -> _Findings:
-        seen = self._seen()
+        seen = self._seen(walk)
         found = _Findings(branches=branches(self.answer, track.fronts)[0])
         found.judged = max(0, len(track.fronts) - 1)
         found.deviations += [self._image(step, seen) for step in walk.images]
@@ -153,18 +153,26 @@ class _Case:
             self._go_on(follower, track.stop.step, seen, found)
         return found
 
-    def _seen(self) -> list[Seen]:
-        """All steps, renamed."""
-        labels, seen = Labels(), []
-        for reply, observation, image in self.result.steps:
-            raw = self.batch.at(reply)
-            if observation < 0:
-                seen.append(Seen(raw, None, True))
-                break
-            renamed, shown, labels = labels.step(raw, self.batch.at(observation))
-            second = labels.step(None, self.batch.at(image))[1] if image >= 0 else None
-            seen.append(Seen(renamed, shown, False, second))
+    def _seen(self, walk: Walk) -> list[Seen]:
+        """All steps, renamed; images only where they do not agree."""
+        images = self._images(walk) if walk.images else {}
+        seen = [
+            Seen(orjson.loads(reply), orjson.loads(state), False, images.get(number))
+            for number, (reply, state) in enumerate(zip(walk.replies, walk.states, strict=True))
+        ]
+        if walk.fault:
+            seen.append(Seen(self.batch.at(self.result.steps[len(seen)][0]), None, True))
         return seen
+
+    def _images(self, walk: Walk) -> dict[int, Json]:
+        """The images that do not agree, renamed."""
+        labels, found = Labels(), {}
+        for number in range(len(walk.states)):
+            reply, observation, image = self.result.steps[number]
+            labels = labels.step(self.batch.at(reply), self.batch.at(observation))[2]
+            if number in walk.images:
+                found[number] = labels.step(None, self.batch.at(image))[1]
+        return found
 
     def _call(self, step: int) -> tuple[str, Json]:
         """Operation and arguments of a step; nothing for step 0."""

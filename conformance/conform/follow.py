@@ -22,6 +22,7 @@ from conform.translate import NoPlace, translate
 from conform.walk import project
 
 _MOST_STATES = 64
+_MEMORY = 50_000
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
 """What a model raises for JSON that is no state of it."""
 
@@ -53,10 +54,31 @@ class CannotFollow(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """The charter's model, and the models with one overlay entry each ("" has them all)."""
+    """The charter's model, and the models with one overlay entry each ("" has them all).
+
+    Followers share what they found out: most vectors begin like others, and deviate alike.
+    """
 
     charter: Model
     entries: Mapping[str, Model] = field(default_factory=dict)
+    memory: dict[tuple[bytes | str, ...], _Moved] = field(default_factory=dict, compare=False)
+
+    def remember(self, at: tuple[bytes | str, ...], moved: _Moved) -> None:
+        """Keep what a step came to; all is forgotten when there is too much."""
+        if len(self.memory) > _MEMORY:
+            self.memory.clear()
+        self.memory[at] = moved
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """Where a follower stands after a step, and what it found out about the step."""
+
+    judged: Judged
+    states: tuple[object, ...]
+    known: bytes
+    labels: Labels
+    lost: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +119,13 @@ class Follower:
         sorts = question["sorts"]
         assert isinstance(sorts, dict)
         self.sorts = element_names(sorts)  # type: ignore[arg-type]
+        self._sorts_text = key(sorts)
         self.siblings = siblings
         self.observes = observes
         self.labels = Labels()
         self.history: list[Json] = []
-        self.states: list[object] = []
+        self.states: tuple[object, ...] = ()
+        self.known = b""
         self.lost = "the state is not known"
         given = question["given"]
         model = siblings.charter
@@ -115,7 +139,8 @@ class Follower:
         if key(renamed) != key(shown):
             raise CannotFollow("the state before the first operation is not the charter's")
         adopted = self._adopt(model.encode(first), labels, self.labels, start)
-        self.states = [model.decode(adopted, self.sorts)]
+        self.states = (model.decode(adopted, self.sorts),)
+        self.known = key(adopted)
         self.history = [start]
 
     def _shown(self, observation: Json) -> Json:
@@ -124,13 +149,29 @@ class Follower:
     def step(self, step: Step) -> Judged:
         """Judge one transition and go on from what was observed. Raises `CannotFollow` if the
         state before the step is not known."""
-        reply, observation, labels = self.labels.step(step.reply, step.observation)
-        seen = _Seen(key(reply), key(observation), labels, step.observation)
+        if not self.states:
+            raise CannotFollow(self.lost)
         try:
             args = resolve(step.args, self.history, self._never_issued(step.operation))
         except Unresolved as error:
             raise CannotFollow(str(error)) from None
         assert isinstance(args, dict)
+        raw = (key(args), key(step.reply), key(step.observation))
+        at = (self._sorts_text, self.known, self.labels.text, step.operation, *raw)
+        moved = self.siblings.memory.get(at)
+        if moved is None:
+            judged = self._judge(step, args)
+            moved = _Moved(judged, self.states, self.known, self.labels, self.lost)
+            self.siblings.remember(at, moved)
+        self.states, self.known = moved.states, moved.known
+        self.labels, self.lost = moved.labels, moved.lost
+        self.history.append(step.observation)
+        return moved.judged
+
+    def _judge(self, step: Step, args: dict[str, Json]) -> Judged:
+        """One transition that was not seen before."""
+        reply, observation, labels = self.labels.step(step.reply, step.observation)
+        seen = _Seen(key(reply), key(observation), labels, step.observation)
         candidates = self._candidates(self.siblings.charter, self.states, step.operation, args)
         matching = [item for item in candidates if item.is_seen(seen)]
         if matching:
@@ -193,8 +234,7 @@ class Follower:
         """Take the observed state, with what is not shown from `candidates`."""
         matched = any(item.is_seen(seen) for item in candidates)
         self.labels = seen.labels
-        self.history.append(seen.raw)
-        self.states = []
+        self.states, self.known = (), b""
         adopted: dict[bytes, Json] = {}
         try:
             for item in candidates:
@@ -205,7 +245,8 @@ class Follower:
                 self.lost = "the charter leaves open what the target does not show"
                 return
             charter = self.siblings.charter
-            self.states = [charter.decode(value, self.sorts) for value in adopted.values()]
+            self.states = tuple(charter.decode(value, self.sorts) for value in adopted.values())
+            self.known = b"\n".join(sorted(adopted))
         except NoPlace as error:
             self.lost = str(error)
         except _NOT_A_STATE as error:

@@ -117,7 +117,9 @@ def _exit(
         reasons.append((3, "no vector was judged"))
     if counts.new_deviations:
         reasons.append((1, f"{counts.new_deviations} deviations that no overlay entry explains"))
-    reasons += [(1, f"the overlay entry {entry} no longer applies") for entry in stale]
+    if stale:
+        noun = "entry no longer applies" if len(stale) == 1 else "entries no longer apply"
+        reasons.append((1, f"{len(stale)} overlay {noun}: {', '.join(stale)}"))
     if asked.strict and counts.deviations:
         reasons.append((1, f"{counts.deviations} deviations from the charter (--strict)"))
     for kind in _LOST:

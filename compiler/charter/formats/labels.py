@@ -45,9 +45,11 @@ class Labels:
         labels = self._with(seen)
         return labels._rename(reply), labels._rename(observation), labels
 
-    def name(self, raw: str) -> str:
-        """The label of a raw value that was seen. KeyError for one that was not."""
-        return self._names[raw]
+    @property
+    def text(self) -> str:
+        """All that was seen, with its names: equal for labels that are equal."""
+        ordered = zip(self.numbers, self.labels, strict=True)
+        return " ".join([*(f"{raw}={label}" for raw, label in ordered), *self.texts])
 
     def raw_names(self) -> dict[str, str]:
         """A copy of the table from raw value to label."""
