@@ -28,7 +28,7 @@ _BATCH = 64
 @dataclass(frozen=True, slots=True)
 class Run:
     """One finished run. `slug` names its folder in the site. `suite` is where the vectors lie, or
-    None if they are no longer in the cache."""
+    None if they are no longer in the cache; `trusted` is whether all canaries behaved."""
 
     slug: str
     folder: Path
@@ -38,6 +38,7 @@ class Run:
     buckets: tuple[int, ...]
     sections: Sections = field(default_factory=Sections)
     suite: Path | None = None
+    trusted: bool = False
 
     def text(self, name: str) -> str:
         """A field of run.json, "" if it is not there."""
@@ -63,10 +64,6 @@ class Run:
             assert isinstance(taken, int) and isinstance(deviating, int)
             found[name] = (taken, deviating)
         return found
-
-    @property
-    def trusted(self) -> bool:
-        return self.summary.get("trusted") is True
 
     @property
     def complete(self) -> bool:
@@ -158,7 +155,8 @@ def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[Run, ...]
 def _open(folder: Path, taken: set[str], sections: Path | None) -> Run:
     store = RunFolder(str(folder.resolve()))
     about, summary = store.read_json("run.json"), store.read_json("summary.json")
-    canaries = store.read_json("canaries.json").get("canaries")
+    outcome = store.read_json("canaries.json")
+    canaries = outcome.get("canaries")
     suite = _suite(about.get("suite"))
     return Run(
         slug=_slug(about, taken),
@@ -169,6 +167,7 @@ def _open(folder: Path, taken: set[str], sections: Path | None) -> Run:
         buckets=tuple(sorted(store.committed())),
         sections=_sections(suite, sections),
         suite=suite.folder if suite else None,
+        trusted=outcome.get("trusted") is True and summary.get("trusted") is True,
     )
 
 

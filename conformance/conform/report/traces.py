@@ -30,11 +30,26 @@ class Deviation:
     cause: str
     paths: tuple[str, ...]
 
+    def outcomes(self, ordered: frozenset[str]) -> tuple[Outcome, ...]:
+        """All that is expected, each with the fields in which it is not what was observed."""
+        if "image" in self.observed:
+            return ()
+        found = []
+        for item in self.expected:
+            fields = self._against(item, ordered)
+            found.append(Outcome(str(item["branch"]), _only_differing(fields)))
+        return tuple(sorted(found, key=lambda outcome: len(outcome.fields)))
+
     def differing(self, ordered: frozenset[str]) -> tuple[Row, ...]:
         """The fields of the step, side by side with the nearest expectation."""
         if "image" in self.observed:
             return _image_rows(self.observed, ordered)
-        nearest, state = self.nearest, self.observed.get("observation")
+        return self._against(self.nearest, ordered)
+
+    def _against(
+        self, nearest: Mapping[str, Json] | None, ordered: frozenset[str]
+    ) -> tuple[Row, ...]:
+        state = self.observed.get("observation")
         seen: dict[str, Json] = {"reply": self.observed.get("reply")}
         wanted: dict[str, Json] = {"reply": nearest["reply"]} if nearest else {}
         if state is not None:
@@ -52,6 +67,18 @@ class Deviation:
     def _distance(self, item: Mapping[str, Json]) -> int:
         wanted, seen = flat(dict(item)), flat(dict(self.observed))
         return sum(wanted.get(path) != seen.get(path) for path in wanted.keys() | seen.keys())
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One expectation of a deviating step, and where it is not what was observed."""
+
+    branch: str
+    fields: tuple[Row, ...]
+
+
+def _only_differing(fields: Sequence[Row]) -> tuple[Row, ...]:
+    return tuple(row for row in fields if row.kind == "differs")
 
 
 def _image_rows(observed: Mapping[str, Json], ordered: frozenset[str]) -> tuple[Row, ...]:
@@ -76,6 +103,7 @@ class Step:
     deviation: Deviation | None = None
     fields: tuple[Row, ...] = ()
     resolved: Mapping[str, Json] = field(default_factory=dict)
+    outcomes: tuple[Outcome, ...] = ()
 
     @property
     def call(self) -> str:
@@ -272,6 +300,7 @@ def _step(
         state=state,
         deviation=deviation,
         fields=fields,
+        outcomes=deviation.outcomes(ordered) if deviation else (),
         resolved={name: _resolved(arg, states) for name, arg in args.items()},
     )
 

@@ -87,7 +87,7 @@ def claim(run: Run) -> Claim:
         entries = sum(1 for name in run.counts("by_entry").values() if name)
         covered = plural(entries, "entry", "entries")
         measured += f", {plural(known, 'divergence')} explained by {covered} of the overlay"
-    if run.text("limit") or run.about.get("limit"):
+    if run.about.get("limit"):
         measured += "; a part of the suite"
     sentence = f"{measured}."
     if not run.complete:
