@@ -55,15 +55,36 @@ def repeated(suite, folder, vectors):
     return Suite(folder, suite.manifest, buckets)
 
 
+def cpu_seconds():
+    """Of this process and all its descendants, dead ones included once they were waited for."""
+    parents = {}
+    spent = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        pid = int(path.parent.name)
+        parents[pid] = int(fields[1])
+        spent[pid] = sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+    def below(pid):
+        while pid and pid != os.getpid():
+            pid = parents.get(pid, 0)
+        return pid == os.getpid()
+
+    return sum(seconds for pid, seconds in spent.items() if below(pid))
+
+
 def judged(context, suite, engine, place):
-    """Seconds that an engine takes for all buckets."""
+    """Seconds that an engine takes for all buckets, and the processor time that it uses."""
     context = replace(context, place=str(place), run=f"{place}-{time.time_ns()}")
-    began = time.perf_counter()
+    spent, began = cpu_seconds(), time.perf_counter()
     engine(suite, range(suite.buckets), context)
     seconds = time.perf_counter() - began
     done = RunFolder(str(place)).committed()
     assert sum(bucket["vectors"] for bucket in done.values()) > 0
-    return seconds
+    return seconds, cpu_seconds() - spent
 
 
 def bare(suite, buckets, context):
@@ -118,16 +139,20 @@ def main():
 
         warm = repeated(suite, scratch / "warm", 4_000)
         first = judged(context, warm, on_spark, scratch / "w")
-        say(f"session {started:.1f} s, first small job {first:.1f} s")
+        say(f"session {started:.1f} s, first small job {first[0]:.1f} s")
         times = {"bare": [], "spark": []}
         for number in range(chosen.rounds):
             times["bare"].append(judged(context, large, bare, scratch / f"b{number}"))
             times["spark"].append(judged(context, large, on_spark, scratch / f"s{number}"))
         best = {engine: min(seconds) for engine, seconds in times.items()}
-        for engine, seconds in best.items():
+        for engine, (seconds, spent) in best.items():
             rate = chosen.vectors / seconds
-            say(f"{engine:<6}{chosen.vectors:>9} vectors {seconds:8.1f} s {rate:>9,.0f} per s")
-        say(f"ratio {best['bare'] / best['spark']:.2f}")
+            each = 1e6 * spent / chosen.vectors
+            say(
+                f"{engine:<6}{chosen.vectors:>9} vectors {seconds:8.1f} s {rate:>9,.0f} per s,"
+                f" {each:.0f} µs of processor time each"
+            )
+        say(f"ratio {best['bare'][0] / best['spark'][0]:.2f}")
 
 
 if __name__ == "__main__":
