@@ -1,0 +1,96 @@
+"""Exact counts of Kafka's tiny instances, pinned in kafka/*.txt (`pytest --accept` rewrites them),
+and a check on raw runs that equal keys mean equal behaviour."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from tests.support.golden import Golden
+
+from charter import api
+from charter.backends.explorer.explore import Exploration, explore
+from charter.backends.explorer.load import FlatMachine, FlatState
+from charter.ir import nodes as n
+
+SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
+PINS = Path(__file__).parent / "kafka"
+TINY = [
+    "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",
+    "tiny_topics",
+]  # fmt: skip
+MOST_TRANSITIONS = 200_000
+
+
+@pytest.fixture(scope="module")
+def kafka() -> n.Model:
+    return api.load(SPEC)
+
+
+def instance_of(model: n.Model, name: str) -> n.Instance:
+    return next(i for i in model.instances if i.name == name)
+
+
+def summary(found: Exploration) -> str:
+    """The counts of an exploration as lines."""
+    lines = [
+        f"distinct   {found.distinct}",
+        f"generated  {found.generated}",
+        f"classes    {found.classes}",
+        f"outside    {found.outside}",
+        f"levels     {' '.join(map(str, found.levels))}",
+    ]
+    for finding in (*found.properties, *found.branches, *found.failures):
+        length = "-" if finding.trace is None else str(len(finding.trace))
+        lines.append(f"{finding.kind:9} {finding.name:40} {finding.seen:7} {length:>3}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_counts_are_the_pinned_ones_when_a_tiny_instance_is_explored(
+    kafka: n.Model, name: str, golden: Golden
+) -> None:
+    found = explore(kafka, instance_of(kafka, name))
+    assert found.fine and found.classes <= MOST_TRANSITIONS
+    golden.matches(PINS / f"{name}.txt", summary(found))
+
+
+def test_every_tiny_instance_is_pinned(kafka: n.Model) -> None:
+    assert sorted(TINY) == sorted(i.name for i in kafka.instances if i.name.startswith("tiny"))
+
+
+def behaviour(flat: FlatMachine, state: FlatState) -> set[tuple[object, ...]]:
+    """What can be seen of a state up to renaming: branches, and the keys that they lead to. Foreign
+    counters are left out: which ones there are depends on how much room there is below."""
+    seen: set[tuple[object, ...]] = set()
+    for name, operation in flat.machine.operations.items():
+        kinds = [param.type for param in operation.params]
+        for args, foreign in flat.arguments(state).together(kinds, frozenset()):
+            if not foreign:
+                for branch, _, after in flat.operations[name](state, args, None):
+                    seen.add((branch, flat.key(after)))
+    return seen
+
+
+@pytest.mark.parametrize("name", ["tiny_elr", "tiny_configuration", "tiny_topics"])
+def test_equal_keys_behave_alike_when_raw_runs_are_sampled(kafka: n.Model, name: str) -> None:
+    found = explore(kafka, instance_of(kafka, name))
+    flat, graph = found.graph.flat, found.graph
+    chance = random.Random(7)
+    compared: set[FlatState] = set()
+    for _ in range(20):
+        state = flat.initial()
+        for _ in range(15):
+            operation = chance.choice(sorted(flat.machine.operations))
+            params = flat.machine.operations[operation].params
+            args = chance.choice(flat.arguments(state).of(params))
+            only = flat.only.get(operation)
+            if only is not None and not only(state, args, None)[0][1]:
+                continue
+            _, _, state = chance.choice(flat.operations[operation](state, args, None))
+            kept = graph.states[graph.numbers[flat.key(state)]]
+            if kept != state and state not in compared and len(compared) < 25:
+                assert behaviour(flat, state) == behaviour(flat, kept)
+                compared.add(state)
+    assert len(compared) >= 5
