@@ -49,3 +49,14 @@ def test_z3_allows_the_same_outcomes_when_transitions_are_sampled(
             ):
                 break
     assert taken >= samples
+
+
+def test_a_difference_is_noticed_when_the_encoding_is_of_a_mutant() -> None:
+    mutant = api.load(SPEC, api.Selection(mutant="leader_epoch_stays"))
+    machine = Machine.of(kafka(), next(i for i in kafka().instances if i.name == "tiny_elr"))
+    bent = Machine.of(mutant, next(i for i in mutant.instances if i.name == "tiny_elr"))
+    agreement = Agreement.of(bent)
+    agreement.machine = machine
+    with pytest.raises(AssertionError):
+        for broker in range(3):
+            agreement.compare(machine.initial(), "session_expires", (broker,))

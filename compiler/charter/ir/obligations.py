@@ -6,7 +6,7 @@ a transition that meets it can be found is the business of the backends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
@@ -58,6 +58,19 @@ def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...
         (f.name, e, False) for f in reachable_functions(model, component) for e in nodes(f.body)
     ]
     return (*found, *_boundaries(sites))
+
+
+def bound(
+    model: n.Model, component: n.Component, wanted: Iterable[Obligation]
+) -> tuple[Obligation, ...]:
+    """The obligations of `model` with the names of `wanted`, which may come from another reading
+    of the same text. Raises ValueError for a name that `model` does not have."""
+    own = {o.name: o for o in obligations(model, component)}
+    names = [o.name for o in wanted]
+    for name in names:
+        if name not in own:
+            raise ValueError(f"{name} is no obligation of {component.name}")
+    return tuple(own[name] for name in names)
 
 
 # --- replies -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import cast
 
 from charter.ir import nodes as n
 from charter.ir.nodes import Value
-from charter.ir.obligations import Obligation
+from charter.ir.obligations import Obligation, bound
 from charter.semantics.builtins import EvaluationError, items
 from charter.semantics.evaluate import Evaluator, Locals, Scope, State
 from charter.semantics.machine import Machine
@@ -51,8 +51,10 @@ class Coverage:
 
     @staticmethod
     def of(machine: Machine, obligations: Iterable[Obligation]) -> Coverage:
-        """Coverage of a component's machine."""
-        wanted = tuple(obligations)
+        """Coverage of a component's machine. Raises ValueError for an obligation that it does not
+        have."""
+        assert machine.component is not None
+        wanted = bound(machine.model, machine.component, obligations)
         branches = {
             f"{o.name}/{b.name}": b
             for o in machine.operations.values()

@@ -16,8 +16,9 @@ from charter.backends.smt.replay import (
 )
 from charter.backends.smt.solve import BOUNDED, RLIMIT, Sat, Solver, Unknown
 from charter.backends.smt.terms import Term
+from charter.backends.smt.values import Unsupported
 from charter.ir import nodes as n
-from charter.ir.obligations import Obligation
+from charter.ir.obligations import Obligation, bound
 from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
@@ -133,6 +134,7 @@ def reach(
     rlimit: int = RLIMIT,
 ) -> tuple[Reached, ...]:
     """The shortest run to each goal, of at most `depth` steps; results in the order of `goals`."""
+    goals = _own(machine, goals)
     sites = comparison_sites(g.obligation for g in goals if isinstance(g, Meets))
     program = encode_component(machine, options or Options(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
@@ -158,6 +160,15 @@ def reach(
                 case _:
                     pass
     return tuple(found.get(goal.name, Beyond(goal.name, depth)) for goal in goals)
+
+
+def _own(machine: Machine, goals: Sequence[Goal]) -> tuple[Goal, ...]:
+    """The goals with the obligations of this model."""
+    if machine.component is None:
+        raise Unsupported(f"{machine.instance.machine} is a system")
+    asked = [goal.obligation for goal in goals if isinstance(goal, Meets)]
+    own = {o.name: o for o in bound(machine.model, machine.component, asked)}
+    return tuple(Meets(own[g.obligation.name]) if isinstance(g, Meets) else g for g in goals)
 
 
 def _initially(machine: Machine, goal: Goal) -> bool:

@@ -11,8 +11,9 @@ from charter.backends.smt.replay import ReplayError, Transition, expect, read_tr
 from charter.backends.smt.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
 from charter.backends.smt.terms import Term
 from charter.backends.smt.transition import encode_operation
+from charter.backends.smt.values import Unsupported
 from charter.ir import nodes as n
-from charter.ir.obligations import Obligation
+from charter.ir.obligations import Obligation, bound
 from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
@@ -65,7 +66,10 @@ def single_step(
 ) -> tuple[Answered, ...]:
     """An answer to each obligation, in order. Every transition is replayed on the definition; one
     that meets several obligations answers them all."""
-    sites = comparison_sites(question.wanted)
+    if machine.component is None:
+        raise Unsupported(f"{machine.instance.machine} is a system")
+    wanted = bound(machine.model, machine.component, question.wanted)
+    sites = comparison_sites(wanted)
     program = encode_component(machine, options or Options(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
     solver.add(program.before_inside)
@@ -75,11 +79,11 @@ def single_step(
     }
     if question.loadable:
         given["start"] = (loadable(program), 0)
-    coverage = Coverage.of(machine, question.wanted)
+    coverage = Coverage.of(machine, wanted)
     goals = Goals(program, sites)
     known: dict[str, Transition] = {}
     found: list[Answered] = []
-    for obligation in question.wanted:
+    for obligation in wanted:
         if obligation.name in known:
             found.append(Step(obligation.name, known[obligation.name]))
             continue

@@ -1,0 +1,131 @@
+"""What Z3 answers about the controller: its obligations, its invariants, its mutants."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.backends.smt import (
+    Difference,
+    Infeasible,
+    Meets,
+    PairQuestion,
+    Proved,
+    Step,
+    StepQuestion,
+    Trace,
+    always,
+    distinguish,
+    induction,
+    reach,
+    single_step,
+)
+from charter.ir import nodes as n
+from charter.ir.obligations import obligations
+from charter.semantics.machine import Machine
+
+ROOT = Path(__file__).parents[2]
+SPEC = ROOT / "spec" / "kafka"
+CONTROLLER = "controller"
+
+ANSWERS = """
+import hashlib, sys
+from tests.support.switch import machine, switch
+from charter.backends.smt import Step, StepQuestion, always, single_step
+from charter.ir.obligations import obligations
+from charter.semantics.values import text, to_json
+model = switch()
+lamp = model.components[0]
+question = StepQuestion(obligations(model, lamp), always(model, "lamp"))
+there = machine(model)
+lines = []
+for answer in single_step(there, question):
+    lines.append(answer.obligation)
+    if isinstance(answer, Step):
+        step = answer.transition
+        for variable in lamp.state:
+            lines.append(text(to_json(variable.type, step.before[variable.name], there.universe)))
+        lines.append(text(there.args_json(step.operation, step.args)))
+print(hashlib.sha256("\\n".join(lines).encode()).hexdigest())
+"""
+
+
+@cache
+def kafka(mutant: str = "") -> n.Model:
+    return api.load(SPEC, api.Selection(mutant=mutant))
+
+
+def controller(instance: str, mutant: str = "") -> Machine:
+    model = kafka(mutant)
+    return Machine.of(model, next(i for i in model.instances if i.name == instance))
+
+
+def component(model: n.Model) -> n.Component:
+    return next(c for c in model.components if c.name == CONTROLLER)
+
+
+def test_every_obligation_of_the_controller_is_met_or_infeasible_when_z3_is_asked() -> None:
+    model = kafka()
+    wanted = obligations(model, component(model))
+    found = single_step(controller("standard"), StepQuestion(wanted, always(model, CONTROLLER)))
+    met = [answer for answer in found if isinstance(answer, Step)]
+    infeasible = [answer for answer in found if isinstance(answer, Infeasible)]
+    assert len(met) + len(infeasible) == len(wanted)
+    assert len(infeasible) * 20 < len(wanted), [answer.obligation for answer in infeasible]
+    branches = {o.name for o in wanted if o.kind in ("branch", "reply")}
+    assert not branches & {answer.obligation for answer in infeasible}
+
+
+def test_volatile_obligations_have_runs_when_no_loaded_state_meets_them() -> None:
+    model = kafka()
+    wanted = obligations(model, component(model))
+    lemmas = always(model, CONTROLLER)
+    loaded = single_step(controller("standard"), StepQuestion(wanted, lemmas, loadable=True))
+    missing = {answer.obligation for answer in loaded if not isinstance(answer, Step)}
+    assert "branch heartbeat/waits" in missing
+    goals = [Meets(o) for o in wanted if o.name in missing]
+    runs = [r for r in reach(controller("tiny_shutdown"), goals, 5) if isinstance(r, Trace)]
+    assert "branch heartbeat/waits" in {run.goal for run in runs}
+
+
+@pytest.mark.parametrize("instance", ["tiny_elr", "tiny_reassignment", "tiny_shutdown"])
+def test_invariants_hold_for_all_epochs_when_z3_proves_them(instance: str) -> None:
+    model = kafka()
+    machine, lemmas = controller(instance), always(model, CONTROLLER)
+    proved = {
+        lemma.name
+        for lemma in lemmas
+        if isinstance(induction(machine, lemma, [x for x in lemmas if x is not lemma]), Proved)
+    }
+    assert {"valid_isr_and_elr", "leader_in_isr", "no_fenced_replica_in_isr"} <= proved
+
+
+@pytest.mark.parametrize("mutant", [m.name for m in kafka().mutants])
+def test_a_step_tells_the_mutant_from_the_charter_when_z3_looks_for_it(mutant: str) -> None:
+    instance = next(m.instance for m in kafka().mutants if m.name == mutant)
+    pair = (controller(instance), controller(instance, mutant))
+    found = distinguish(pair, PairQuestion(lemmas=always(kafka(), CONTROLLER), whole=True))
+    assert isinstance(found, Difference)
+    kafka.cache_clear()
+
+
+@pytest.mark.parametrize("seeds", [("1", "2")])
+def test_answers_are_the_same_when_hashing_is_seeded_differently(seeds: tuple[str, str]) -> None:
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", ANSWERS],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{ROOT}:{ROOT}/compiler"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in seeds
+    }
+    assert len(digests) == 1
