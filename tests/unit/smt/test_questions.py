@@ -33,6 +33,7 @@ from charter.backends.smt import (
     always,
     distinguish,
     induction,
+    invariants,
     reach,
     shadowed,
     single_step,
@@ -191,6 +192,20 @@ def test_a_step_is_shown_when_a_property_is_not_inductive() -> None:
     assert not machine(model).holds(rule, Scope(found.transition.after))
     found = induction(machine(model), prop(model, "turns_stay"))
     assert isinstance(found, NotInductive)
+
+
+def test_invariants_are_those_that_keep_each_other_when_some_are_dropped() -> None:
+    model = switch()
+    needy = replace(prop(model, "two_uses"), kind="always", name="needy", body=_needy(model))
+    found = invariants(machine(model), (*always(model, "lamp"), needy))
+    assert "needy" in [answer.rule for answer in found.open]
+    assert {"owner_is_friend", "dark_has_no_owner", "few"} <= set(found.proved)
+    assert all(isinstance(answer, NotInductive | FalseInitially) for answer in found.open)
+
+
+def _needy(model):
+    """`uses < 9`, which nine switches break."""
+    return _below_nine(model)
 
 
 def test_induction_says_so_when_the_initial_state_is_wrong_or_z3_gives_up() -> None:

@@ -1,8 +1,9 @@
 """Z3 in the roles where search cannot go. Small questions in, small answers out:
 
 `reach`: runs from the initial state, shortest first. `single_step`: obligations with a state and
-arguments, `shadowed`: branches that earlier guards leave nothing. `induction`: what every step
-keeps, for all values of counters. `distinguish`: the first difference between two models.
+arguments, `shadowed`: branches that earlier guards leave nothing. `induction`, `invariants`:
+what every step keeps, for all values of counters. `distinguish`: the first difference between
+two models.
 
 Every state, run and step that is answered has been replayed on the definition; where that fails
 `ReplayError` is raised, and the encoder is wrong. `Unsupported`: something it cannot say.
@@ -19,10 +20,12 @@ from charter.backends.smt.distinguish import (
 from charter.backends.smt.induct import (
     FalseInitially,
     Inducted,
+    Invariants,
     NotInductive,
     NotProved,
     Proved,
     induction,
+    invariants,
 )
 from charter.backends.smt.program import Options
 from charter.backends.smt.reach import (
@@ -63,6 +66,7 @@ __all__ = [
     "Holds",
     "Inducted",
     "Infeasible",
+    "Invariants",
     "Meets",
     "NotInductive",
     "NotProved",
@@ -84,6 +88,7 @@ __all__ = [
     "always",
     "distinguish",
     "induction",
+    "invariants",
     "reach",
     "shadowed",
     "single_step",

@@ -108,3 +108,28 @@ def _check(
         return
     if kept:
         raise ReplayError(f"{prop.name} holds after {found}")
+
+
+@dataclass(frozen=True, slots=True)
+class Invariants:
+    """`proved`: properties that hold together in every reachable state. `open`: the others, each
+    with what stands in the way, given those that are proved and were not dropped before it."""
+
+    proved: tuple[str, ...]
+    open: tuple[Inducted, ...]
+
+
+def invariants(machine: Machine, props: Sequence[n.Property], rlimit: int = RLIMIT) -> Invariants:
+    """The largest part of `always` properties that keep each other: what no step keeps is dropped
+    until nothing has to be. An obligation that is infeasible by lemmas is proved to be so if all
+    of them are proved."""
+    kept = list(props)
+    dropped: list[Inducted] = []
+    while True:
+        found = [induction(machine, prop, kept, rlimit) for prop in kept]
+        broken = [answer for answer in found if not isinstance(answer, Proved)]
+        if not broken:
+            return Invariants(tuple(p.name for p in kept), tuple(dropped))
+        dropped += broken
+        names = {answer.rule for answer in broken}
+        kept = [prop for prop in kept if prop.name not in names]
