@@ -62,6 +62,7 @@ class Solver:
         self._context = z3.Context()
         self._solver = z3.SolverFor(logic, ctx=self._context)
         self._solver.set("rlimit", rlimit)
+        self._solver.set("core.minimize", True)
         self._built: dict[int, dict[Term, z3.ExprRef]] = {}
         self._names: dict[tuple[str, int], z3.ExprRef] = {}
         self._sorts: dict[tuple[str, int], TermSort] = {}
