@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from charter import driver
-from charter.diagnostics import Diagnostics
+from charter.diagnostics import Diagnostics, Refused
+from charter.formats.canonical import Json
 from charter.ir import nodes as ir
 from charter.ir.show import show_model
 from charter.source import Source
 from charter.syntax import nodes as sx
+from charter.syntax.parse import parse
 from charter.syntax.show import show
 
 __all__ = [
     "Opened",
     "Selection",
+    "SuiteRequest",
     "Unreadable",
     "check",
     "check_overlay",
     "check_sources",
     "core_text",
     "flattened",
+    "formatted",
     "load",
     "load_text",
+    "make_suite",
     "opened",
     "overlay_entries",
     "read_sources",
@@ -134,3 +140,45 @@ def _choice(selection: Selection) -> driver.Choice:
     overlay, entries = selection.overlay or (None, ())
     sources = () if overlay is None else read_sources(overlay)
     return driver.Choice(selection.variant, selection.mutant, sources, entries)
+
+
+def formatted(source: Source) -> str:
+    """The text of one file as the formatter writes it. Raises `Refused` on a syntax error."""
+    diagnostics = Diagnostics()
+    tree = parse(source, diagnostics)
+    if tree is None or diagnostics.errors:
+        raise Refused(diagnostics)
+    return show(tree)
+
+
+# --- suites --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRequest:
+    """Which suite to make: of a component (the first, if "") in a variant, `smoke` or `full`, into
+    the folder `out` (build/suites/... if None). With `search` questions are looked for first."""
+
+    charter: Path
+    variant: str = ""
+    component: str = ""
+    profile: Literal["smoke", "full"] = "smoke"
+    search: bool = False
+    out: Path | None = None
+
+
+def make_suite(
+    wanted: SuiteRequest, progress: Callable[[str, int, int], None]
+) -> dict[str, Json]:
+    """Write a suite; its manifest, with `folder` and what was `refused`.
+
+    Raises `Refused` or `Unreadable`."""
+    from charter.suite import make
+
+    subject = make.open_subject(
+        wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
+    )
+    name = f"{subject.component.name}-{subject.model.variant or 'charter'}-{wanted.profile}"
+    folder = wanted.out or Path("build") / "suites" / name
+    made = make.make(subject, wanted.profile, folder, progress)
+    return {**made.manifest.json(), "folder": str(folder), "refused": {**made.refused}}
