@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CONFORM := $(BIN)/conform
 DEMO := build/demo
+BENCHES := judge_throughput
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test slow check generate bench clean need-python need-java
@@ -47,7 +48,7 @@ generate: setup ## write generated/ anew from spec/
 	$(CONFORM) generate
 
 bench: need-java setup ## measure, and print ratios
-	set -e; for bench in tests/benchmarks/bench_*.py; do $(BIN)/python $$bench; done
+	set -e; for bench in $(BENCHES); do $(BIN)/python -m tests.benchmarks.$$bench; done
 
 clean: ## remove what commands left behind, but neither .venv nor the cache of downloads
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis spark-warehouse
