@@ -48,6 +48,12 @@ class Lanes:
         alike = sum(other.name == field.name for other in self.fields)
         return f"{field.scope.rpartition('.')[2]}.{field.name}" if alike > 1 else field.name
 
+    def draws(self, path: str) -> bool:
+        """Whether what stands at a path of the state is drawn as marks (or told, as steady)."""
+        bare = ".".join(part for part in path.split(".") if part not in self.names)
+        fields = (*self.fields, *(field for field, _ in self.steady))
+        return any(bare == f"{field.scope}.{field.name}".lstrip(".") for field in fields)
+
     def marks(self, state: Json) -> frozenset[Mark]:
         """All marks of a state."""
         drawn = set(self.fields)

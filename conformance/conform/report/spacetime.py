@@ -15,6 +15,7 @@ from conform.report.values import shown
 
 _LEFT, _LANE, _HEAD, _TEXT = 34, 106, 30, 15
 _STEPS = 40
+_SAID = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ def _row(
     columns = _columns(step, before, found)
     call = shapes.wrapped(step.short_call, width - _LEFT - 12, 4)
     text = [*((part, "call") for part in call), *((part, "reply") for part in _reply(step, width))]
+    text += [(part, "said") for part in _said(step, found, width)]
     body = top + 8 + _TEXT * len(text) + 8
     tallest = max((len(chips) for chips in columns.values()), default=0)
     bottom = body + max(1, tallest) * (shapes.CHIP + 4) + 6
@@ -125,6 +127,18 @@ def _reply(step: Step, width: int) -> list[str]:
     if not step.number or (step.status == "not judged" and step.state is None):
         return []
     return shapes.wrapped(f"→ {step.answered}", width - _LEFT - 12, 2)
+
+
+def _said(step: Step, found: Lanes, width: int) -> list[str]:
+    """The differing fields of a deviating step that are not drawn as marks."""
+    told = []
+    for row in step.fields if step.deviation else ():
+        if row.kind == "differs" and not row.path.startswith("reply") and not found.draws(row.path):
+            sides = ["".join(token.text for token in side) for side in (row.observed, row.expected)]
+            told.append(f"{short(row.path)}: {sides[0]}, charter: {sides[1]}")
+    more = [f"and {len(told) - _SAID} more fields"] if len(told) > _SAID else []
+    lines = [*told[:_SAID], *more]
+    return [shapes.wrapped(line, width - _LEFT - 12, 1)[0] for line in lines]
 
 
 def _ground(step: Step, top: float, bottom: float, width: int) -> Shape:
@@ -223,6 +237,11 @@ def _told(chip: _Chip) -> str:
     }[chip.state]  # fmt: skip
     where = f"{chip.mark.field.scope}." if chip.mark.field.scope else ""
     return f"{chip.mark.lane}: {where}{chip.mark.field.name} ({what})"
+
+
+def short(path: str) -> str:
+    """The last two parts of a path."""
+    return ".".join(path.split(".")[-2:])
 
 
 def scalar(value: Json) -> str:

@@ -8,7 +8,7 @@ from charter.formats.canonical import Json
 from conform.report import shapes
 from conform.report.lanes import Field, Lanes, Mark
 from conform.report.shapes import Picture, Shape, line, shape, spelled, words
-from conform.report.spacetime import colours, lanes_of, scalar
+from conform.report.spacetime import colours, lanes_of, scalar, short
 from conform.report.traces import Deviation, Trace
 from conform.report.values import flat
 
@@ -123,25 +123,14 @@ def _values(
 def _scalars(panels: tuple[Json, Json, Json], found: Lanes) -> dict[str, tuple[str, str, str]]:
     """The values that are no marks and are not equal in all three, those that differ first."""
     sides = [flat(state) for state in panels]
-    marked = {f"{field.scope}.{field.name}".lstrip(".") for field in found.fields}
-    marked |= {f"{field.scope}.{field.name}".lstrip(".") for field, _ in found.steady}
     rows: list[tuple[bool, str, tuple[str, str, str]]] = []
     for path in dict.fromkeys(path for side in sides[1:] for path in side):
-        if path in marked or _without(path, found) in marked:
+        if found.draws(path):
             continue
         first, wanted, got = (scalar(side[path]) if path in side else "—" for side in sides)
         if (first, wanted) != (wanted, got):
             rows.append((wanted == got, path, (first, wanted, got)))
-    return {_short(path): held for _, path, held in sorted(rows)[:_SCALARS]}
-
-
-def _without(path: str, found: Lanes) -> str:
-    return ".".join(part for part in path.split(".") if part not in found.names)
-
-
-def _short(path: str) -> str:
-    parts = path.split(".")
-    return ".".join(parts[-2:])
+    return {short(path): held for _, path, held in sorted(rows)[:_SCALARS]}
 
 
 def _cut(text: str, most: int) -> str:

@@ -65,6 +65,16 @@ def test_spacetime_marks_what_the_charter_expects():
     assert "b2: partition.t1.isr (as before)" in told
 
 
+def test_spacetime_tells_the_fields_that_are_no_marks():
+    observed = {"partition": {"t1": {"leader": "b1", "epoch": 3}}}
+    expected = {"partition": {"t1": {"leader": "b1", "epoch": 4}}}
+    wanted = {"branch": "expire/fenced", "reply": True, "observation": expected}
+    found = deviation({"reply": True, "observation": observed}, (wanted,))
+    step = Step(1, "expire", {}, "", "deviates", True, observed, found, found.differing(NOTHING))
+    drawn = spacetime(trace(Step(0, "", {}, "", "start", None, observed), step), NOTHING)
+    assert "t1.epoch: 3, charter: 4" in [shape.text for shape in drawn.shapes]
+
+
 def test_spacetime_of_a_fault_has_a_row_without_marks():
     seen = {"reply": {"fault": "Oops"}, "observation": None}
     wanted = {"branch": "expire/fenced", "reply": True, "observation": sample.STATES[2]}
