@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -33,6 +34,7 @@ from conform.targets import python_path
 _RESULT = pa.schema([("summary", pa.string())])
 _WHOLE_FILES = str(16 << 30)
 _POLL_SECONDS = 0.3
+_CANCEL_SECONDS = 10.0
 
 
 def session(master: str) -> SparkSession:
@@ -58,14 +60,18 @@ def session(master: str) -> SparkSession:
     builder = SparkSession.builder.appName("conform").master(master)
     for name, value in settings.items():
         builder = builder.config(name, value)
+    said: list[str] = []
     try:
-        with _aside() as said:
+        with _aside(said):
             made: SparkSession = builder.getOrCreate()
     except Exception as error:  # pyspark raises many kinds, up to plain RuntimeError
+        reason = said[0][:200] if said else _first_line(error)
         raise MissingEngine(
-            f"Spark did not start ({_first_line(error)} {said()}); it needs Java 17 or newer (set"
-            " JAVA_HOME), or use --engine inline"
+            f"Spark did not start ({reason}); it needs Java 17 or newer (set JAVA_HOME), or use"
+            " --engine inline"
         ) from None
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own prints tracebacks
     made.sparkContext.setLogLevel("OFF")
     if not master.startswith("local"):
         _ship(made)
@@ -73,22 +79,18 @@ def session(master: str) -> SparkSession:
 
 
 @contextlib.contextmanager
-def _aside() -> Iterator[Callable[[], str]]:
-    """Give the JVM that starts meanwhile a file for its stderr. Yields what reads its end."""
+def _aside(said: list[str]) -> Iterator[None]:
+    """Give the JVM that starts meanwhile a file for its stderr; its lines go to `said`."""
     with tempfile.TemporaryFile() as file:
         before = os.dup(2)
         os.dup2(file.fileno(), 2)
-
-        def said() -> str:
-            file.seek(0)
-            lines = file.read().decode("utf-8", "replace").strip().splitlines()
-            return lines[-1][:200] if lines else ""
-
         try:
-            yield said
+            yield
         finally:
             os.dup2(before, 2)
             os.close(before)
+            file.seek(0)
+            said += file.read().decode("utf-8", "replace").strip().splitlines()
 
 
 def run(
@@ -103,15 +105,30 @@ def run(
     job = _Job(context)
     frame = spark.read.schema("id string, bucket int, question string, answer string,"
                               " why string, needs string, ways string").parquet(*files)  # fmt: skip
-    with _polling(progress):
+    failed: list[ConformError] = []
+
+    def collect() -> None:
         try:
             frame.mapInArrow(job, "summary string").collect()
         except PySparkException as error:
-            raise _as_ours(error) from None
-        except Exception as error:  # py4j, when a job is cancelled
-            raise Incomplete(
-                f"Spark gave up ({_first_line(error)}); repeat the command to go on"
-            ) from None
+            failed.append(_as_ours(error))
+        except Exception as error:  # py4j, when the JVM is gone
+            failed.append(
+                Incomplete(f"Spark gave up ({_first_line(error)}); repeat the command to go on")
+            )
+
+    thread = threading.Thread(target=collect, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(_POLL_SECONDS)
+            progress()
+    except KeyboardInterrupt:
+        spark.sparkContext.cancelAllJobs()
+        thread.join(_CANCEL_SECONDS)
+        raise
+    if failed:
+        raise failed[0]
 
 
 class _Job:
@@ -148,25 +165,6 @@ def _as_ours(error: Exception) -> ConformError:
 def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return lines[0][:200] if lines else type(error).__name__
-
-
-@contextlib.contextmanager
-def _polling(progress: Callable[[], None]) -> Iterator[None]:
-    """Call `progress` while the job runs."""
-    done = threading.Event()
-
-    def poll() -> None:
-        while not done.wait(_POLL_SECONDS):
-            progress()
-
-    thread = threading.Thread(target=poll, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-        progress()
 
 
 def _ship(spark: SparkSession) -> None:
