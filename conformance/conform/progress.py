@@ -26,3 +26,21 @@ def bar(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[]
             progress.update(task, completed=done())
 
         yield update
+
+
+@contextlib.contextmanager
+def tasks(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar over tasks; the function that it yields is told what was done last, how many are
+    done, and of how many."""
+    if not sys.stderr.isatty():
+        yield lambda name, done, total: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+               TextColumn("{task.fields[last]}"), TimeElapsedColumn())  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=None, last="")
+
+        def update(name: str, done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total, last=name)
+
+        yield update

@@ -18,6 +18,8 @@ from charter.semantics.values import from_json, to_json
 NEVER = 10**12
 """What stands for a value that was never issued: far above all that an instance allots."""
 
+MOST_REMEMBERED = 20_000
+
 Outcomes = Callable[[State, str, tuple[Value, ...]], tuple[Outcome, ...]]
 
 
@@ -43,6 +45,87 @@ class Run:
         return (state, labels.numbers, labels.labels, labels.texts, kept)
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one outcome shows: reply and observation renamed, with their canonical texts, the
+    observation as it is, and the labels after it."""
+
+    reply: Json
+    reply_text: str
+    shown: Json
+    shown_text: str
+    raw: Json
+    labels: Labels
+
+
+@dataclass(slots=True)
+class Answers:
+    """Answers questions about one machine, and remembers what outcomes show: the transitions of
+    one state have most of it in common. `outcomes` may be a faster equal of `machine.outcomes`."""
+
+    machine: Machine
+    outcomes: Outcomes
+    memory: dict[tuple[object, ...], Seen] = field(default_factory=dict)
+
+    def see(self, run: Run, operation: str, outcome: Outcome) -> Seen:
+        """What an outcome shows after `run`."""
+        machine, labels = self.machine, run.labels
+        state = tuple(outcome.state[v.name] for v in machine.variables if v.kind != "ghost")
+        before = (labels.numbers, labels.labels, labels.texts)
+        key = (operation, outcome.reply, state, before)
+        known = self.memory.get(key)
+        if known is None:
+            raw_reply = to_json(machine.reply_type(operation), outcome.reply, machine.universe)
+            raw = machine.observe(outcome.state)
+            reply, shown, after = labels.step(raw_reply, raw)
+            known = Seen(reply, text(reply), shown, text(shown), raw, after)
+            if len(self.memory) > MOST_REMEMBERED:
+                self.memory.clear()
+            self.memory[key] = known
+        return known
+
+    def answer(self, question: Question, first: Run | None = None) -> Answer:
+        """The automaton of `question`; `first` is what `begin` says of its given state.
+
+        Raises NoAnswer, ValueError (a literal that is not of its type) or EvaluationError.
+        """
+        observations, replies = _Table(), _Table()
+        first = first or begin(self.machine, question.given)
+        runs = [first]
+        shown = first.labels.step(None, first.observed[0])[1]
+        steps: list[tuple[Node, ...]] = [(Node((), "", -1, observations.put(shown, text(shown))),)]
+        for number, call in enumerate(question.operations, 1):
+            needed = _needed(question.operations[number:])
+            reached: dict[tuple[object, ...], tuple[Run, Node]] = {}
+            for origin, run in enumerate(runs):
+                args = arguments(self.machine, call, run.observed)
+                for outcome in self.outcomes(run.state, call.operation, args):
+                    seen = self.see(run, call.operation, outcome)
+                    after = Run(outcome.state, seen.labels, (*run.observed, seen.raw))
+                    node = Node(
+                        (origin,),
+                        outcome.branch,
+                        replies.put(seen.reply, seen.reply_text),
+                        observations.put(seen.shown, seen.shown_text),
+                    )
+                    key = (
+                        node.branch,
+                        node.reply,
+                        node.observation,
+                        after.key(self.machine, needed),
+                    )
+                    if key in reached:
+                        held = reached[key][1]
+                        origins = tuple(sorted({*held.origins, origin}))
+                        node = Node(origins, node.branch, node.reply, node.observation)
+                    reached[key] = (after, node)
+            if not 0 < len(reached) <= MAX_NODES:
+                raise NoAnswer(f"a step has more than {MAX_NODES} nodes, or none")
+            runs = [run for run, _ in reached.values()]
+            steps.append(tuple(node for _, node in reached.values()))
+        return Answer(tuple(observations.items), tuple(replies.items), tuple(steps))
+
+
 @dataclass(slots=True)
 class _Table:
     """Interned JSON, in order of first use."""
@@ -50,8 +133,8 @@ class _Table:
     items: list[Json] = field(default_factory=list)
     positions: dict[str, int] = field(default_factory=dict)
 
-    def put(self, value: Json) -> int:
-        key = text(value)
+    def put(self, value: Json, key: str) -> int:
+        """The position of a value with this canonical text."""
         if key not in self.positions:
             self.positions[key] = len(self.items)
             self.items.append(value)
@@ -59,35 +142,8 @@ class _Table:
 
 
 def answer(machine: Machine, question: Question, outcomes: Outcomes | None = None) -> Answer:
-    """The automaton of `question`. `outcomes` may be a faster equal of `machine.outcomes`.
-
-    Raises NoAnswer, ValueError (a literal that is not of its type) or EvaluationError.
-    """
-    outcomes = outcomes or machine.outcomes
-    observations, replies = _Table(), _Table()
-    first = begin(machine, question.given)
-    runs = [first]
-    shown = first.labels.step(None, first.observed[0])[1]
-    steps: list[tuple[Node, ...]] = [(Node((), "", -1, observations.put(shown)),)]
-    for number, call in enumerate(question.operations, 1):
-        needed = _needed(question.operations[number:])
-        reached: dict[tuple[object, ...], tuple[Run, Node]] = {}
-        for origin, run in enumerate(runs):
-            args = arguments(machine, call, run.observed)
-            for outcome in outcomes(run.state, call.operation, args):
-                after, reply, shown = _advance(machine, run, call.operation, outcome)
-                node = Node((origin,), outcome.branch, replies.put(reply), observations.put(shown))
-                key = (node.branch, node.reply, node.observation, after.key(machine, needed))
-                if key in reached:
-                    held = reached[key][1]
-                    origins = tuple(sorted({*held.origins, origin}))
-                    node = Node(origins, node.branch, node.reply, node.observation)
-                reached[key] = (after, node)
-        if not 0 < len(reached) <= MAX_NODES:
-            raise NoAnswer(f"step {number} has {len(reached)} nodes; at most {MAX_NODES} fit")
-        runs = [run for run, _ in reached.values()]
-        steps.append(tuple(node for _, node in reached.values()))
-    return Answer(tuple(observations.items), tuple(replies.items), tuple(steps))
+    """The automaton of one question, by the definition unless `outcomes` are others."""
+    return Answers(machine, outcomes or machine.outcomes).answer(question)
 
 
 def begin(machine: Machine, given: Json) -> Run:
@@ -99,16 +155,6 @@ def begin(machine: Machine, given: Json) -> Run:
         state = machine.loaded(machine.from_durable(given))
     observed = machine.observe(state)
     return Run(state, Labels().step(None, observed)[2], (observed,))
-
-
-def _advance(
-    machine: Machine, run: Run, operation: str, outcome: Outcome
-) -> tuple[Run, Json, Json]:
-    reply_type = machine.reply_type(operation)
-    raw_reply = to_json(reply_type, outcome.reply, machine.universe)
-    raw_shown = machine.observe(outcome.state)
-    reply, shown, labels = run.labels.step(raw_reply, raw_shown)
-    return Run(outcome.state, labels, (*run.observed, raw_shown)), reply, shown
 
 
 def arguments(machine: Machine, call: Call, observed: tuple[Json, ...]) -> tuple[Value, ...]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from charter.backends.vectors.answer import NoAnswer, Outcomes, answer
-from charter.backends.vectors.question import Act, NoQuestion, ask
+from charter.backends.vectors.answer import Answers, NoAnswer, Outcomes, Run, begin
+from charter.backends.vectors.question import Act, NoQuestion, Place, ask, observed_places
 from charter.formats.canonical import Json
 from charter.formats.vector import Vector, Why
 from charter.ir import nodes as n
@@ -21,6 +21,11 @@ from charter.semantics.machine import Machine
 from charter.semantics.story import Told, follow
 
 OPEN = "open environment"
+
+Trace = Sequence[tuple[State, Act]]
+"""Acts, each with the state that it is done in."""
+
+REFUSALS = (NoQuestion, NoAnswer, EvaluationError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +40,36 @@ class Step:
     reply: Value
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A state that was loaded: `given`, how it begins, and what can be referred to; no `run` where
+    loading would forget something."""
+
+    state: State
+    given: Json
+    run: Run | None
+    places: list[Place]
+
+
 @dataclass(slots=True)
 class Planner:
     """Makes vectors of one component. `refused` counts what could not be asked or answered, and
     says why, once for each reason."""
 
     model: Model
-    machine: Machine
-    outcomes: Outcomes
+    answers: Answers
     refused: dict[str, int] = field(default_factory=dict)
+    last: Loaded | None = None
+
+    @staticmethod
+    def of(model: Model, machine: Machine, outcomes: Outcomes | None = None) -> Planner:
+        """A planner; `outcomes` may be a faster equal of `machine.outcomes`."""
+        return Planner(model, Answers(machine, outcomes or machine.outcomes))
+
+    @property
+    def machine(self) -> Machine:
+        """The machine of the evaluator."""
+        return self.answers.machine
 
     def scenario(self, scenario: n.Scenario) -> Vector | None:
         """The vector of a scenario, along its first run. Raises ScenarioFails."""
@@ -55,35 +81,58 @@ class Planner:
     def walk(self, acts: Sequence[Act], why: Why, branches: Sequence[str] = ()) -> Vector | None:
         """A vector that starts where the instance does and goes through `acts`; `branches` says
         which way the trace went where several are allowed."""
-        start = self.machine.initial()
-        given = None
-        if self.machine.instance.starts:
-            given = self.machine.durable_json(start)
-            start = self.machine.loaded(start)
+        start, given = self.start()
         try:
             return self._vector(self._trace(start, acts, branches), given, why)
-        except (NoQuestion, NoAnswer, EvaluationError) as problem:
+        except REFUSALS as problem:
             self._refuse(problem)
             return None
+
+    def traced(self, trace: Trace, given: Json, why: Why) -> Vector | None:
+        """A vector of a trace whose states are known; `given` leads to the first."""
+        try:
+            return self._vector(trace, given, why)
+        except REFUSALS as problem:
+            self._refuse(problem)
+            return None
+
+    def start(self) -> tuple[State, Json]:
+        """Where traces of the instance begin, and what a question gives to get there."""
+        start = self.machine.initial()
+        if not self.machine.instance.starts:
+            return start, None
+        return self.machine.loaded(start), self.machine.durable_json(start)
 
     def loaded(self, step: Step, why: Why) -> Vector | None:
         """The vector of one transition: its state is loaded, or where loading would forget
         something (volatile state), reached by the operations on its path."""
-        again = self.machine.loaded(step.state)
-        shown = [v.name for v in self.machine.variables if v.kind != "ghost"]
         try:
-            if all(again[name] == step.state[name] for name in shown):
-                given = self.machine.durable_json(step.state)
-                return self._vector([(again, (step.operation, step.args))], given, why)
+            if self.last is None or self.last.state != step.state:
+                self.last = self._load(step.state)
+            if self.last.run is not None:
+                return self._of_loaded(self.last, self.last.run, step, why)
             acts = (*step.path(), (step.operation, step.args))
-        except (NoQuestion, NoAnswer, EvaluationError) as problem:
+        except REFUSALS as problem:
             self._refuse(problem)
             return None
         return self.walk(acts, why)
 
-    def _trace(
-        self, start: State, acts: Sequence[Act], branches: Sequence[str]
-    ) -> list[tuple[State, Act]]:
+    def _load(self, state: State) -> Loaded:
+        """A state as a question's given one, if nothing is lost when it is loaded."""
+        again = self.machine.loaded(state)
+        shown = [v.name for v in self.machine.variables if v.kind != "ghost"]
+        if any(again[name] != state[name] for name in shown):
+            return Loaded(state, None, None, [])
+        given = self.machine.durable_json(state)
+        places = observed_places(self.machine, again)
+        return Loaded(state, given, begin(self.machine, given), places)
+
+    def _of_loaded(self, loaded: Loaded, run: Run, step: Step, why: Why) -> Vector:
+        trace = [(run.state, (step.operation, step.args))]
+        question = ask(self.model, self.machine, trace, loaded.given, loaded.places)
+        return Vector(question, self.answers.answer(question, run), why)
+
+    def _trace(self, start: State, acts: Sequence[Act], branches: Sequence[str]) -> Trace:
         """Each act with the state it is done in, along the outcomes that `branches` names (the
         first outcome, where it names none)."""
         trace: list[tuple[State, Act]] = []
@@ -91,13 +140,13 @@ class Planner:
         for number, (operation, args) in enumerate(acts):
             trace.append((state, (operation, args)))
             wanted = branches[number] if number < len(branches) else ""
-            found = self.outcomes(state, operation, args)
+            found = self.answers.outcomes(state, operation, args)
             state = next((o.state for o in found if o.branch == wanted), found[0].state)
         return trace
 
-    def _vector(self, trace: Sequence[tuple[State, Act]], given: Json, why: Why) -> Vector:
+    def _vector(self, trace: Trace, given: Json, why: Why) -> Vector:
         question = ask(self.model, self.machine, trace, given)
-        return Vector(question, answer(self.machine, question, self.outcomes), why)
+        return Vector(question, self.answers.answer(question), why)
 
     def _refuse(self, problem: Exception) -> None:
         reason = f"{type(problem).__name__}: {problem}"

@@ -70,14 +70,19 @@ def observed_places(machine: Machine, state: State) -> list[Place]:
 
 
 def ask(
-    model: Model, machine: Machine, trace: Sequence[tuple[State, Act]], given: Json
+    model: Model,
+    machine: Machine,
+    trace: Sequence[tuple[State, Act]],
+    given: Json,
+    first: list[Place] | None = None,
 ) -> Question:
     """The question that repeats `trace`: each act with the state it was done in. The first state
-    is the one that `given` leads to."""
+    is the one that `given` leads to; `first` are its `observed_places`, if they are known."""
     seen: list[list[Place]] = []
     calls: list[Call] = []
     for state, (operation, args) in trace:
-        seen.append(observed_places(machine, state))
+        known = first is not None and not seen
+        seen.append(first if first and known else observed_places(machine, state))
         params = machine.operations[operation].params
         built = {
             p.name: _argument(p.type, value, seen, machine)
@@ -131,7 +136,7 @@ def _counter(kind: t.Counter, value: int, seen: list[list[Place]], machine: Mach
         if not kind.ordered or value > max(issued, default=-1):
             return {"never_issued": True}
         # Older than all that the given state holds: a number as good as any.
-        if value < min(p.value for p in seen[0] if p.kind == kind):
+        if value < min((p.value for p in seen[0] if p.kind == kind), default=0):
             return to_json(kind, value, machine.universe)
         raise NoQuestion(f"no observation shows {kind.name} {value}")
     for place in seen[-1]:

@@ -1,0 +1,83 @@
+"""A vector on its way into a suite: its parts as canonical text, cheap to sort, send and merge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from charter.formats import canonical
+from charter.formats.vector import SOURCES, Vector, Why, read_why
+
+FIRST = ("scenario", "witness", "solver", "mutant", "exploration", "random")
+"""Of a question that several sources ask, the reason that counts."""
+assert sorted(FIRST) == sorted(SOURCES)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The id, the digest of the answer, and question, answer and why as canonical text."""
+
+    id: str
+    digest: str
+    question: str
+    answer: str
+    why: str
+
+    @staticmethod
+    def of(vector: Vector) -> Record:
+        """The record of a vector."""
+        question = canonical.text(vector.question.json())
+        identity = canonical.text_digest(question)
+        answer = vector.answer.json(identity)
+        assert isinstance(answer, dict)
+        why = canonical.text(vector.why.json())
+        return Record(identity, str(answer["digest"]), question, canonical.text(answer), why)
+
+    def reasons(self) -> Why:
+        """Why it is asked."""
+        return read_why(json.loads(self.why))
+
+    def line(self) -> str:
+        """The line of the suite, without its newline."""
+        return f'{{"answer":{self.answer},"question":{self.question},"why":{self.why}}}'
+
+    def digest_line(self) -> str:
+        """What it adds to the digest of its suite (charter.formats.suite.digest_line)."""
+        return f"{self.id} {self.digest} {canonical.text_digest(self.why)}"
+
+
+def packed(record: Record) -> str:
+    """A record on one line; JSON has no raw tabs."""
+    parts = (record.id, record.digest, record.question, record.answer, record.why)
+    return "\t".join(parts) + "\n"
+
+
+def unpacked(line: str) -> Record:
+    """The inverse of `packed`."""
+    identity, digest, question, answer, why = line.rstrip("\n").split("\t")
+    return Record(identity, digest, question, answer, why)
+
+
+def merged(records: Iterable[Record]) -> Iterator[Record]:
+    """Records in the order of their ids, with those of one question joined."""
+    held: Record | None = None
+    for record in records:
+        if held is not None and held.id == record.id:
+            held = _joined(held, record)
+            continue
+        if held is not None:
+            yield held
+        held = record
+    if held is not None:
+        yield held
+
+
+def _joined(one: Record, other: Record) -> Record:
+    """One record with the reasons of both: obligations and purpose of the source that goes first,
+    then what the other adds to the obligations."""
+    first, second = sorted(
+        (one.reasons(), other.reasons()), key=lambda why: (FIRST.index(why.source), why.title)
+    )
+    both = tuple(dict.fromkeys((*first.obligations, *second.obligations)))
+    return replace(one, why=canonical.text(replace(first, obligations=both).json()))

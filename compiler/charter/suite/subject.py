@@ -1,0 +1,139 @@
+"""What a suite is about: one component of a protocol in one variant, and where its models are."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from charter import driver
+from charter.formats.suite import Manifest, Models
+from charter.ir import nodes as n
+from charter.source import Source
+
+PACKAGE = "charter_models"
+ALL_ENTRIES = "all_entries"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """An overlay of the component: its name, its file, and the target that it is of."""
+
+    name: str
+    target: str
+    source: Source
+    entries: tuple[n.OverlayEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """`sources` are named as the models in generated/ name them; `folder` holds what searches
+    found ("" for none)."""
+
+    sources: tuple[Source, ...]
+    model: n.Model
+    component: n.Component
+    overlays: tuple[Overlay, ...] = ()
+    canaries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def spec_digest(self) -> str:
+        """SPEC_DIGEST of the model."""
+        variant = self.model.variant
+        return digest(self.sources, *((variant, "") if variant else ()))
+
+    def manifest(self, counts: Mapping[str, int]) -> Manifest:
+        """A manifest without vectors."""
+        return Manifest(
+            digest="",
+            protocol=self.model.protocol,
+            variant=self.model.variant,
+            component=self.component.name,
+            spec_digest=self.spec_digest,
+            vectors=0,
+            models=self.models(),
+            canaries=self.canaries,
+            counts=counts,
+        )
+
+    def models(self) -> Models:
+        """The modules that a judge needs."""
+        protocol, component = self.model.protocol, self.component.name
+        variant = self.model.variant
+        kind = "variants" if variant else ""
+        overlays: dict[str, dict[str, str]] = {}
+        for overlay in () if variant else self.overlays:
+            inside = f"overlays/{overlay.target}"
+            names = {e.name: e.name for e in overlay.entries} | {"": ALL_ENTRIES}
+            overlays[overlay.name] = {
+                entry: module_name(protocol, component, inside, module)
+                for entry, module in names.items()
+            }
+        mutants = {
+            name: module_name(protocol, component, "mutants", f"{variant}_{name}".lstrip("_"))
+            for name in self.canaries
+        }
+        return Models(module_name(protocol, component, kind, variant), overlays, mutants)
+
+
+def subject(sources: Sequence[Source], variant: str, component: str = "") -> Subject:
+    """A component (the first, unless named) in a variant. Raises `Refused` or KeyError."""
+    model = driver.compile_sources(sources, driver.Choice(variant=variant))
+    chosen = [c for c in model.components if component in ("", c.name)]
+    if not chosen:
+        raise KeyError(component)
+    return Subject(tuple(sources), model, chosen[0])
+
+
+def digest(sources: Sequence[Source], *selection: str) -> str:
+    """Identifies a charter's text and the edits applied to it: 20 hex digits."""
+    parts = [*(f"{s.name}\0{s.text}" for s in sources), *selection]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
+
+
+def module_name(protocol: str, component: str, kind: str = "", name: str = "") -> str:
+    """The Python module of a model; `kind` is "", "variants", "mutants" or "overlays/<target>"."""
+    package = protocol.replace(".", "_")
+    if not kind:
+        return f"{PACKAGE}.{package}.{component}"
+    head, _, target = kind.partition("/")
+    if target:
+        return f"{PACKAGE}.{package}_{head}.{target.replace('-', '_')}.{name}"
+    return f"{PACKAGE}.{package}_{head}.{name}.{component}"
+
+
+def find_root(path: Path) -> Path | None:
+    """The project that a charter lies in: the nearest folder above with spec/ and generated/."""
+    for folder in path.resolve().parents:
+        if (folder / "spec").is_dir() and (folder / "generated").is_dir():
+            return folder
+    return None
+
+
+def renamed(sources: Sequence[Source], root: Path | None) -> tuple[Source, ...]:
+    """Sources with names relative to the project, so that digests do not depend on the caller."""
+    if root is None:
+        return tuple(sources)
+    return tuple(Source(_relative(source.name, root), source.text) for source in sources)
+
+
+def _relative(name: str, root: Path) -> str:
+    whole = Path(name).resolve()
+    return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else name
+
+
+def overlays_in(root: Path, protocol: str, component: str) -> tuple[Overlay, ...]:
+    """The overlays of a component that lie beside the adapters. Raises `Refused`."""
+    found: list[Overlay] = []
+    for path in sorted((root / "conformance" / "adapters").glob("*/overlay.charter")):
+        text = path.read_text(encoding="utf-8")
+        of = re.search(r"^overlay\s+(\w+)\s+of\s+(\w+)", text, re.MULTILINE)
+        named = re.search(r"^protocol\s+(\S+)", text, re.MULTILINE)
+        if of is None or named is None or (named[1], of[2]) != (protocol, component):
+            continue
+        source = Source(path.relative_to(root).as_posix(), text)
+        entries = driver.overlay_entries((source,))
+        found.append(Overlay(of[1], path.parent.name, source, entries))
+    return tuple(found)

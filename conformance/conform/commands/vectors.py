@@ -1,0 +1,70 @@
+"""`conform vectors`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from charter import api
+from charter.formats.canonical import Json
+from conform.errors import ConformError
+from conform.progress import tasks
+from conform.terminal import columns, number, out, out_json
+
+EXAMPLES = """examples:
+  conform vectors spec/kafka
+  conform vectors spec/kafka --profile full
+  conform vectors spec/kafka --profile full --variant pre_kip_966
+  conform vectors spec/kafka --search
+
+The small suite (smoke) also lies in generated/, where `conform generate` keeps it fresh. --search
+looks anew for what both suites replay: questions that cover obligations, by exploration and by the
+solver, and proofs of what nothing can cover; both go into the folder found/ beside the charter.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument("--profile", choices=("smoke", "full"), default="smoke")
+    parser.add_argument("--variant", default="", help="a variant of the charter")
+    parser.add_argument("--component", default="", help="the component (default: the first)")
+    parser.add_argument("--search", action="store_true", help="search for more questions first")
+    parser.add_argument("--out", type=Path, help="folder of the suite (default: build/suites/...)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    wanted = api.SuiteRequest(
+        charter=arguments.charter,
+        variant=arguments.variant,
+        component=arguments.component,
+        profile=arguments.profile,
+        search=arguments.search,
+        out=arguments.out,
+    )
+    try:
+        with tasks("vectors") as progress:
+            made = api.make_suite(wanted, progress)
+    except api.Unreadable as error:
+        raise ConformError(str(error)) from None
+    if arguments.json:
+        out_json(made)
+    else:
+        show(made)
+    return 0
+
+
+def show(made: dict[str, Json]) -> None:
+    """What was made, for a person."""
+    counts = made["counts"]
+    assert isinstance(counts, dict)
+    rows = [["vectors", _number(made["vectors"])]]
+    rows += [[name.replace("_", " "), _number(value)] for name, value in sorted(counts.items())]
+    rows.append(["digest", str(made["digest"])])
+    out(columns(rows))
+    out(f"suite: {made['folder']}")
+
+
+def _number(value: Json) -> str:
+    assert isinstance(value, int)
+    return number(value)
