@@ -204,7 +204,7 @@ class Follower:
             self._go_on(*explained[names[0]], seen)
         else:
             self._go_on(self.siblings.charter, candidates, seen)
-        return Judged(False, (), expected, tuple(name or "several entries" for name in names))
+        return Judged(False, (), expected, tuple(name or "several_entries" for name in names))
 
     def _explains(
         self, sibling: Model, operation: str, args: dict[str, Json], seen: _Seen

@@ -12,6 +12,8 @@ from conform.report.sections import Entry
 LISTED = 200
 PAGES = 6
 NEW = "new"
+TOGETHER = "several_entries"
+"""What the judge calls a deviation that only more than one entry together explain."""
 _SEVERITIES = ("fault", "state", "image", "reply")
 
 
@@ -62,6 +64,8 @@ class Finding:
         """The class of the overlay's entry, or `new`."""
         if self.new:
             return NEW
+        if self.name == TOGETHER:
+            return TOGETHER
         return self.entry.kind if self.entry else "explained"
 
     @property

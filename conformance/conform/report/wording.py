@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from charter.formats.verdict import JUDGED
-from conform.report.findings import Finding
+from conform.report.findings import TOGETHER, Finding
 from conform.report.runs import Run, mapping
 
 VERDICTS: Mapping[str, str] = {
@@ -27,6 +27,7 @@ CLASSES: Mapping[str, str] = {
     "documented_difference": "documented difference: the implementation's documentation says so",
     "known_defect": "known defect: reported to those who make it",
     "suspected_defect": "suspected defect: the texts forbid it",
+    "several_entries": "explained by more than one entry of the overlay together",
     "explained": "explained by an entry of the overlay",
 }
 SEVERITIES: Mapping[str, str] = {
@@ -84,7 +85,8 @@ def claim(run: Run) -> Claim:
     if not count:
         return Claim("void", "nothing judged", "No vector was judged, so nothing is claimed.")
     if known:
-        entries = sum(1 for name in run.counts("by_entry").values() if name)
+        entries = sum(count > 0 for name, count in run.counts("by_entry").items()
+                      if name != TOGETHER)  # fmt: skip
         covered = plural(entries, "entry", "entries")
         measured += f", {plural(known, 'divergence')} explained by {covered} of the overlay"
     if run.about.get("limit"):
