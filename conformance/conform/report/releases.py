@@ -124,7 +124,7 @@ def _compared(left: Reading, right: Reading) -> Compared:
             first[item.group] = item
     groups = [Group(first[name], count, _findings(first[name].id, (left, right)))
               for name, count in counts.most_common()]  # fmt: skip
-    groups.sort(key=lambda group: (_rank(group.example), -group.count))
+    groups.sort(key=lambda group: (*_rank(group.example)[:2], -group.count, group.example.id))
     kinds = tuple((a, b, count) for (a, b), count in found.kinds.most_common())
     return Compared(left.run, right.run, found.both, found.differing, found.only, kinds,
                     tuple(groups[:_GROUPS]), max(0, len(groups) - _GROUPS))  # fmt: skip
