@@ -33,7 +33,8 @@ class Case:
 class Finding:
     """All deviations that one overlay entry explains, or that have one cause and no explanation.
 
-    `entry` is None for a new one, and for an entry that sections.json does not know.
+    `entry` is None for a new one, and for an entry that sections.json does not know. `loaded` are
+    the vectors that start from a given state.
     """
 
     id: str
@@ -48,6 +49,15 @@ class Finding:
     causes: Counter[str] = field(default_factory=Counter)
     also: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
+    loaded: set[str] = field(default_factory=set)
+
+    @property
+    def from_initial(self) -> Case | None:
+        """The shortest vector that loads no state, if the shortest of all does."""
+        ordered = self.ordered
+        if ordered[0].id not in self.loaded:
+            return None
+        return next((case for case in ordered if case.id not in self.loaded), None)
 
     @property
     def title(self) -> str:
@@ -107,7 +117,9 @@ def findings(run: Run) -> tuple[Finding, ...]:
         finding.paths.update(paths)
     labels = run.labels({name for finding in found.values() for name in finding.cases})
     for finding in found.values():
-        finding.labels.update(labels[name] for name in finding.cases if name in labels)
+        known = {name: labels[name] for name in finding.cases if name in labels}
+        finding.labels.update(label for label, _ in known.values())
+        finding.loaded.update(name for name, (_, loaded) in known.items() if loaded)
     return tuple(sorted(found.values(), key=_rank))
 
 

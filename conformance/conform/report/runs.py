@@ -115,10 +115,16 @@ class Run:
             found[str(row["id"])] = question, read_why(orjson.loads(str(row["why"])))
         return found
 
-    def labels(self, ids: Collection[str]) -> dict[str, str]:
-        """For some vectors, whether they can happen in a system; nothing without the suite."""
-        rows = self._suite_rows(["id", "why"], ids)
-        return {str(row["id"]): str(orjson.loads(str(row["why"]))["label"]) for row in rows}
+    def labels(self, ids: Collection[str]) -> dict[str, tuple[str, bool]]:
+        """For some vectors, whether they can happen in a system, and whether they start from a
+        given state; nothing without the suite."""
+        return {
+            str(row["id"]): (
+                str(orjson.loads(str(row["why"]))["label"]),
+                "load" in str(row["needs"]).split(),
+            )
+            for row in self._suite_rows(["id", "why", "needs"], ids)
+        }
 
     def _suite_rows(self, columns: list[str], ids: Collection[str]) -> list[dict[str, Json]]:
         files = sorted(self.suite.glob("bucket=*/part-0.parquet")) if self.suite else []

@@ -91,7 +91,8 @@ def _image_rows(observed: Mapping[str, Json], ordered: frozenset[str]) -> tuple[
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of a vector. Step 0 is the state before the first operation. `state` is None where
-    nothing was observed. `status`: `start`, `allowed`, `deviates`, `not judged`."""
+    nothing was observed. `status`: `start` (or
+    `loaded`), `allowed`, `deviates`, `not judged`."""
 
     number: int
     operation: str
@@ -107,12 +108,16 @@ class Step:
 
     @property
     def call(self) -> str:
-        return call_text(self.operation, self.args) if self.operation else "the start"
+        return call_text(self.operation, self.args) if self.operation else self._start
 
     @property
     def short_call(self) -> str:
         """The operation with the values that its references stand for."""
-        return call_text(self.operation, self.resolved) if self.operation else "the start"
+        return call_text(self.operation, self.resolved) if self.operation else self._start
+
+    @property
+    def _start(self) -> str:
+        return "a given state, loaded" if self.status == "loaded" else "the start"
 
     @property
     def answered(self) -> str:
@@ -284,7 +289,9 @@ def _step(
     if deviation:
         reply, state = deviation.observed.get("reply"), deviation.observed.get("observation")
     judged = number < len(branches)
-    status = "start" if number == 0 else "allowed" if judged else "not judged"
+    status = "allowed" if judged else "not judged"
+    if number == 0:
+        status = "loaded" if question and question.given is not None else "start"
     fields: tuple[Row, ...] = ()
     if deviation:
         fields = deviation.differing(ordered)

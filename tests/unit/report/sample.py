@@ -80,7 +80,7 @@ def renamed(pairs):
 VECTORS = {
     "state": vector(5, "S1-E1 last replica standing"),
     "longer": vector(5, "longer", calls=(*CALLS[:4], Call("register", {"broker": "b1"}))),
-    "known": vector(4, label="possible in cluster"),
+    "known": vector(4, label="possible in cluster", given={"partition": {"t1": None}}),
     "conforms": vector(3),
     "fault": vector(2, HOSTILE),
     "unsupported": vector(1),

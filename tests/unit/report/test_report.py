@@ -129,6 +129,14 @@ def test_finding_shows_the_shortest_vector_its_step_and_the_command(site):
     assert "svg" in page.landmarks
 
 
+def test_finding_says_from_which_state_its_vectors_start(site):
+    loaded, initial = (finding(site, name).text for name in ("last_known_leader", "new-cccccccccc"))
+    assert "no vector of this finding starts from the initial one" in loaded
+    assert "a loaded state 4 4" in loaded
+    assert "loaded" not in initial
+    assert "the initial state 5 5" in initial
+
+
 def test_finding_of_an_open_environment_says_so(site):
     assert "Can it happen in a cluster? not shown" in finding(site, "new-cccccccccc").text
 
