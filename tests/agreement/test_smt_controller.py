@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -31,7 +32,7 @@ def test_z3_allows_the_same_outcomes_when_transitions_are_sampled(
     instance: str, samples: int
 ) -> None:
     chosen = next(i for i in kafka().instances if i.name == instance)
-    machine = Machine.of(kafka(), chosen)
+    machine = Machine.of(kafka(), replace(chosen, only=()))
     agreement, rng = Agreement.of(machine), Random(samples)
     operations = sorted(machine.operations)
     taken = 0

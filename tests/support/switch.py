@@ -73,6 +73,7 @@ stepwise turns_stay of lamp: turn == turn'
 witness two_uses of lamp: uses >= 2 and took switch/darkens
 
 instance small of lamp { Person = 3  most = 2 }
+instance timid of lamp { Person = 3  most = 2  only switch if not force and turn_seen == turn }
 
 mutant unlimited in small { drop branch lamp.befriend/full } caught by few
 mutant forgets_owner in small {
@@ -88,9 +89,9 @@ def switch(mutant: str = "") -> n.Model:
     return api.load_text(SWITCH, api.Selection(mutant=mutant))
 
 
-def machine(model: n.Model) -> Machine:
-    """Its only instance."""
-    return Machine.of(model, model.instances[0])
+def machine(model: n.Model, instance: str = "small") -> Machine:
+    """One of its instances."""
+    return Machine.of(model, next(i for i in model.instances if i.name == instance))
 
 
 def prop(model: n.Model, name: str) -> n.Property:

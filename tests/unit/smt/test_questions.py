@@ -78,6 +78,14 @@ def test_a_run_leads_to_an_obligation_when_it_depends_on_volatile_state() -> Non
     assert found.steps[-1].reply == ("rejected", "UNSURE")
 
 
+def test_a_run_keeps_to_what_an_instance_offers_when_it_restricts_arguments() -> None:
+    goals = (Takes("switch/stale"), Takes("switch/lights"))
+    found = reach(machine(switch(), "timid"), goals, 4)
+    assert found[0] == Beyond("takes switch/stale", 4)
+    assert isinstance(found[1], Trace)
+    assert [step.branch for step in found[1].steps] == ["befriend/added", "switch/lights"]
+
+
 def test_a_goal_stays_open_when_the_limit_is_too_small() -> None:
     (found,) = reach(machine(switch()), (Takes("switch/darkens"),), 2, rlimit=1)
     assert isinstance(found, Open)

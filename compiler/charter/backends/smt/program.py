@@ -28,8 +28,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The encoding. `step` holds of exactly the transitions that stay inside the instance and on
-    which everything evaluated is defined."""
+    """The encoding. `step` holds of exactly the transitions that the instance offers, that stay
+    inside it, and on which everything evaluated is defined."""
 
     machine: Machine
     component: n.Component
@@ -139,6 +139,7 @@ def build(machine: Machine, component: n.Component, encoder: Encoder) -> Program
             for name, value in branch.after.items():
                 chain[name] = layout.choose(here, value, chain.get(name, value))
     parts.append(terms.or_(*took.values()))
+    parts += _offered(machine, encoder, operations, view)
     for variable in state:
         name = variable.name
         parts.append(layout.inside(variable.type, after[name]))
@@ -148,6 +149,23 @@ def build(machine: Machine, component: n.Component, encoder: Encoder) -> Program
     return Program(
         machine, component, encoder, before, after, operations, selector, took, inside, step
     )
+
+
+def _offered(
+    machine: Machine, encoder: Encoder, operations: tuple[OperationCode, ...], view: View
+) -> list[Term]:
+    """That a call keeps to what the instance says of arguments; where that has no value the
+    instance does not offer the call."""
+    terms, parts = encoder.terms, []
+    for name, condition in machine.instance.only:
+        for code in operations:
+            if code.name == name:
+                declared = machine.operations[name].params
+                names = {p.name: sym for p, sym in zip(declared, code.params, strict=True)}
+                value, defined = encoder.truth(condition, view, names)
+                called = terms.or_(*(view.took[b.name] for b in code.branches))
+                parts.append(terms.implies(called, terms.and_(value, defined)))
+    return parts
 
 
 def possible(terms: Terms, operation: OperationCode, branch: BranchCode) -> Term:
