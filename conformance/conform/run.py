@@ -24,9 +24,10 @@ from conform.engine import inline
 from conform.engine.bucket import empty_bucket
 from conform.engine.context import Context
 from conform.errors import BadRun, BadSuite, UnknownTarget, Untrustworthy
+from conform.importing import item_of
 from conform.progress import bar
 from conform.store import RunFolder
-from conform.suites import Suite, item_of, open_suite
+from conform.suites import Suite, open_suite
 from conform.targets import Prepared, Target, prepare, target
 
 Engine = Literal["spark", "inline"]

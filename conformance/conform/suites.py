@@ -24,19 +24,18 @@ from charter.formats.suite import (
     LINES,
     MANIFEST,
     Manifest,
-    digest_line,
     lines_digest,
-    read_lines,
     read_manifest,
 )
 from charter.formats.vector import Vector, read_vector
 from conform.assess import Item
 from conform.errors import BadSuite, CannotWrite
-from conform.judge import ways
+from conform.importing import Imported, import_line, import_value
 from conform.tables import SUITE, Rows
 
 KEPT = 3
 _ROWS = 20_000
+_HELD = 500
 _SUITES = "suites-1"
 _COLUMNS = ["id", "question", "answer", "why", "needs", "ways"]
 _TEXTS = ("question", "answer", "why", "ways")
@@ -81,6 +80,8 @@ class Suite:
         return vector_of(found[0])
 
     def _possible(self, start: str) -> list[int]:
+        if not start or set(start) - set("0123456789abcdef"):
+            return []
         if len(start) >= 8:
             return [bucket_of(start, self.buckets)]
         return list(range(self.buckets))
@@ -99,23 +100,6 @@ def vector_of(item: Item) -> Vector:
         "why": orjson.loads(item.why),
     }
     return read_vector(value, f"vector {item.id}")
-
-
-def item_of(vector: Vector) -> Item:
-    """A vector as the engine moves it."""
-    whole = vector.json()
-    assert isinstance(whole, dict)
-    texts = [orjson.dumps(whole[name], option=orjson.OPT_SORT_KEYS) for name in _TEXTS[:3]]
-    few = orjson.dumps(ways(orjson.loads(texts[1])))
-    return Item(vector.id, texts[0], texts[1], texts[2], needs(vector), few)
-
-
-def needs(vector: Vector) -> str:
-    """What a target must offer for this vector."""
-    names = {call.operation for call in vector.question.operations}
-    if vector.question.given is not None:
-        names.add("load")
-    return " ".join(sorted(names))
 
 
 def batch_items(batch: pa.RecordBatch) -> Iterator[Item]:
@@ -188,29 +172,60 @@ def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
 
 
 def _write_buckets(folder: Path, manifest: Manifest, scratch: Path, buckets: int) -> None:
-    rows = [Rows(SUITE) for _ in range(buckets)]
     lines = []
-    for vector in _vectors(folder):
-        item = item_of(vector)
-        bucket = bucket_of(item.id, buckets)
-        texts = [text.decode() for text in (item.question, item.answer, item.why)]
-        obligations = list(vector.why.obligations)
-        rows[bucket].add(item.id, bucket, *texts, obligations, item.needs, item.ways.decode())
-        lines.append(digest_line(vector))
+    with _Buckets(scratch, buckets) as stored:
+        for found in _vectors(folder):
+            stored.add(found)
+            lines.append(found.line)
     if len(lines) != manifest.vectors or lines_digest(lines) != manifest.digest:
         raise BadVector(
             f"{folder}: {len(lines)} vectors that are not those of the manifest"
             f" ({manifest.vectors}, digest {manifest.digest}); was a file cut off?"
         )
-    for bucket, held in enumerate(rows):
-        target = scratch / f"bucket={bucket:04d}"
-        target.mkdir()
-        pa.parquet.write_table(held.table(), target / "part-0.parquet", compression="zstd")
 
 
-def _vectors(folder: Path) -> Iterator[Vector]:
-    if (folder / LINES).exists():
-        yield from read_lines(folder / LINES)
+class _Buckets:
+    """The files of a suite that is being stored; few rows of each are held in memory."""
+
+    def __init__(self, scratch: Path, buckets: int) -> None:
+        self.rows = [Rows(SUITE) for _ in range(buckets)]
+        self.writers = []
+        for bucket in range(buckets):
+            place = scratch / f"bucket={bucket:04d}"
+            place.mkdir()
+            path = place / "part-0.parquet"
+            self.writers.append(pa.parquet.ParquetWriter(path, SUITE, compression="zstd"))
+
+    def add(self, found: Imported) -> None:
+        item = found.item
+        bucket = bucket_of(item.id, len(self.rows))
+        texts = [text.decode() for text in (item.question, item.answer, item.why)]
+        obligations: list[str] = list(found.obligations)
+        rows = self.rows[bucket]
+        rows.add(item.id, bucket, *texts, obligations, item.needs, item.ways.decode())
+        if len(rows) >= _HELD:
+            self._flush(bucket)
+
+    def _flush(self, bucket: int) -> None:
+        self.writers[bucket].write_table(self.rows[bucket].table())
+        self.rows[bucket] = Rows(SUITE)
+
+    def __enter__(self) -> _Buckets:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for bucket, writer in enumerate(self.writers):
+            self._flush(bucket)
+            writer.close()
+
+
+def _vectors(folder: Path) -> Iterator[Imported]:
+    path = folder / LINES
+    if path.exists():
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield import_line(line, f"{path}:{number}")
         return
     files = sorted(folder.glob("**/*.parquet"))
     if not files:
@@ -219,7 +234,7 @@ def _vectors(folder: Path) -> Iterator[Vector]:
         for batch in _batches(path, list(_TEXTS[:3])):
             for row in batch.to_pylist():
                 value = {name: _parsed(row[name], path) for name in _TEXTS[:3]}
-                yield read_vector(value, f"{path}: a vector")
+                yield import_value(value, f"{path}: a vector")
 
 
 def _parsed(text: object, path: Path) -> Json:

@@ -170,7 +170,7 @@ def test_rejudge_against_a_changed_charter_finds_the_changed_rule(
     write_toy_suite(changed, 120, model=keeps_leader)
     for place, exit_code in zip(runs, (1, 0), strict=True):
         out = tmp_path / f"{place.name}-again"
-        code, said, _ = conform("rejudge", place, "--suite", changed, "--out", out)
+        _, said, _ = conform("rejudge", place, "--suite", changed, "--out", out)
         after = json.loads((out / "summary.json").read_text())
         assert bool(after["deviations"]) == bool(exit_code)
         assert ("expire/expired" in said) == bool(exit_code)

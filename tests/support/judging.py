@@ -8,8 +8,8 @@ from tests.support.toy import charter, keeps_leader
 from conform.connect.base import Deadlines, Start
 from conform.connect.stdio import StdioConnection
 from conform.follow import Siblings
+from conform.importing import item_of
 from conform.session import Session
-from conform.suites import item_of
 from conform.targets import python_path
 
 QUICK = Deadlines(hello=20.0, batch=2.0, one=1.0)

@@ -11,9 +11,9 @@ from charter.formats.verdict import Kind
 from conform.commands.overlay import releases_of
 from conform.differ import paths
 from conform.engine.single import Replayed, Shown, replay
+from conform.importing import item_of
 from conform.relabel import key
 from conform.run import Chosen, Wanted, choose
-from conform.suites import item_of
 from conform.terminal import out, out_json
 
 EXAMPLES = """examples:

@@ -16,8 +16,8 @@ from charter.formats.verdict import Kind
 from conform.assess import assess
 from conform.connect.base import Asked
 from conform.connect.direct import DirectConnection
+from conform.importing import item_of
 from conform.judge import Judge, ways
-from conform.suites import item_of
 from conform.walk import Batch, shows_part
 
 REGISTER = ("register", {"node": "n1"})
