@@ -22,7 +22,10 @@ TOP: Final = {
 }
 BLOB_BYTES: Final = 400_000
 GENERATED_BYTES: Final = 2_000_000
-ENTRY_POINTS: Final = {"conform.cli", "conform.sdk", "conform.reference_adapter"}
+# Started by name, or there for others: authors of adapters, and whoever judges in one process.
+ENTRY_POINTS: Final = {
+    *("conform.cli", "conform.sdk", "conform.reference_adapter", "conform.connect.direct"),
+}
 
 
 def test_the_top_level_is_the_customers_when_listed() -> None:

@@ -13,7 +13,10 @@ import pytest
 from tests.tidy.house import ROOT
 
 ROOTS: Final = ("compiler", "conformance", "generated")
-LINT: Final = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True, no_logo=True))"
+LINT: Final = (
+    "import sys; from importlinter.cli import lint_imports;"
+    " sys.exit(lint_imports(no_cache=True, no_logo=True))"
+)
 BREACHES: Final = {
     "storeys": ("compiler/charter/ir/types.py", "import charter.check.checker"),
     "strangers": (

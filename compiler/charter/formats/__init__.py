@@ -1,0 +1,1 @@
+"""What leaves the house: vectors, values, adapter messages, verdicts. Standard library only."""

@@ -1,0 +1,1 @@
+"""Core: the typed tree behind the check, with its types, its validator and its obligations."""

@@ -1,0 +1,1 @@
+"""What core means: values, the definition, machines, scenarios, coverage."""

@@ -1,4 +1,4 @@
-"""Scenarios: named traces followed on the definition, each expectation narrowing what is possible."""
+"""Scenarios: named traces followed on the definition; each expectation narrows what is possible."""
 
 from __future__ import annotations
 

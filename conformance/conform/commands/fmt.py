@@ -7,8 +7,6 @@ from difflib import unified_diff
 from pathlib import Path
 
 from charter import api
-from charter.diagnostics import Refused
-from charter.source import Source
 from conform.errors import ConformError
 from conform.terminal import out, out_json, say
 
@@ -17,8 +15,8 @@ EXAMPLES = """examples:
   conform fmt spec/kafka --check
   conform fmt one.charter --diff
 
-Exit code 0: nothing to do, or done; 1: with --check or --diff a file is not formatted, or a file has
-syntax errors (it is left as it is); 2: a file cannot be read or written.
+Exit code 0: nothing to do, or done; 1: with --check or --diff a file is not formatted, or a file
+has syntax errors (it is left as it is); 2: a file cannot be read or written.
 """
 
 
@@ -39,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     for source in sources:
         try:
             text = api.formatted(source)
-        except Refused as refused:
+        except api.Refused as refused:
             broken.append(source.name)
             for item in refused.diagnostics:
                 say(item.show())
@@ -56,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if broken or (changed and (arguments.check or arguments.diff)) else 0
 
 
-def _settle(source: Source, text: str, arguments: argparse.Namespace) -> None:
+def _settle(source: api.Source, text: str, arguments: argparse.Namespace) -> None:
     """Show or write the formatted text of one file."""
     if arguments.diff:
         lines = unified_diff(

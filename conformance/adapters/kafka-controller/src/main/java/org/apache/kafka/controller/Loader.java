@@ -163,7 +163,7 @@ final class Loader {
         replicas.forEach(replica -> directories.add(UNASSIGNED));
         Reflect.optional(record, "setDirectories", directories);
         // The controller writes them in the order of a HashSet and compares them in their order.
-        Reflect.optional(record, "setEligibleLeaderReplicas", 
+        Reflect.optional(record, "setEligibleLeaderReplicas",
             orNull(new ArrayList<>(new HashSet<>(names.brokers(partition.get("elr"))))));
         Reflect.optional(record, "setLastKnownElr", orNull(names.brokers(partition.get("last_known_elr"))));
         commit(record);
