@@ -121,6 +121,4 @@ class Ranking:
     inner: Type
 
 
-Type = (
-    Bool | Int | Sort | Counter | Enum | Option | Record | Union | Set | Map | Seq | Ranking
-)
+Type = Bool | Int | Sort | Counter | Enum | Option | Record | Union | Set | Map | Seq | Ranking
