@@ -18,12 +18,12 @@ from conform.report.matrix import Cell, Reading, cell, matrix, reading
 from conform.report.runs import Run, open_runs
 from conform.report.sections import Rule
 from conform.report.shapes import Picture
-from conform.report.site import Site, safe_name
+from conform.report.site import STYLE, Site, safe_name
 from conform.report.spacetime import spacetime
 from conform.report.statepicture import state_picture
 from conform.report.traces import Step, Trace, read_traces
 
-_OURS = ("index.html", "compare.html", "summary.md", "style.css", "runs")
+_OURS = ("index.html", "compare.html", "summary.md", STYLE, "runs")
 _REASONS = 60
 
 
@@ -59,13 +59,14 @@ def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Writ
     """Write the report of finished runs into `out`, in the order in which the runs are given.
 
     `sections` is a sections.json to use for all runs; without it each run's own is used, found
-    beside the model that the suite names. Pages of an earlier report in `out` are replaced.
-    Raises `BadRun` and `CannotWrite`. What it returns says whether the report is withheld.
+    beside the model that the suite names. An earlier report in `out` is replaced.
+    Raises `BadRun`, and `CannotWrite` also where `out` holds something else. What it returns says
+    whether the report is withheld.
     """
     opened = open_runs(runs, sections)
     site = Site(out)
     site.clear(_OURS)
-    site.copy(Path(__file__).parent / "templates" / "style.css", "style.css")
+    site.copy(Path(__file__).parent / "templates" / STYLE, STYLE)
     untrusted = [run for run in opened if not run.trusted]
     if untrusted:
         return _withhold(site, untrusted)

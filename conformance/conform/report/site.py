@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from conform.report.matrix import by_source
 from conform.report.values import shown
 
 _HERE = Path(__file__).parent / "templates"
+STYLE = "style.css"
+_MARK = "conform report"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -79,7 +81,15 @@ class Site:
             raise _cannot(target, error) from None
 
     def clear(self, names: Sequence[str]) -> None:
-        """Remove what an earlier report left."""
+        """Remove what an earlier report left. Raises `CannotWrite` for a folder that holds
+        anything else: it is not ours to remove."""
+        if not self.out.exists():
+            return
+        if any(self.out.iterdir()) and not self._is_report():
+            raise CannotWrite(
+                f"{self.out} holds something other than a report, which would be lost; choose"
+                " another folder with --out"
+            )
         for name in names:
             path = self.out / name
             if path.is_dir():
@@ -87,12 +97,13 @@ class Site:
             else:
                 path.unlink(missing_ok=True)
 
+    def _is_report(self) -> bool:
+        files = (self.out / name for name in (STYLE, "index.html"))
+        return any(path.is_file() and _MARK in path.read_text("utf-8", "replace") for path in files)
+
 
 def _cannot(path: Path, error: OSError) -> CannotWrite:
     return CannotWrite(
         f"{path} could not be written ({error.strerror or error}); make room, or choose another"
         " folder with --out"
     )
-
-
-Context = Mapping[str, object]

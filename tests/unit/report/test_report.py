@@ -9,7 +9,7 @@ import pytest
 from tests.unit.report import sample
 
 from conform.cli import main
-from conform.errors import BadRun
+from conform.errors import BadRun, CannotWrite
 from conform.report import write
 
 VOID = {"meta", "link", "br", "wbr", "input", "img", "hr"}
@@ -216,6 +216,13 @@ def test_report_without_suite_and_sections_still_shows_findings(tmp_path, monkey
 def test_report_refuses_a_folder_that_is_no_finished_run(tmp_path):
     with pytest.raises(BadRun, match="not a finished run"):
         write([tmp_path], tmp_path / "site")
+
+
+def test_report_removes_nothing_that_is_not_its_own(tmp_path):
+    run = sample.write_suite_and_run(tmp_path / "build" / "runs")
+    with pytest.raises(CannotWrite, match="something other than a report"):
+        write([run], tmp_path / "build")
+    assert (run / "run.json").exists()
 
 
 def test_report_refuses_broken_sections(tmp_path):
