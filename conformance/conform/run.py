@@ -287,11 +287,14 @@ def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) 
     if not found and chosen.overlay and not manifest.variant:
         found = _generated_overlay(manifest.protocol, chosen.id)
     known = ranges(chosen)
-    return {
+    applying = {
         entry: module
         for entry, module in found.items()
         if entry not in known or within(release, *known[entry])
     }
+    if len(applying) < len(found):
+        applying.pop("", None)  # the model with all entries is not that of this release
+    return applying
 
 
 def _generated_overlay(protocol: str, target_id: str) -> dict[str, str]:

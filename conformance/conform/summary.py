@@ -29,6 +29,7 @@ class Counts:
     taken: Counter[str] = field(default_factory=Counter)
     deviating: Counter[str] = field(default_factory=Counter)
     first_verdict: float = 0.0
+    claimed: list[Json] = field(default_factory=list)
     canaries: list[Json] = field(default_factory=list)
 
     def add(self, bucket: Mapping[str, Json]) -> None:
@@ -46,6 +47,8 @@ class Counts:
         first = bucket["first_verdict"]
         if isinstance(first, float) and first:
             self.first_verdict = min(first, self.first_verdict or first)
+        assert isinstance(bucket["claimed"], list)
+        self.claimed += bucket["claimed"]
         assert isinstance(bucket["canaries"], list)
         self.canaries += bucket["canaries"]
 
@@ -94,6 +97,7 @@ def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[s
             e: counts.by_entry[e] for e in sorted({*asked.entries, *counts.by_entry}) if e
         },
         "stale_entries": list(stale),
+        "claimed_too_much": counts.claimed,
         "by_branch": branches,
         "distinct_vectors": counts.vectors,
         "distinct_pairs": pairs,
@@ -120,6 +124,16 @@ def _exit(
     if stale:
         noun = "entry no longer applies" if len(stale) == 1 else "entries no longer apply"
         reasons.append((1, f"{len(stale)} overlay {noun}: {', '.join(stale)}"))
+    if counts.claimed:
+        first = counts.claimed[0]
+        assert isinstance(first, dict)
+        reasons.append(
+            (
+                1,
+                f"the overlay denies {len(counts.claimed)} transitions that the target has as the"
+                f" charter has them, such as {first['branch']} in {str(first['id'])[:12]}",
+            )
+        )
     if asked.strict and counts.deviations:
         reasons.append((1, f"{counts.deviations} deviations from the charter (--strict)"))
     for kind in _LOST:

@@ -76,7 +76,7 @@ def test_overlay_entry_that_no_longer_applies_is_a_finding(toy_suite, targets_fo
     assert finished.exit_code == 1
     assert finished.summary["stale_entries"] == ["leader_stays"]
     partly = judged(targets_folder("faithful"), toy_suite, tmp_path / "partly", limit=20)
-    assert partly.exit_code == 0
+    assert partly.summary["stale_entries"] == []
 
 
 def test_new_deviation_is_a_finding(toy_suite, targets_folder, tmp_path):
@@ -202,3 +202,17 @@ def test_error_of_a_worker_arrives_as_itself():
     ours = spark_engine._as_ours(error)
     assert type(ours).__name__ == "CannotStart"
     assert str(ours) == sentence
+
+
+def test_overlay_that_denies_what_the_target_does_is_a_finding(
+    toy_suite, targets_folder, tmp_path
+):
+    """The overlay says that the leader stays. A target that follows the charter is told so, even
+    if only a part of the vectors is judged."""
+    finished = judged(targets_folder("faithful"), toy_suite, tmp_path / "run")
+    claimed = finished.summary["claimed_too_much"]
+    assert claimed
+    assert {item["branch"] for item in claimed} == {"expire/expired"}
+    assert any("the overlay denies" in reason for reason in finished.summary["reasons"])
+    kept = judged(targets_folder("keeps_leader"), toy_suite, tmp_path / "kept")
+    assert kept.summary["claimed_too_much"] == []

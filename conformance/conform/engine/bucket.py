@@ -20,6 +20,7 @@ from conform.connect.stdio import StdioConnection
 from conform.engine.context import Context
 from conform.errors import BadSuite
 from conform.follow import Siblings
+from conform.overlaid import Claimed, claimed_too_much
 from conform.session import Judgement, Session
 from conform.store import RunFolder
 from conform.tables import (
@@ -75,6 +76,14 @@ def siblings(context: Context) -> Siblings | None:
     return Siblings(model.load(context.model), entries)
 
 
+def with_overlay(context: Context) -> Siblings | None:
+    """The model with all overlay entries in the place of the charter's, if there is one."""
+    module = context.entries.get("", "")
+    if not module and len(context.entries) == 1:
+        (module,) = context.entries.values()
+    return Siblings(model.load(module)) if module and context.model else None
+
+
 @dataclass(slots=True)
 class Tally:
     """The rows and counts of one bucket."""
@@ -93,6 +102,7 @@ class Tally:
     fit: Item | None = None
     sample: list[Item] = field(default_factory=list)
     first: float = 0.0
+    claimed: list[Claimed] = field(default_factory=list)
 
     def add(self, judgement: Judgement) -> None:
         if not self.first:
@@ -132,8 +142,12 @@ def judge_bucket(items: Iterable[Item], bucket: int, context: Context, pool: Poo
     session, fresh = pool.session(context)
     tally = Tally()
     limited = itertools.islice(items, context.limit or None)
+    overlay = with_overlay(context)
     for judgement in session.run(limited):
         tally.add(judgement)
+        if overlay and judgement.line:
+            tally.claimed = claimed_too_much(judgement, overlay, session.judge.observes)
+            overlay = None  # one batch of each bucket
     where = f"bucket {bucket}"
     canaries = on_target(session, tally.fit, where)
     if fresh:
@@ -179,6 +193,7 @@ def summarised(tally: Tally, bucket: int, began: float, canaries: list[Canary]) 
         "by_entry": _counts(tally.entries),
         "taken": _counts(tally.taken),
         "deviating": _counts(tally.deviating),
+        "claimed": [claimed.json() for claimed in tally.claimed],
         "first_verdict": tally.first,
         "seconds": time.time() - began,
         "canaries": [canary.json() for canary in canaries],
