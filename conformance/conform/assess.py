@@ -15,7 +15,7 @@ from conform.differ import Allowed, Seen, nearest, severity
 from conform.follow import CannotFollow, Follower, Judged, Siblings, Step
 from conform.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.relabel import key
-from conform.walk import Batch, Malformed, Walk, project
+from conform.walk import Batch, Malformed, Walk, is_fault, project
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,8 @@ class _Case:
         entries: tuple[str, ...],
     ) -> Deviation:
         operation, args = self._call(step)
-        shown = Seen(seen[step].reply, seen[step].observation, seen[step].fault)
+        fault = seen[step].fault or is_fault(seen[step].reply)  # it may come with an observation
+        shown = Seen(seen[step].reply, seen[step].observation, fault)
         closest = nearest(expected, shown)
         return Deviation(
             step=step,

@@ -12,7 +12,7 @@ from tests.support.toy.vectors import answer, question, random_vectors, vector
 
 from charter.formats.adapter import Result, Results, Status
 from charter.formats.vector import Why
-from charter.formats.verdict import Kind
+from charter.formats.verdict import Kind, Severity
 from conform.assess import assess
 from conform.connect.base import Asked
 from conform.connect.direct import DirectConnection
@@ -136,3 +136,14 @@ def test_image_may_show_less_but_nothing_else():
 def test_answers_of_the_toy_are_not_trivial():
     made = answer(question(REGISTER, ("register", {"node": "n2"}), ("elect", {})))
     assert len(made.steps[-1]) == 2
+
+
+def test_fault_that_comes_with_an_observation_is_a_fault():
+    item, results = answered(vector(REGISTER))
+    result = results.results[0]
+    values = [*results.values, {"fault": "Oops", "message": ""}]
+    steps = [result.steps[0], [len(values) - 1, *result.steps[1][1:]]]
+    broken = Result(result.id, result.nonce, Status.OK, "", steps)
+    found = verdict(item, Results(values, [broken]))
+    assert found.kind is Kind.DIVERGES
+    assert [deviation.severity for deviation in found.deviations] == [Severity.FAULT]
