@@ -28,7 +28,8 @@ _BATCH = 64
 @dataclass(frozen=True, slots=True)
 class Run:
     """One finished run. `slug` names its folder in the site. `suite` is where the vectors lie, or
-    None if they are no longer in the cache; `trusted` is whether all canaries behaved."""
+    None if they are no longer in the cache, and `suite_counts` what its maker counted; `trusted` is
+    whether all canaries behaved."""
 
     slug: str
     folder: Path
@@ -39,6 +40,7 @@ class Run:
     sections: Sections = field(default_factory=Sections)
     suite: Path | None = None
     trusted: bool = False
+    suite_counts: Mapping[str, int] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         """A field of run.json, "" if it is not there."""
@@ -173,6 +175,7 @@ def _open(folder: Path, taken: set[str], sections: Path | None) -> Run:
         buckets=tuple(sorted(store.committed())),
         sections=_sections(suite, sections),
         suite=suite.folder if suite else None,
+        suite_counts=suite.manifest.counts if suite else {},
         trusted=outcome.get("trusted") is True and summary.get("trusted") is True,
     )
 
