@@ -3,16 +3,22 @@ says, the charter with the overlay must allow it too. If it does not, an entry c
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import orjson
 
-from charter.formats.adapter import read_results
+from charter.formats.adapter import Result, read_results
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
 from conform.follow import Follower, Siblings, Step
 from conform.session import Judgement
+from conform.store import RunFolder
+from conform.stored import observations
+from conform.suites import Suite
 from conform.walk import Batch
+
+_SAMPLE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +46,76 @@ def claimed_too_much(
     for item, assessment, result in zip(
         judgement.items, judgement.assessments, results.results, strict=True
     ):
-        if assessment.verdict.kind is not Kind.CONFORMS:
-            continue
-        question = orjson.loads(item.question)
-        steps = [(batch.at(reply), batch.at(observation)) for reply, observation, _ in result.steps]
-        step = _first_refused(question, steps, overlay, observes)
-        if step:
-            found.append(Claimed(item.id, step, assessment.verdict.branches[step]))
+        if assessment.verdict.kind is Kind.CONFORMS:
+            step = _first_refused(item.question, _steps(result, batch), overlay, observes)
+            if step:
+                found.append(Claimed(item.id, step, assessment.verdict.branches[step]))
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a finished run left: its folder, the suite, and the variables that were compared."""
+
+    folder: RunFolder
+    suite: Suite
+    observes: tuple[str, ...] | None
+
+
+def denied(run: Finished, entries: Mapping[str, Siblings]) -> dict[str, Claimed]:
+    """Which of `entries`, none of which explains a deviation of the run, no longer apply: the
+    target went where the entry differs from the charter, and did as the charter says.
+
+    A sample of the conforming vectors is looked at. An entry that is not in the result was not
+    met there: the suite may not lead to it.
+    """
+    found: dict[str, Claimed] = {}
+    for bucket in sorted(run.folder.committed()):
+        for vector in _sample(run, bucket):
+            for entry in [name for name in entries if name not in found]:
+                step = _first_refused(vector.question, vector.steps, entries[entry], run.observes)
+                if step:
+                    found[entry] = Claimed(vector.id, step, vector.branches[step])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Conforming:
+    id: str
+    question: bytes
+    steps: list[tuple[Json, Json]]
+    branches: list[str]
+
+
+def _sample(run: Finished, bucket: int) -> Iterator[_Conforming]:
+    """Some conforming vectors of a bucket, with the branches that they took."""
+    rows = run.folder.bucket("verdicts", bucket).select(["id", "kind", "branches"]).to_pylist()
+    branches = {row["id"]: row["branches"] for row in rows if row["kind"] == Kind.CONFORMS}
+    questions = {item.id: item.question for item in run.suite.items(bucket)}
+    left = max(1, _SAMPLE // run.suite.buckets)
+    for observed in observations(run.folder, bucket):
+        batch = Batch.of(observed.results, run.observes)
+        for result in observed.results.results:
+            if result.id in branches and left:
+                left -= 1
+                name = result.id
+                yield _Conforming(name, questions[name], _steps(result, batch), branches[name])
+        if not left:
+            return
+
+
+def _steps(result: Result, batch: Batch) -> list[tuple[Json, Json]]:
+    return [(batch.at(reply), batch.at(observation)) for reply, observation, _ in result.steps]
+
+
 def _first_refused(
-    question: dict[str, Json],
+    text: bytes,
     steps: list[tuple[Json, Json]],
     overlay: Siblings,
     observes: tuple[str, ...] | None,
 ) -> int:
     """The first step that the model does not allow, or 0."""
+    question: dict[str, Json] = orjson.loads(text)
     calls = question["operations"]
     assert isinstance(calls, list)
     try:

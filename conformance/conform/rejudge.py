@@ -68,7 +68,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     found = canaries["canaries"]
     assert isinstance(found, list)
     counts.canaries = found
-    asked = summary.Asked(tuple(entries), not before["limit"], False)
+    asked = summary.Asked(tuple(entries), (), False)
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, asked, time.time() - began, pairs)
     concluded["not_observed"] = manifest.vectors - judged

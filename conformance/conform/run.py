@@ -17,14 +17,16 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
-from conform import canaries, model, summary
+from conform import canaries, model, overlaid, summary
 from conform.assess import Item
 from conform.connect.stdio import StdioConnection
 from conform.engine import inline
 from conform.engine.bucket import empty_bucket
 from conform.engine.context import Context
 from conform.errors import BadRun, BadSuite, UnknownTarget, Untrustworthy
+from conform.follow import Siblings
 from conform.importing import item_of
+from conform.overlaid import denied
 from conform.progress import bar
 from conform.store import RunFolder
 from conform.suites import Suite, open_suite
@@ -97,7 +99,8 @@ def run_target(
     extra: list[Json] = [canary.json() for canary in canaries.of_run(context)]
     counts = summary.collect(folder)
     counts.canaries += extra
-    asked = summary.Asked(tuple(entries), not options.limit, options.strict)
+    stale = stale_entries(folder, suite, entries, counts)
+    asked = summary.Asked(tuple(entries), stale, options.strict)
     concluded = summary.conclude(counts, asked, time.time() - began, summary.distinct_pairs(folder))
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
@@ -105,6 +108,22 @@ def run_target(
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
     folder.write_json("summary.json", concluded)
     return Finished(folder, about, concluded, tuple(counts.canaries))
+
+
+def stale_entries(
+    folder: RunFolder, suite: Suite, entries: Mapping[str, str], counts: summary.Counts
+) -> tuple[str, ...]:
+    """The entries that explain nothing, though the target went where they would have to."""
+    unused = [entry for entry in entries if entry and not counts.by_entry[entry]]
+    if not unused:
+        return ()
+    models = {entry: Siblings(model.load(entries[entry])) for entry in unused}
+    shows = folder.read_json("run.json")["observes"]
+    assert isinstance(shows, list)
+    wanted = variables(suite)
+    all_shown = set(wanted) <= set(shows)
+    observes = None if all_shown else tuple(name for name in wanted if name in shows)
+    return tuple(denied(overlaid.Finished(folder, suite, observes), models))
 
 
 @dataclass(frozen=True, slots=True)

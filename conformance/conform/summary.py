@@ -61,10 +61,11 @@ class Counts:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What was asked of a run, as far as its result depends on it: the overlay entries that apply
-    to the release, whether all vectors were to be judged, and whether overlay entries excuse."""
+    to the release, those of them that the target was seen not to need any more, and whether
+    overlay entries excuse."""
 
     entries: Sequence[str]
-    whole: bool
+    stale: Sequence[str]
     strict: bool
 
 
@@ -78,8 +79,8 @@ def collect(folder: RunFolder) -> Counts:
 
 def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[str, Json]:
     """The content of summary.json (docs/formats/run.md), with the exit code of the run."""
-    stale = [entry for entry in asked.entries if entry and not counts.by_entry[entry]]
-    stale = stale if asked.whole else []
+    stale = sorted(asked.stale)
+    unmet = [e for e in asked.entries if e and not counts.by_entry[e] and e not in stale]
     trusted = all(isinstance(item, dict) and item["ok"] is True for item in counts.canaries)
     exit_code, reasons = _exit(counts, asked, trusted, stale)
     branches: dict[str, Json] = {
@@ -97,6 +98,7 @@ def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[s
             e: counts.by_entry[e] for e in sorted({*asked.entries, *counts.by_entry}) if e
         },
         "stale_entries": list(stale),
+        "unmet_entries": [*sorted(unmet)],
         "claimed_too_much": counts.claimed,
         "by_branch": branches,
         "distinct_vectors": counts.vectors,

@@ -140,9 +140,11 @@ def _last_line(finished: Finished) -> str:
     if reasons:
         return f"exit {counted['exit']}: {'; '.join(reasons)}"
     known = counted["deviations"]
+    unmet = _texts(counted["unmet_entries"])
+    rest = f"; not met: {', '.join(unmet)}" if unmet else ""
     if known:
-        return f"fine: {_number(known)} deviations, all of them explained by the overlay"
-    return "fine: no deviation from the charter"
+        return f"fine: {_number(known)} deviations, all of them explained by the overlay{rest}"
+    return f"fine: no deviation from the charter{rest}"
 
 
 def _count(text: str) -> int:
