@@ -37,7 +37,8 @@ def environment() -> jinja2.Environment:
         by_source=by_source,
         plural=wording.plural, percent=wording.percent, cluster=wording.cluster,
         cluster_of=wording.cluster_of, releases=wording.releases, claim=wording.claim,
-        scope=wording.scope, judged=wording.judged, stale=wording.stale,
+        scope=wording.scope, judged=wording.judged, stale=wording.stale, unmet=wording.unmet,
+        excess=wording.excess,
         implementation=wording.implementation, VERDICTS=wording.VERDICTS,
         CLASSES=wording.CLASSES, SEVERITIES=wording.SEVERITIES,
     )  # fmt: skip

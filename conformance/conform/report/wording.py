@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED
 from conform.report.findings import TOGETHER, Finding
-from conform.report.runs import Run, mapping
+from conform.report.runs import Run, mapping, texts
 
 VERDICTS: Mapping[str, str] = {
     "conforms": "every step was one that the charter allows",
@@ -99,15 +100,30 @@ def claim(run: Run) -> Claim:
     if stale(run):
         names = ", ".join(stale(run))
         return Claim("bad", "overlay out of date", f"{sentence} No longer seen: {names}.")
+    if excess(run):
+        return Claim("bad", "overlay claims too much", f"{sentence} The target does as the charter"
+                     " says where its overlay says that it does not.")  # fmt: skip
     if known:
         return Claim("known", "diverges as known", sentence)
     return Claim("good", "no divergence", sentence)
 
 
-def stale(run: Run) -> list[str]:
-    """Entries of the overlay that no longer explain anything."""
-    found = run.summary.get("stale_entries")
-    return [str(name) for name in found] if isinstance(found, list) else []
+def stale(run: Run) -> tuple[str, ...]:
+    """Entries of the overlay that the target was seen not to need any more."""
+    return texts(run.summary.get("stale_entries"))
+
+
+def unmet(run: Run) -> tuple[str, ...]:
+    """Entries of the overlay to which the suite did not lead."""
+    return texts(run.summary.get("unmet_entries"))
+
+
+def excess(run: Run) -> list[tuple[str, Json, str]]:
+    """Vector, step and branch of transitions that are the charter's, though the overlay says that
+    the target does not have them."""
+    found = run.summary.get("claimed_too_much")
+    held = [mapping(item) for item in found] if isinstance(found, list) else []
+    return [(str(item.get("id")), item.get("step"), str(item.get("branch"))) for item in held]
 
 
 def scope(run: Run) -> str:

@@ -204,6 +204,8 @@ def summary(tables, kinds, trusted):
         "new_deviations": entries.count(""),
         "by_entry": {"last_known_leader": entries.count("last_known_leader")},
         "stale_entries": [],
+        "unmet_entries": ["elr_survives"],
+        "claimed_too_much": [{"id": "v1", "step": 2, "branch": "expire/fenced"}],
         "by_branch": {
             "create_topic/created": {"taken": 6, "deviating": 0},
             "expire/fenced": {"taken": 7, "deviating": 2},
