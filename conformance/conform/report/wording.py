@@ -66,9 +66,9 @@ def human(name: str) -> str:
 
 def percent(part: int, whole: int) -> str:
     """A share; never 0 % or 100 % of what is not none or all."""
-    if not whole:
+    if not part:
         return "0 %"
-    share = min(max(100 * part / whole, 0.1 if part else 0), 100 if part == whole else 99.9)
+    share = min(max(100 * part / whole, 0.1), 100 if part == whole else 99.9)
     return f"{share:.1f} %" if share < 10 or 99 < share < 100 else f"{share:.0f} %"
 
 
