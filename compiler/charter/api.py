@@ -19,7 +19,9 @@ from charter.syntax.show import show
 
 __all__ = [
     "Opened",
+    "Refused",
     "Selection",
+    "Source",
     "SuiteRequest",
     "Unreadable",
     "check",
@@ -178,6 +180,8 @@ def make_suite(
     subject = make.open_subject(
         wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
     )
+    if wanted.search:
+        subject = make.look(subject, wanted.charter, progress)
     name = f"{subject.component.name}-{subject.model.variant or 'charter'}-{wanted.profile}"
     folder = wanted.out or Path("build") / "suites" / name
     made = make.make(subject, wanted.profile, folder, progress)

@@ -72,8 +72,10 @@ class Explored:
         if vector is not None:
             yield vector
 
-    def loaded(self) -> Iterator[Vector]:
-        """A vector for each (state, operation, arguments) that stands for a class."""
+    def loaded(self, every: int = 1) -> Iterator[Vector]:
+        """A vector for each (state, operation, arguments) that stands for a class, or for one in
+        `every` of them."""
+        count = 0
         flat, graph, planner = self.engine.flat, self.exploration.graph, self.engine.planner
         last: tuple[int, str, tuple[Value, ...]] | None = None
         number, name, state = -1, "", graph.flat.machine.initial()
@@ -86,7 +88,9 @@ class Explored:
             self.pairs.add(pair(name, transition.branch))
             this = (number, transition.operation, transition.args)
             if this != last:
-                last = this
+                last, count = this, count + 1
+                if count % every:
+                    continue
                 why = Why((f"branch {transition.branch}",), "exploration", "", OPEN, ())
                 vector = planner.loaded(self._step(transition, state), why)
                 if vector is not None:

@@ -12,8 +12,11 @@ from typing import Literal
 
 from charter.formats.suite import Manifest
 from charter.source import Source
-from charter.suite.build import Progress, build_full, scenarios
+from charter.suite.build import Progress, build_full
+from charter.suite.found import place, read_found, write_found
 from charter.suite.record import Record, merged
+from charter.suite.search import search
+from charter.suite.smoke import smoke
 from charter.suite.store import write_records
 from charter.suite.subject import Subject, find_root, overlays_in, renamed, subject
 
@@ -32,17 +35,19 @@ def open_subject(charter: Path, sources: Sequence[Source], variant: str, compone
     """The component that a suite is to be about. Raises `Refused`, or KeyError for a component
     that does not exist."""
     root = find_root(charter)
-    found = subject(renamed(sources, root), variant, component)
+    chosen = subject(renamed(sources, root), variant, component)
+    chosen = replace(chosen, found=read_found(place(charter, variant)))
     if root is None:
-        return found
-    overlays = overlays_in(root, found.model.protocol, found.component.name)
-    return replace(found, overlays=overlays)
+        return chosen
+    overlays = overlays_in(root, chosen.model.protocol, chosen.component.name)
+    return replace(chosen, overlays=overlays)
 
 
-def smoke_records(about: Subject) -> list[Record]:
-    """The vectors of the small suite, in the order of their ids."""
-    vectors = scenarios(about.model, about.component.name)
-    return in_order(Record.of(vector) for vector in vectors)
+def look(about: Subject, charter: Path, progress: Progress) -> Subject:
+    """Search anew, and keep what was found beside the charter."""
+    found = search(about, progress)
+    write_found(place(charter, about.model.variant), found)
+    return replace(about, found=found)
 
 
 def in_order(records: Iterable[Record]) -> list[Record]:
@@ -52,12 +57,14 @@ def in_order(records: Iterable[Record]) -> list[Record]:
 
 def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Made:
     """Write a suite into `folder`."""
-    small = smoke_records(of)
+    small = smoke(of)
+    records = in_order(Record.of(entry.vector) for entry in small.entries)
+    of = replace(of, canaries=small.canaries())
     if profile == "smoke":
-        return Made(write_records(folder, small, of.manifest({})), {})
+        return Made(write_records(folder, records, of.manifest(small.counts())), {})
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         built = build_full(of.model, of.component.name, of.sources, Path(scratch), progress)
-        everything = heapq.merge(small, built.records(), key=lambda record: record.id)
-        about = of.manifest(built.counts)
+        everything = heapq.merge(records, built.records(), key=lambda record: record.id)
+        about = of.manifest({**small.counts(), **built.counts})
         return Made(write_records(folder, merged(everything), about), dict(built.refused))

@@ -12,6 +12,7 @@ from charter import driver
 from charter.formats.suite import Manifest, Models
 from charter.ir import nodes as n
 from charter.source import Source
+from charter.suite.found import NOTHING, Found
 
 PACKAGE = "charter_models"
 ALL_ENTRIES = "all_entries"
@@ -29,13 +30,14 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`sources` are named as the models in generated/ name them; `folder` holds what searches
-    found ("" for none)."""
+    """`sources` are named as the models in generated/ name them; `found` is what searches found;
+    `canaries` are mutants of which there are models, with ids of vectors that tell them."""
 
     sources: tuple[Source, ...]
     model: n.Model
     component: n.Component
     overlays: tuple[Overlay, ...] = ()
+    found: Found = NOTHING
     canaries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property

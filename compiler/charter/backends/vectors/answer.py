@@ -22,6 +22,8 @@ MOST_REMEMBERED = 20_000
 
 Outcomes = Callable[[State, str, tuple[Value, ...]], tuple[Outcome, ...]]
 
+Watch = Callable[[State, str, tuple[Value, ...], Outcome], None]
+
 
 class NoAnswer(Exception):
     """The question cannot have an answer: a reference that some allowed path does not define, or
@@ -84,8 +86,11 @@ class Answers:
             self.memory[key] = known
         return known
 
-    def answer(self, question: Question, first: Run | None = None) -> Answer:
-        """The automaton of `question`; `first` is what `begin` says of its given state.
+    def answer(
+        self, question: Question, first: Run | None = None, watch: Watch | None = None
+    ) -> Answer:
+        """The automaton of `question`; `first` is what `begin` says of its given state. `watch` is
+        told every transition on the way.
 
         Raises NoAnswer, ValueError (a literal that is not of its type) or EvaluationError.
         """
@@ -100,6 +105,8 @@ class Answers:
             for origin, run in enumerate(runs):
                 args = arguments(self.machine, call, run.observed)
                 for outcome in self.outcomes(run.state, call.operation, args):
+                    if watch is not None:
+                        watch(run.state, call.operation, args, outcome)
                     seen = self.see(run, call.operation, outcome)
                     after = Run(outcome.state, seen.labels, (*run.observed, seen.raw))
                     node = Node(

@@ -1,0 +1,66 @@
+"""Which vectors tell a bent model from the charter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from charter.backends.vectors.answer import Answers, NoAnswer
+from charter.formats.canonical import text
+from charter.formats.vector import Answer, Question
+from charter.semantics.builtins import EvaluationError
+
+Told = Literal["always", "sometimes", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """A mutant, and the vectors that tell it from the charter: in all of its runs (`surely`), or
+    only in some."""
+
+    mutant: str
+    surely: tuple[str, ...]
+    maybe: tuple[str, ...]
+
+
+def tells(answers: Answers, question: Question, allowed: Answer) -> Told:
+    """Whether the answer of a bent model to `question` leaves what the charter allows: in all of
+    its runs, in some, or in none. A rule without a value is a failure, and always told."""
+    try:
+        bent = answers.answer(question)
+    except (NoAnswer, EvaluationError, ValueError):
+        return "always"
+    return compared(bent, allowed)
+
+
+def compared(bent: Answer, allowed: Answer) -> Told:
+    """Runs of `bent` followed on `allowed`. A run is set aside where it does what is not allowed;
+    pairs (node, the allowed nodes it can be) are followed to the end."""
+    pairs: set[tuple[int, frozenset[int]]] = {(-1, frozenset())}
+    left = False
+    for number, (mine, theirs) in enumerate(zip(bent.steps, allowed.steps, strict=True)):
+        following: set[tuple[int, frozenset[int]]] = set()
+        for at, node in enumerate(mine):
+            for before, possible in pairs:
+                if number and before not in node.origins:
+                    continue
+                here = frozenset(
+                    i
+                    for i, other in enumerate(theirs)
+                    if (not number or possible & set(other.origins))
+                    and _shown(bent, node.reply, node.observation)
+                    == _shown(allowed, other.reply, other.observation)
+                )
+                if here:
+                    following.add((at, here))
+                else:
+                    left = True
+        pairs = following
+    if not pairs:
+        return "always"
+    return "sometimes" if left else "never"
+
+
+def _shown(answer: Answer, reply: int, observation: int) -> str:
+    told = None if reply < 0 else answer.replies[reply]
+    return text([told, answer.observations[observation]])

@@ -1,0 +1,135 @@
+"""What searches have found, kept beside the charter: questions, and proofs of what has none.
+
+A search takes minutes and a solver; answering what it asked takes seconds and neither. So the
+questions are committed (`found/*.jsonl` beside the charter), and everything else, answers and the
+obligations that they cover, is made again from the charter whenever it is needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from charter.formats.canonical import Json, text
+from charter.formats.reading import Reader
+from charter.formats.vector import Question, read_question
+from charter.ir import nodes as n
+from charter.ir.show import show_model
+
+FOLDER = "found"
+QUESTIONS = ("exploration.jsonl", "solver.jsonl")
+PROOFS = "proofs.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that a search came up with. `instance` bounds what the question leaves open; the
+    title says what it was looked for."""
+
+    question: Question
+    instance: str
+    source: str
+    title: str
+    purpose: tuple[str, ...]
+
+    def json(self) -> Json:
+        """One line of a file."""
+        return {
+            "question": self.question.json(),
+            "instance": self.instance,
+            "source": self.source,
+            "title": self.title,
+            "purpose": list(self.purpose),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything that was found. `proofs` maps obligations to the reason why nothing meets them;
+    they hold for the rules with the digest `rules`. `bound` says how far was searched."""
+
+    asked: tuple[Asked, ...] = ()
+    proofs: Mapping[str, str] | None = None
+    rules: str = ""
+    bound: str = "no search was made"
+
+    def proofs_for(self, digest: str) -> Mapping[str, str]:
+        """The proofs, if they are about these rules; none otherwise."""
+        return (self.proofs or {}) if digest == self.rules else {}
+
+
+NOTHING = Found()
+
+
+def rules_digest(model: n.Model) -> str:
+    """Identifies the rules, not their wording: comments and layout do not count."""
+    told = show_model(replace(model, scenarios=(), mutants=()))
+    return hashlib.sha256(told.encode()).hexdigest()[:20]
+
+
+def place(charter: Path, variant: str) -> Path:
+    """The folder of what was found for a charter (its folder, or file) in a variant."""
+    beside = charter if charter.is_dir() else charter.parent / f"{charter.stem}"
+    return beside / FOLDER / (variant or "charter")
+
+
+def read_found(folder: Path) -> Found:
+    """What lies in a folder; nothing, if there is none. Raises BadVector."""
+    asked: list[Asked] = []
+    for name in QUESTIONS:
+        path = folder / name
+        if path.exists():
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                asked.append(_asked(json.loads(line), f"{path}:{number}"))
+    path = folder / PROOFS
+    if not path.exists():
+        return Found(tuple(asked))
+    reader = Reader(json.loads(path.read_text(encoding="utf-8")), str(path))
+    reader.fields("rules", "bound", "proofs")
+    proofs = {name: item.raw for name, item in reader.item("proofs").entries()}
+    return Found(
+        tuple(asked),
+        {name: str(reason) for name, reason in proofs.items()},
+        reader.text("rules"),
+        reader.text("bound"),
+    )
+
+
+def _asked(value: Json, where: str) -> Asked:
+    reader = Reader(value, where).fields("question", "instance", "source", "title", "purpose")
+    return Asked(
+        read_question(reader.value("question"), f"{where}: question"),
+        reader.text("instance"),
+        reader.text("source"),
+        reader.text("title"),
+        reader.item("purpose").texts(),
+    )
+
+
+def write_found(folder: Path, found: Found) -> None:
+    """Replace what lies in a folder; questions in the order of source, title and id."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in QUESTIONS:
+        source = name.partition(".")[0]
+        chosen = [a for a in found.asked if (a.source == "solver") == (source == "solver")]
+        _write(folder / name, (text(a.json()) for a in in_order(chosen)))
+    told = {
+        "rules": found.rules,
+        "bound": found.bound,
+        "proofs": dict(sorted((found.proofs or {}).items())),
+    }
+    content = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
+    (folder / PROOFS).write_text(content + "\n", encoding="utf-8", newline="\n")
+
+
+def in_order(asked: Iterable[Asked]) -> list[Asked]:
+    """Without repeats, by source, title and id."""
+    unique = {a.question.id: a for a in reversed(list(asked))}
+    return sorted(unique.values(), key=lambda a: (a.source, a.title, a.question.id))
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")

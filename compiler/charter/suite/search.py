@@ -1,0 +1,173 @@
+"""Searches for what the small suite replays: vectors for obligations from small instances, then
+from the solver for those that are left; proofs for those that nothing meets; steps that tell
+mutants. Takes minutes; what it finds is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from charter import driver
+from charter.backends import smt
+from charter.backends.vectors.answer import NoAnswer
+from charter.backends.vectors.plan import OPEN, Step
+from charter.formats.vector import Vector, Why
+from charter.ir import nodes as n
+from charter.ir.obligations import Obligation, obligations
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.machine import Machine
+from charter.suite.build import TINY, Progress
+from charter.suite.explored import Explored
+from charter.suite.found import Asked, Found, in_order, rules_digest
+from charter.suite.smoke import Desk, bent_model, mutants_of, tells_title
+from charter.suite.subject import Subject
+
+LOOKED_AT = 1_500
+"""How many classes of transitions of one instance are asked what they cover."""
+
+DEPTH = 5
+"""How long runs are that the solver looks for."""
+
+PROOF_INSTANCE = "standard"
+"""Where the solver looks for single steps; the first instance, where there is no such."""
+
+
+@dataclass(slots=True)
+class Search:
+    """What is wanted, what was met, and the questions that are kept."""
+
+    about: Subject
+    desk: Desk
+    left: set[str]
+    asked: list[Asked] = field(default_factory=list)
+
+    def keep(self, vector: Vector | None, instance: n.Instance, why: Why) -> bool:
+        """Keep a vector if it meets an obligation that nothing met so far."""
+        if vector is None:
+            return False
+        try:
+            entry = self.desk.entry(vector.question, instance, why)
+        except (NoAnswer, EvaluationError, ValueError):
+            return False
+        new = entry.meets & self.left
+        if not new and why.source != "witness" and not why.title.startswith("mutant "):
+            return False
+        self.left -= new
+        first = next((o.name for o in self.desk.wanted if o.name in new), "")
+        title = why.title or first
+        self.asked.append(Asked(vector.question, instance.name, why.source, title, why.purpose))
+        return True
+
+
+def search(about: Subject, progress: Progress) -> Found:
+    """Look for everything anew."""
+    wanted = obligations(about.model, about.component)
+    found = Search(about, Desk(about.model, wanted), {o.name for o in wanted})
+    name = about.component.name
+    tiny = [i for i in about.model.instances if i.machine == name and i.name.startswith(TINY)]
+    total = len(tiny) + 3
+    for entry in found.desk.scenarios(name):
+        found.left -= entry.meets
+    for number, instance in enumerate(tiny, 1):
+        _explored(found, instance)
+        progress(f"{instance.name}, {len(found.left)} left", number, total)
+    proofs = _solved(found, tiny)
+    progress(f"solver, {len(found.left)} left", total - 2, total)
+    _mutants(found)
+    progress("mutants", total, total)
+    bound = (
+        f"not met by {LOOKED_AT} classes of transitions of each small instance, nor by runs of"
+        f" {DEPTH} steps (solver)"
+    )
+    return Found(tuple(in_order(found.asked)), proofs, rules_digest(about.model), bound)
+
+
+def _explored(found: Search, instance: n.Instance) -> None:
+    explored = Explored.of(found.about.model, instance)
+    every = max(1, explored.exploration.classes // LOOKED_AT)
+    for vector in explored.loaded(every):
+        found.keep(vector, instance, Why((), "exploration", "", OPEN, ()))
+    titles = {asked.title for asked in found.asked if asked.source == "witness"}
+    for vector in explored.witnesses():
+        why = vector.why
+        if why.title not in titles:
+            found.keep(vector, instance, replace(why, obligations=()))
+
+
+# --- the solver ----------------------------------------------------------------------------------
+
+
+def _solved(found: Search, tiny: Sequence[n.Instance]) -> dict[str, str]:
+    """Ask the solver for what is left; the proofs that it has."""
+    about = found.about
+    mine = [i for i in about.model.instances if i.machine == about.component.name]
+    instance = next((i for i in mine if i.name == PROOF_INSTANCE), mine[0])
+    opened = replace(instance, offers=(), only=())
+    machine = Machine.of(about.model, opened)
+    lemmas = smt.always(about.model, about.component.name)
+    kept = smt.invariants(machine, lemmas).proved
+    proved = tuple(lemma for lemma in lemmas if lemma.name in kept)
+    _single(found, machine, instance, proved)
+    proofs: dict[str, str] = {}
+    question = smt.StepQuestion(_left(found), proved)
+    for answer in smt.single_step(machine, question):
+        if isinstance(answer, smt.Infeasible):
+            rests = ", ".join(answer.core) or "the rules alone"
+            proofs[answer.obligation] = f"proved in {instance.name}: {rests}"
+            found.left.discard(answer.obligation)
+    for small in tiny:
+        _runs(found, small)
+    return proofs
+
+
+def _left(found: Search) -> tuple[Obligation, ...]:
+    return tuple(o for o in found.desk.wanted if o.name in found.left)
+
+
+def _single(
+    found: Search, machine: Machine, instance: n.Instance, lemmas: tuple[n.Property, ...]
+) -> None:
+    """Single steps from states that can be loaded."""
+    engine, _ = found.desk.at(instance)
+    question = smt.StepQuestion(_left(found), lemmas, loadable=True)
+    for answer in smt.single_step(machine, question):
+        if isinstance(answer, smt.Step) and answer.obligation in found.left:
+            why = Why((), "solver", answer.obligation, OPEN, ())
+            found.keep(engine.planner.loaded(step_of(answer.transition), why), instance, why)
+
+
+def _runs(found: Search, instance: n.Instance) -> None:
+    """Runs from the beginning, for what no state that can be loaded meets."""
+    machine = Machine.of(found.about.model, instance)
+    engine, _ = found.desk.at(instance)
+    goals = [smt.Meets(o) for o in _left(found)]
+    if not goals:
+        return
+    for run in smt.reach(machine, goals, DEPTH):
+        if isinstance(run, smt.Trace):
+            acts = [(step.operation, step.args) for step in run.steps]
+            branches = [step.branch for step in run.steps]
+            why = Why((), "solver", run.goal, OPEN, ())
+            found.keep(engine.planner.walk(acts, why, branches), instance, why)
+
+
+def step_of(found: smt.Transition) -> Step:
+    """A transition of the solver as the planner takes it; its state is one that can be loaded."""
+    return Step(found.before, lambda: (), found.operation, found.args, found.branch, found.reply)
+
+
+def _mutants(found: Search) -> None:
+    """For each mutant a step that it allows and the charter does not, or the other way round."""
+    about = found.about
+    files = driver.parse_or_refuse(about.sources)
+    lemmas = smt.always(about.model, about.component.name)
+    for mutant in mutants_of(about):
+        bent = bent_model(about, files, mutant.name)
+        instance = next(i for i in about.model.instances if i.name == mutant.instance)
+        opened = replace(instance, offers=(), only=())
+        pair = (Machine.of(about.model, opened), Machine.of(bent, opened))
+        answer = smt.distinguish(pair, smt.PairQuestion(lemmas=lemmas, loadable=True))
+        if isinstance(answer, smt.Difference):
+            engine, _ = found.desk.at(instance)
+            why = Why((), "solver", tells_title(mutant.name), OPEN, ())
+            found.keep(engine.planner.loaded(step_of(answer.transition), why), instance, why)
