@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from charter import driver
 from charter.diagnostics import Diagnostics, Refused
 from charter.formats.canonical import Json
 from charter.ir import nodes as ir
+from charter.ir.nodes import Model
 from charter.ir.show import show_model
 from charter.source import Source
 from charter.syntax import nodes as sx
@@ -18,6 +20,8 @@ from charter.syntax.parse import parse
 from charter.syntax.show import show
 
 __all__ = [
+    "Missing",
+    "Model",
     "Opened",
     "Refused",
     "Selection",
@@ -28,14 +32,19 @@ __all__ = [
     "check_overlay",
     "check_sources",
     "core_text",
+    "explored",
     "flattened",
     "formatted",
+    "generate",
     "load",
     "load_text",
     "make_suite",
     "opened",
     "overlay_entries",
+    "proved",
     "read_sources",
+    "stale",
+    "walked",
 ]
 
 
@@ -169,9 +178,7 @@ class SuiteRequest:
     out: Path | None = None
 
 
-def make_suite(
-    wanted: SuiteRequest, progress: Callable[[str, int, int], None]
-) -> dict[str, Json]:
+def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
     """Write a suite; its manifest, with `folder` and what was `refused`.
 
     Raises `Refused` or `Unreadable`."""
@@ -186,3 +193,139 @@ def make_suite(
     folder = wanted.out or Path("build") / "suites" / name
     made = make.make(subject, wanted.profile, folder, progress)
     return {**made.manifest.json(), "folder": str(folder), "refused": {**made.refused}}
+
+
+# --- generated/, search, proof -------------------------------------------------------------------
+
+
+def generate(root: Path) -> tuple[str, ...]:
+    """Bring generated/ of the project at `root` up to date; the paths that changed.
+
+    Raises `Refused`."""
+    from charter import generate as generator
+
+    return generator.write(root)
+
+
+def stale(root: Path) -> str:
+    """What is stale in generated/: a sentence and a difference; "" if nothing is. Raises
+    `Refused`."""
+    from charter import generate as generator
+
+    return generator.check(root)
+
+
+class Missing(Exception):
+    """A charter has no instance of that name; the message is one sentence for a person."""
+
+
+def _instance(model: ir.Model, name: str) -> ir.Instance:
+    for instance in model.instances:
+        if instance.name == name or (not name and instance.name.startswith("tiny")):
+            return instance
+    known = ", ".join(instance.name for instance in model.instances)
+    raise Missing(f"there is no instance {name or 'tiny'!r}; there are: {known or 'none'}")
+
+
+def explored(
+    model: ir.Model, instance: str, most_states: int, progress: Callable[[int, int, int], None]
+) -> dict[str, Json]:
+    """Search an instance ("" for the first tiny one), up to `most_states` (0: all of it).
+
+    The result has counts, and for each property, witness, branch and failure how often it was
+    seen, with the shortest trace there. `fine`: complete, and nothing is violated. `vacuous`:
+    witnesses that were not found. Raises `Missing`."""
+    from charter.backends.explorer.explore import Options, explore
+
+    chosen = _instance(model, instance)
+    found = explore(model, chosen, Options(most_states=most_states), progress)
+    machine = found.graph.flat.machine
+    findings: list[Json] = []
+    for one in (*found.properties, *found.branches, *found.failures):
+        trace: list[Json] = [
+            {
+                "operation": step.operation,
+                "args": machine.args_json(step.operation, step.args),
+                "branch": step.branch,
+            }
+            for step in one.trace or ()
+        ]
+        findings.append(
+            {"name": one.name, "kind": one.kind, "seen": one.seen, "trace": trace,
+             "detail": one.detail}
+        )  # fmt: skip
+    unseen = [one.name for one in found.properties if one.kind == "witness" and not one.seen]
+    return {
+        "instance": chosen.name,
+        "machine": found.machine,
+        "distinct": found.distinct,
+        "generated": found.generated,
+        "classes": found.classes,
+        "outside": found.outside,
+        "levels": list(found.levels),
+        "complete": found.complete,
+        "fine": found.fine,
+        "vacuous": list(unseen),
+        "findings": findings,
+    }
+
+
+def proved(model: ir.Model, instance: str) -> dict[str, Json]:
+    """Try to prove the `always` properties of an instance's machine by induction, for all values
+    of counters: `proved` hold in every reachable state, `open` are the others with the reason.
+
+    Needs z3 (ImportError without it). Raises `Missing`."""
+    from charter.backends.smt import FalseInitially, NotInductive, NotProved, Proved, invariants
+    from charter.semantics.machine import Machine
+
+    chosen = _instance(model, instance)
+    machine = Machine.of(model, chosen)
+    props = [p for p in model.properties if p.machine == chosen.machine and p.kind == "always"]
+    found = invariants(machine, props)
+    reasons: dict[str, Json] = {}
+    for answer in found.open:
+        match answer:
+            case NotInductive():
+                reasons[answer.rule] = "not inductive: a step from a state that may be unreachable"
+            case FalseInitially():
+                reasons[answer.rule] = "false in the initial state"
+            case NotProved():
+                reasons[answer.rule] = f"unknown: {answer.reason}"
+            case Proved():
+                reasons[answer.rule] = "proved alone, but not together with the others"
+    return {"instance": chosen.name, "proved": list(found.proved), "open": reasons}
+
+
+def walked(model: ir.Model, instance: str, steps: int, seed: int) -> dict[str, Json]:
+    """A random run of at most `steps` steps; equal seeds give equal runs. Raises `Missing`."""
+    from charter.backends.explorer.load import load as flat_machine
+    from charter.semantics.machine import Machine
+
+    chosen = _instance(model, instance)
+    machine, flat = Machine.of(model, chosen), flat_machine(model, chosen)
+    picked, state = random.Random(seed), machine.initial()
+    run: list[Json] = []
+    for _ in range(steps):
+        arguments = flat.arguments(flat.flatten(state))
+        offered = [
+            (name, args, outcome)
+            for name, operation in machine.operations.items()
+            for args in _some(picked, arguments.of(operation.params))
+            for outcome in machine.outcomes(state, name, args)
+            if not machine.outside(outcome.state)
+        ]
+        if not offered:
+            break
+        name, args, outcome = picked.choice(offered)
+        state = outcome.state
+        run.append(
+            {"operation": name, "args": machine.args_json(name, args), "branch": outcome.branch,
+             "state": machine.observe(state) if machine.component else None}
+        )  # fmt: skip
+    return {"instance": chosen.name, "seed": seed, "steps": run}
+
+
+def _some(
+    picked: random.Random, lists: Sequence[tuple[ir.Value, ...]]
+) -> Sequence[tuple[ir.Value, ...]]:
+    return picked.sample(lists, min(len(lists), 8))

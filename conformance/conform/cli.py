@@ -23,6 +23,7 @@ _COMPILER = {
     "explain": "explain a diagnostic code",
     "explore": "search all states of an instance",
     "prove": "prove invariants by induction",
+    "simulate": "walk through an instance at random",
     "generate": "write models, scenarios and small suites into generated/",
     "vectors": "make a suite of vectors",
 }

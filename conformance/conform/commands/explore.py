@@ -1,0 +1,91 @@
+"""`conform explore`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from charter import api
+from charter.formats.canonical import Json
+from conform.commands.charters import loaded
+from conform.errors import ConformError
+from conform.relabel import key
+from conform.terminal import columns, number, out, out_json, say
+
+EXAMPLES = """examples:
+  conform explore spec/kafka --instance tiny_elr
+  conform explore spec/kafka --instance tiny_elr --mutant forgets_gate
+
+Exit code 0: searched to the end, nothing violated; 1: a property fails, or the charter asks for a
+value that does not exist; 3: the search gave up; 4: a witness was not found.
+"""
+
+
+_COUNTS = ("distinct", "generated", "classes", "outside")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument("--instance", default="", help="default: the first that is called tiny")
+    parser.add_argument("--variant", default="", help="a variant of the charter")
+    parser.add_argument("--mutant", default="", help="a mutant of the charter")
+    parser.add_argument("--most", type=int, default=0, help="give up after so many states")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    try:
+        found = api.explored(model, arguments.instance, arguments.most, _progress)
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
+    if arguments.json:
+        out_json(found)
+    else:
+        _show(found)
+    if not found["complete"]:
+        return 3
+    if not found["fine"]:
+        return 1
+    return 4 if found["vacuous"] else 0
+
+
+def _progress(distinct: int, generated: int, level: int) -> None:
+    if distinct % 100_000 < 4096:
+        say(f"{number(distinct)} states, {number(generated)} transitions, level {level}")
+
+
+def _show(found: dict[str, Json]) -> None:
+    counts = [[name, _number(found[name])] for name in _COUNTS]
+    levels = found["levels"]
+    assert isinstance(levels, list)
+    out(f"{found['machine']} in the instance {found['instance']}")
+    out(columns([*counts, ["levels", number(len(levels))]]))
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    for finding in findings:
+        assert isinstance(finding, dict)
+        kind, seen = finding["kind"], finding["seen"]
+        if kind == "witness" and not seen:
+            out(f"witness {finding['name']} was not found")
+        elif seen and kind not in ("witness", "branch"):
+            _show_trace(finding)
+    if not found["complete"]:
+        out("the search gave up before its end (--most)")
+    elif found["fine"]:
+        out("nothing is violated")
+
+
+def _number(value: Json) -> str:
+    assert isinstance(value, int)
+    return number(value)
+
+
+def _show_trace(finding: dict[str, Json]) -> None:
+    trace = finding["trace"]
+    assert isinstance(trace, list)
+    detail = f": {finding['detail']}" if finding["detail"] else ""
+    out(f"{finding['kind']} {finding['name']} fails{detail}; the shortest way there:")
+    for count, step in enumerate(trace, 1):
+        assert isinstance(step, dict)
+        out(f"  {count}  {step['operation']} {key(step['args']).decode()}   {step['branch']}")

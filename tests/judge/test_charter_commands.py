@@ -1,0 +1,157 @@
+"""The commands about charters: what they print, and how they end."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conform import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+TOY = """protocol toy.counting
+
+source S "a text"
+
+sort Node
+enum Error { FULL }
+union Reply { done, rejected(error: Error) }
+
+component box {
+  state held: set Node = {}
+  operation put(node: Node) -> Reply cites S "1" {
+    branch full cites silent when held != {} reply rejected(FULL)
+    branch kept { held' = held | {node} reply done }
+  }
+  observe all { held }
+}
+
+always at_most_one of box cites S "1": size(held) <= 1
+always never_full of box cites S "1": held == {}
+witness some_held of box: held != {}
+witness two_held of box: size(held) == 2
+
+instance tiny of box { Node = 2 }
+"""
+
+
+@pytest.fixture
+def conform(capsys):
+    def call(*arguments):
+        try:
+            code = cli.main([str(argument) for argument in arguments])
+        except SystemExit as left:
+            code = left.code
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err + said.out
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def toy(tmp_path):
+    path = tmp_path / "toy.charter"
+    path.write_text(TOY, encoding="utf-8")
+    return path
+
+
+def test_check_is_silent_when_nothing_is_wrong(conform, toy):
+    code, out, err = conform("check", toy)
+    assert (code, out) == (0, "")
+    assert "no errors, no warnings" in err
+
+
+def test_check_shows_every_error_with_its_code(conform, toy):
+    toy.write_text(TOY.replace("size(held) <= 1", "size(helt) <= no"), encoding="utf-8")
+    code, out, err = conform("check", toy)
+    assert code == 1
+    assert out.count("[name/unknown]") == 2
+    assert "2 errors" in err
+    code, out, _ = conform("check", toy, "--json")
+    assert {item["code"] for item in json.loads(out)} == {"name/unknown"}
+
+
+def test_explore_finds_what_is_violated_and_the_way_there(conform, toy):
+    code, out, _ = conform("explore", toy)
+    assert code == 1
+    assert "always never_full fails; the shortest way there:" in out
+    assert '  1  put {"node":"n1"}   put/kept' in out
+
+
+def test_explore_is_vacuous_when_a_witness_is_not_found(conform, toy):
+    toy.write_text(TOY.replace('always never_full of box cites S "1": held == {}', ""))
+    code, out, _ = conform("explore", toy)
+    assert code == 4
+    assert "witness two_held was not found" in out
+    code, out, _ = conform("explore", toy, "--json")
+    assert json.loads(out)["vacuous"] == ["two_held"]
+
+
+def test_explore_gives_up_where_it_is_told_to(conform, toy):
+    assert conform("explore", toy, "--most", 1)[0] == 3
+
+
+def test_prove_tells_proved_from_open(conform, toy):
+    code, out, _ = conform("prove", toy, "--json")
+    found = json.loads(out)
+    assert code == 3
+    assert "at_most_one" in found["proved"]
+    assert list(found["open"]) == ["never_full"]
+
+
+def test_simulate_walks_alike_for_equal_seeds(conform, toy):
+    walks = [conform("simulate", toy, "--steps", 3, "--seed", seed)[1] for seed in (5, 5)]
+    assert walks[0] == walks[1]
+    assert walks[0].startswith("1  put ")
+
+
+@pytest.mark.parametrize("command", ["explore", "prove", "simulate"])
+def test_instance_that_does_not_exist_is_named(conform, toy, command):
+    code, _, err = conform(command, toy, "--instance", "huge")
+    assert code == 2
+    assert err == "conform: there is no instance 'huge'; there are: tiny\n"
+
+
+@pytest.mark.parametrize("command", ["check", "explore", "prove", "simulate"])
+def test_charter_that_is_not_there_is_one_sentence(conform, command):
+    code, _, err = conform(command, "nowhere.charter")
+    assert code == 2
+    assert err == "conform: nowhere.charter does not exist\n"
+
+
+def test_broken_charter_is_shown_and_1(conform, toy):
+    toy.write_text(TOY.replace("held != {} reply", "held ! {} reply"), encoding="utf-8")
+    code, out, err = conform("explore", toy)
+    assert code == 1
+    assert "error: [syntax/unexpected]" in out
+    assert "has 1 error" in err
+
+
+def test_generate_brings_a_project_up_to_date_and_check_says_so(conform, tmp_path):
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "toy.charter").write_text(TOY, encoding="utf-8")
+    code, _, err = conform("generate", "--root", tmp_path)
+    assert (code, "files changed" in err) == (0, True)
+    assert conform("generate", "--root", tmp_path, "--check")[0] == 0
+    changed = TOY.replace("when held != {}", "when size(held) > 1")
+    (tmp_path / "spec" / "toy.charter").write_text(changed, encoding="utf-8")
+    code, out, _ = conform("generate", "--root", tmp_path, "--check")
+    assert code == 1
+    assert "is stale; run `conform generate`" in out
+
+
+def test_generate_outside_a_project(conform, tmp_path):
+    code, _, err = conform("generate", "--root", tmp_path)
+    assert code == 2
+    assert "has no folder spec/" in err
+
+
+def test_explain_shows_the_page_of_a_code(conform):
+    code, out, _ = conform("explain", "type/mismatch")
+    assert (code, out.startswith("# type/mismatch")) == (0, True)
+    assert conform("explain", "no/such")[0] == 2
+    assert "type/mismatch" in conform("explain", "--list")[1].split()
+
+
+def test_kafka_is_checked(conform):
+    assert conform("check", ROOT / "spec" / "kafka")[0] == 0
