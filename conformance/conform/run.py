@@ -37,7 +37,6 @@ Engine = Literal["spark", "inline"]
 Ranges = Callable[[Target], Mapping[str, tuple[str, str]]]
 """Tells the first and the last release ("" for open) of each entry of a target's overlay."""
 
-ALL_ENTRIES = "all_entries"
 
 _SAME = (
     "target", "release", "suite", "spec_digest", "limit", "implementation", "component", "overlay",
@@ -297,7 +296,8 @@ def _clear(folder: RunFolder) -> None:
 
 
 def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) -> dict[str, str]:
-    """The overlay entries that apply to a release, with the modules of their models.
+    """The overlay entries that apply to a release, with the modules of their models; "" is the one
+    with all of them.
 
     They are named by the suite, or else found beside the generated models; `ranges` tells the
     releases of each entry.
@@ -309,10 +309,11 @@ def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) 
     applying = {
         entry: module
         for entry, module in found.items()
-        if entry not in known or within(release, *known[entry])
+        if not entry.startswith("@") and (entry not in known or within(release, *known[entry]))
     }
-    if len(applying) < len(found):
-        applying.pop("", None)  # the model with all entries is not that of this release
+    groups = [name for name in found if name.startswith("@") and within(release, name[1:], "")]
+    if groups and len(applying) > 1:
+        applying[""] = found[max(groups, key=lambda name: _numbers(name[1:]))]
     return applying
 
 
@@ -325,7 +326,16 @@ def _generated_overlay(protocol: str, target_id: str) -> dict[str, str]:
     except ImportError:
         return {}
     names = sorted(module.name for module in pkgutil.iter_modules(paths))
-    return {"" if name == ALL_ENTRIES else name: f"{package}.{name}" for name in names}
+    return {_entry(name): f"{package}.{name}" for name in names}
+
+
+def _entry(module: str) -> str:
+    """The entry of a model's module; `@4.3.0` for all that apply from that release on."""
+    start, _, release = module.partition("_")
+    parts = release.split("_")
+    if start == "from" and all(part.isdigit() for part in parts):
+        return f"@{'.'.join(parts)}"
+    return module
 
 
 def within(release: str, first: str, last: str) -> bool:

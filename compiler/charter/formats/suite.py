@@ -26,7 +26,8 @@ class Models:
     """The Python modules of charter_models that the judge needs, by name.
 
     `charter` is the model of the suite's own rules; `overlays` maps each overlay to its entries,
-    and those to the sibling model with this one entry applied ("" is the one with all of them);
+    and those to the sibling model with this one entry applied (`@4.3.0`: with all entries that
+    apply from that release on);
     `mutants` maps each mutant that the suite kills to its sibling model.
     """
 

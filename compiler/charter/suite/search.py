@@ -22,7 +22,7 @@ from charter.suite.found import Asked, Found, in_order, rules_digest
 from charter.suite.smoke import Desk, bent_model, mutants_of, tells_title
 from charter.suite.subject import Subject
 
-LOOKED_AT = 1_500
+LOOKED_AT = 400
 """How many classes of transitions of one instance are asked what they cover."""
 
 DEPTH = 5

@@ -11,11 +11,11 @@ from pathlib import Path
 from charter import driver
 from charter.formats.suite import Manifest, Models
 from charter.ir import nodes as n
+from charter.ir import releases
 from charter.source import Source
 from charter.suite.found import NOTHING, Found
 
 PACKAGE = "charter_models"
-ALL_ENTRIES = "all_entries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,13 @@ class Overlay:
     target: str
     source: Source
     entries: tuple[n.OverlayEntry, ...]
+
+    def choices(self) -> dict[str, tuple[str, ...]]:
+        """Modules with the entries that they have applied: each alone, and for each release from
+        which on others apply, all that do."""
+        alone = {entry.name: (entry.name,) for entry in self.entries}
+        groups = releases.groups(self.entries)
+        return alone | {releases.module(release): names for release, names in groups.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +75,9 @@ class Subject:
         overlays: dict[str, dict[str, str]] = {}
         for overlay in () if variant else self.overlays:
             inside = f"overlays/{overlay.target}"
-            names = {e.name: e.name for e in overlay.entries} | {"": ALL_ENTRIES}
+            names = {e.name: e.name for e in overlay.entries}
+            for release in releases.groups(overlay.entries):
+                names[f"@{release}"] = releases.module(release)
             overlays[overlay.name] = {
                 entry: module_name(protocol, component, inside, module)
                 for entry, module in names.items()
@@ -122,6 +131,8 @@ def renamed(sources: Sequence[Source], root: Path | None) -> tuple[Source, ...]:
 
 
 def _relative(name: str, root: Path) -> str:
+    if not Path(name).is_absolute() and (root / name).exists():
+        return name
     whole = Path(name).resolve()
     return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else name
 
@@ -133,7 +144,7 @@ def overlays_in(root: Path, protocol: str, component: str) -> tuple[Overlay, ...
         text = path.read_text(encoding="utf-8")
         of = re.search(r"^overlay\s+(\w+)\s+of\s+(\w+)", text, re.MULTILINE)
         named = re.search(r"^protocol\s+(\S+)", text, re.MULTILINE)
-        if of is None or named is None or (named[1], of[2]) != (protocol, component):
+        if of is None or named is None or named[1] != protocol or component not in ("", of[2]):
             continue
         source = Source(path.relative_to(root).as_posix(), text)
         entries = driver.overlay_entries((source,))

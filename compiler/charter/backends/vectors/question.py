@@ -135,8 +135,8 @@ def _counter(kind: t.Counter, value: int, seen: list[list[Place]], machine: Mach
         issued = [p.value for shown in seen for p in shown if p.kind == kind]
         if not kind.ordered or value > max(issued, default=-1):
             return {"never_issued": True}
-        # Older than all that the given state holds: a number as good as any.
-        if value < min((p.value for p in seen[0] if p.kind == kind), default=0):
+        # In the numbers of the given state, or older than all of them: a number as good as any.
+        if len(seen) == 1 or value < min((p.value for p in seen[0] if p.kind == kind), default=0):
             return to_json(kind, value, machine.universe)
         raise NoQuestion(f"no observation shows {kind.name} {value}")
     for place in seen[-1]:

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "800873056049af1ba9a0"
+SPEC_DIGEST = "63cf16bd38d702370b97"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -198,7 +198,7 @@ def refusals() -> frozenset[Error]:
     """The codes with which a proposal may be refused where the texts say that it is, but not
     how.
 
-    00-types.charter:100  silent
+    00-types.charter:90  silent
     """
     return frozenset({
         Error.INVALID_REQUEST,
@@ -261,7 +261,7 @@ def eligible_after(
     """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
     watermark cannot advance without it. Once the ISR is large enough nobody is.
 
-    10-rules.charter:30  S0 §5.2, S1 Case A, S1 Case G
+    10-rules.charter:29  S0 §5.2, S1 Case A, S1 Case G
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
@@ -277,7 +277,7 @@ def last_known_after(
     """An eligible replica that shut down uncleanly may still be complete: it is remembered,
     until the ISR is large enough again. `next` is the partition but for this field.
 
-    10-rules.charter:37  S1 Balanced mode, S0 §5.3.1
+    10-rules.charter:43  S1 Balanced mode, S0 §5.3.1
     """
     if not config.elr or len(next.isr) >= min_isr(next.replicas, config):
         return frozenset()
@@ -292,7 +292,7 @@ def remembering(
 ) -> Partition:
     """The next partition, with what is remembered for an unclean recovery.
 
-    10-rules.charter:43  S1 Balanced mode
+    10-rules.charter:55  S1 Balanced mode
     """
     return replace(next, last_known_elr=last_known_after(p, next, suspect, config))
 
@@ -307,7 +307,7 @@ def candidates(
     """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
     which is chosen (decision 0005).
 
-    10-rules.charter:49  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:61  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return (isr | eligible_after(p, p.replicas, isr, suspect, config)) & able
 
@@ -323,7 +323,7 @@ def electable(
     otherwise any candidate; without one any active replica, where unclean election is
     configured.
 
-    10-rules.charter:55  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:73  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = candidates(p, isr, suspect, able, config)
     if any(p.leader == l_ and l_ in isr for l_ in able):
@@ -337,7 +337,7 @@ def bumped(p: Partition, next: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
-    10-rules.charter:65  MODEL §2.8, S2 §6.5.1
+    10-rules.charter:90  MODEL §2.8, S2 §6.5.1
     """
     led = next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch))
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
@@ -354,7 +354,7 @@ def elected(
     unclean shutdown, `leader` is the outcome of the election. A leader from the ELR joins the
     ISR; one that was no candidate is alone there, and nobody else can claim to be complete.
 
-    10-rules.charter:74  S1 Case B, S1 Case C, S1 Case D, S0 §5.2.1
+    10-rules.charter:99  S1 Case B, S1 Case C, S1 Case D, S0 §5.2.1
     """
     pool = isr | eligible_after(p, p.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in pool
@@ -377,7 +377,7 @@ def completes(
 ) -> bool:
     """The rule completes.
 
-    overlay.charter:37  silent
+    overlay.charter:97  silent
     """
     return len(isr) > 0 and (frozenset(replicas) <= isr if not adding else adding <= isr)
 
@@ -392,7 +392,7 @@ def settled(
     """The partition after an accepted change of its ISR, or of its replicas: completes the
     reassignment if it can. Completion starts a new leader epoch, whoever leads.
 
-    10-rules.charter:95  MODEL §4.3, MODEL §2.9
+    10-rules.charter:126  MODEL §4.3, MODEL §2.9
     """
     complete = reassignment_done(p, isr, config)
     replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete else p.replicas
@@ -420,7 +420,7 @@ def settled(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Whether a reassignment is under way that this ISR completes.
 
-    10-rules.charter:117  MODEL §4.3
+    10-rules.charter:152  MODEL §4.3
     """
     return (
         len(p.adding | p.removing) > 0
@@ -442,7 +442,7 @@ def leaders_after(
     """Who may lead once `isr` is accepted: the leader, unless the reassignment that it completes
     removes it.
 
-    10-rules.charter:123  MODEL §4.3
+    10-rules.charter:163  MODEL §4.3
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     if any(p.leader == l_ for l_ in synced):
@@ -454,7 +454,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether the partition is touched when `gone` stops serving: it was in sync or, coming back
     suspect, eligible.
 
-    10-rules.charter:131  S0 §5.2
+    10-rules.charter:172  S0 §5.2
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -468,7 +468,7 @@ def successors(
 ) -> frozenset[Broker]:
     """Who may lead the partition of `slot` when `gone` stops serving.
 
-    10-rules.charter:135  MODEL §2.8
+    10-rules.charter:176  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -484,21 +484,26 @@ def handed_over(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
+    """The rule handed_over.
 
-    10-rules.charter:145  MODEL §2.8
+    overlay.charter:116  silent
     """
     if slot is None:
         return None
     if touched(slot, gone, suspect):
-        return elected(slot, isr_without(slot, frozenset({gone}), config), suspect, leader, config)
+        return finished(
+            slot,
+            elected(slot, isr_without(slot, frozenset({gone}), config), suspect, leader, config),
+            isr_without(slot, frozenset({gone}), config),
+            config,
+        )
     return slot
 
 
 def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """Who may lead the partition of `slot` if it has no leader, now that `able` brokers serve.
 
-    10-rules.charter:156  MODEL §2.8
+    10-rules.charter:210  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -510,7 +515,7 @@ def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) ->
 def taken_up(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The partition of `slot` once `leader` was elected where it had none.
 
-    10-rules.charter:163  MODEL §2.8
+    10-rules.charter:218  MODEL §2.8
     """
     if slot is None:
         return None
@@ -528,7 +533,7 @@ def choices(
     """A leader is chosen afresh for a partition that has none, or by order of an operator.
     Without a candidate an unclean election takes any active replica.
 
-    10-rules.charter:172  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:227  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
     clean = candidates(p, p.isr, frozenset(), able, config)
     return clean if len(clean) > 0 or not unclean else frozenset(p.replicas) & able
@@ -538,7 +543,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
     """The replicas while a reassignment to `target` is under way: the target first, then who
     leaves. In which order those stand no text says; `leaving` is one.
 
-    10-rules.charter:179  MODEL §4.2, KIP 455
+    10-rules.charter:234  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -555,7 +560,7 @@ def leavers(
 ) -> frozenset[tuple[Broker, ...]]:
     """The orders in which the replicas that a reassignment to `target` removes may stand.
 
-    10-rules.charter:188  silent
+    10-rules.charter:243  silent
     """
     return frozenset(o for o in rankings(world.brokers) if frozenset(o) == departing(p, target))
 
@@ -564,7 +569,7 @@ def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The replicas that a reassignment to `target` removes once it completes. Those that an
     earlier one was only adding go at once.
 
-    10-rules.charter:193  MODEL §4.2, KIP 455
+    10-rules.charter:248  MODEL §4.2, KIP 455
     """
     return frozenset(p.replicas) - p.adding - frozenset(target)
 
@@ -576,7 +581,7 @@ def serving(
 ) -> frozenset[Broker]:
     """Who may be elected when `broker` was just unfenced.
 
-    10-rules.charter:197  MODEL §8.3
+    10-rules.charter:252  MODEL §8.3
     """
     return active(world, registration)
 
@@ -584,7 +589,7 @@ def serving(
 def forgotten(slot: Partition | None) -> Partition | None:
     """The partition of `slot` with nobody eligible but the ISR.
 
-    10-rules.charter:203  DOC Eligible Leader Replicas
+    10-rules.charter:257  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
@@ -595,11 +600,86 @@ def moved(p: Partition, next: Partition) -> Partition:
     """A partition whose replicas were changed by order: a new partition epoch, if anything is
     new.
 
-    10-rules.charter:210  S2 §6.3
+    10-rules.charter:264  S2 §6.3
     """
     if replace(next, partition_epoch=p.partition_epoch) == p:
         return p
     return replace(next, partition_epoch=bump(p.partition_epoch))
+
+
+def new_partition(
+    id: TopicId,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    leader: Broker | None,
+) -> Partition:
+    """A partition of a new topic.
+
+    10-rules.charter:270  MODEL §2.4, DOC CreateTopics
+    """
+    return Partition(
+        topic_id=id,
+        replicas=replicas,
+        adding=frozenset(),
+        removing=frozenset(),
+        isr=isr,
+        elr=frozenset(),
+        last_known_elr=frozenset(),
+        leader=leader,
+        leader_epoch=LeaderEpoch(0),
+        partition_epoch=PartitionEpoch(0),
+        recovering=False,
+    )
+
+
+def led_by(slot: Partition | None, broker: Broker) -> bool:
+    """The rule led_by.
+
+    10-rules.charter:291  silent
+    """
+    return slot is not None and slot.leader == broker
+
+
+def heard_from(
+    world: World,
+    behind: Map[Broker, frozenset[Broker] | None],
+    broker: Broker,
+    caught_up: bool,
+) -> Map[Broker, frozenset[Broker] | None]:
+    """Who has not read the metadata, once `broker` has reported.
+
+    10-rules.charter:295  MODEL §8.3
+    """
+    return Map({
+        b: (s - {broker} if caught_up else s) if (s := behind[b]) is not None else None
+        for b in world.brokers
+    })
+
+
+def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) -> Partition | None:
+    """The partition of `slot` led by its preferred leader, if that is in sync and can lead.
+
+    10-rules.charter:309  DOC auto.leader.rebalance.enable
+    """
+    if slot is None:
+        return None
+    if any(first(slot.replicas) == b for b in slot.isr & able):
+        return elected(slot, slot.isr, frozenset(), first(slot.replicas), config)
+    return slot
+
+
+def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
+    """The rule finished.
+
+    overlay.charter:107  silent
+    """
+    if not reassignment_done(p, left, config):
+        return e
+    return replace(
+        settled(e, e.isr, e.leader, e.recovering, config),
+        leader_epoch=bump(p.leader_epoch),
+        partition_epoch=bump(p.partition_epoch),
+    )
 
 
 # --- the component --------------------------------------------------------------------------------
@@ -656,7 +736,7 @@ class Controller:
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:38  silent
+        # register/session_lives  20-controller.charter:37  silent
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -670,7 +750,7 @@ class Controller:
                 self,
             ))
 
-        # register/clean  20-controller.charter:43  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
         if (
             known is not None  # fenced
             and value(known).fenced
@@ -688,7 +768,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:67  S2 §6.5.1
+        # register/again  20-controller.charter:69  S2 §6.5.1
         # A broker epoch is one uptime of one process: whoever asks again has it already.
         return [Outcome("register/again", Registered(value(known).epoch), self)]
 
@@ -778,11 +858,11 @@ class Controller:
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:75  silent
+        # heartbeat/unregistered  20-controller.charter:84  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:79  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:88  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -796,12 +876,9 @@ class Controller:
             return allowed
 
         now = value(known)
-        heard = Map({
-            b: (s - {broker} if caught_up else s) if (s := self.behind[b]) is not None else None
-            for b in self.world.brokers
-        })
+        heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:89  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:94  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -814,7 +891,7 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:97  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:103  MODEL §8.3
         # A fenced broker has nothing to hand over.
         if (
             now.fenced  # fenced
@@ -827,20 +904,20 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/unfenced  20-controller.charter:101  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:107  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now, heard)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:112  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:119  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:122  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:128  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -852,12 +929,9 @@ class Controller:
                 after,
             )]
 
-        leads = any(
-            (p := self.partition[t]) is not None and p.leader == broker
-            for t in self.world.topics
-        )
+        leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:131  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:136  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -866,7 +940,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:144  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:150  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             # all_know
@@ -874,7 +948,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:154  silent
+        # heartbeat/waits_unsure  20-controller.charter:163  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -888,7 +962,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:160  silent
+        # heartbeat/fenced_unsure  20-controller.charter:169  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -904,7 +978,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:172  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:181  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -1139,7 +1213,7 @@ class Controller:
         S1 How it works, MODEL §2.8
         """
 
-        # session_expires/fenced  20-controller.charter:180  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:189  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             self.registration[broker] is not None  # runs
@@ -1147,7 +1221,7 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:190  silent
+        # session_expires/idle  20-controller.charter:200  silent
         return [Outcome("session_expires/idle", Done(), self)]
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1186,12 +1260,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:196  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:206  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:199  silent
+        # unregister/removed  20-controller.charter:209  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1230,7 +1304,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:212
+        # failover/replayed  20-controller.charter:223
         after = replace(self, behind=Map({b: None for b in self.world.brokers}))
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1258,7 +1332,7 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:226  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:245  S2 §6.5.1
         if (
             self.registration[from_] is None
             or value(self.registration[from_]).epoch != broker_epoch
@@ -1269,7 +1343,7 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:229  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:249  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -1278,35 +1352,35 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:232  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:251  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:238  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:257  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:244  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:263  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and value(found).partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:251  silent
+        # alter_partition/impossible_isr  20-controller.charter:270  silent
         if (
             found is not None  # known
             and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:257  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:277  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1314,7 +1388,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:263  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:285  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1331,7 +1405,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:270  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:294  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1339,11 +1413,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:281  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:305  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:293  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:321  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1526,7 +1600,7 @@ class Controller:
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:305  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:334  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1538,12 +1612,12 @@ class Controller:
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:310  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:339  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:315  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:344  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1559,7 +1633,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:320  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:349  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1576,7 +1650,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:327  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:358  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not choices(p, able, True, self.config):  # empty
             return [Outcome(
@@ -1585,7 +1659,7 @@ class Controller:
                 self,
             )]
 
-        # elect_leader/elected  20-controller.charter:330  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:361  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1618,17 +1692,11 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:340
+        # balance_leaders/balanced  20-controller.charter:371
         after = replace(
             self,
             partition=Map({
-                t: (
-                    self.partition[t]
-                    if first(p.replicas) is None or value(first(p.replicas)) not in p.isr & able
-                    else elected(p, p.isr, frozenset(), first(p.replicas), self.config)
-                )
-                if (p := self.partition[t]) is not None
-                else None
+                t: rebalanced(self.partition[t], able, self.config)
                 for t in self.world.topics
             }),
         )
@@ -1644,13 +1712,13 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:352  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:378  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:356  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:382  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1659,7 +1727,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:359  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:385  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1677,22 +1745,7 @@ class Controller:
         for leader in one_or_none(isr):
             after = replace(
                 self,
-                partition=self.partition.put(
-                    topic,
-                    Partition(
-                        topic_id=id,
-                        replicas=replicas,
-                        adding=frozenset(),
-                        removing=frozenset(),
-                        isr=isr,
-                        elr=frozenset(),
-                        last_known_elr=frozenset(),
-                        leader=leader,
-                        leader_epoch=LeaderEpoch(0),
-                        partition_epoch=PartitionEpoch(0),
-                        recovering=False,
-                    ),
-                ),
+                partition=self.partition.put(topic, new_partition(id, replicas, isr, leader)),
                 last_topic_id=id,
             )
             allowed.append(Outcome("create_topic/created", Created(id), after))
@@ -1709,11 +1762,11 @@ class Controller:
             if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:375  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:398  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:378  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:400  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1730,14 +1783,14 @@ class Controller:
         MODEL §4, S2 §6.7
         """
 
-        # reassign/unknown  20-controller.charter:386  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:408  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
         p = value(self.partition[topic])
 
-        # reassign/invalid  20-controller.charter:390  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:412  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1746,11 +1799,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | departing(p, target))
         as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:396  MODEL §4.2
+        # reassign/completed  20-controller.charter:418  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:407  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:435  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1819,7 +1872,7 @@ class Controller:
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:419  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:447  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1830,7 +1883,7 @@ class Controller:
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:423  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:451  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1843,7 +1896,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:429  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:457  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1854,7 +1907,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:433  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:460  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1897,11 +1950,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:448  silent
+        # set_min_isr/same  20-controller.charter:477  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:453  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:482  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
@@ -1931,7 +1984,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:461  DOC
+        # set_unclean_election/changed  20-controller.charter:491  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -1942,7 +1995,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:469  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:499  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(
@@ -1952,7 +2005,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:476  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:506  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(
             self,
