@@ -104,7 +104,7 @@ final class Observation {
         appendSet(text, partition.addingReplicas, names);
         appendSet(text.append(",\"elr\":"), elr ? partition.elr : NOBODY, names);
         appendSet(text.append(",\"isr\":"), partition.isr, names);
-        appendSet(text.append(",\"last_known_elr\":"), elr ? partition.lastKnownElr : NOBODY, names);
+        appendSet(text.append(",\"last_known_elr\":"), elr ? withoutNobody(partition.lastKnownElr) : NOBODY, names);
         text.append(",\"leader\":").append(names.text(partition.leader));
         text.append(",\"leader_epoch\":").append(partition.leaderEpoch);
         text.append(",\"partition_epoch\":").append(partition.partitionEpoch);
@@ -126,6 +126,11 @@ final class Observation {
         String[] texts = texts(brokers, names);
         Arrays.sort(texts);
         appendList(out, texts);
+    }
+
+    /** 4.0 writes the last leader of a partition that had none as -1. */
+    private static int[] withoutNobody(int[] brokers) {
+        return Arrays.stream(brokers).filter(broker -> broker >= 0).toArray();
     }
 
     private static String[] texts(int[] brokers, Names names) {
