@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "10b33445bb12e0bed44d"
+SPEC_DIGEST = "f17f5b9534bcf3d5ea1b"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

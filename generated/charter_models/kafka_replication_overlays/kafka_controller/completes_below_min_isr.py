@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "63cf16bd38d702370b97"
+SPEC_DIGEST = "f1df03835b52ceeb1163"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -377,7 +377,7 @@ def completes(
 ) -> bool:
     """The rule completes.
 
-    overlay.charter:97  silent
+    overlay.charter:115  silent
     """
     return len(isr) > 0 and (frozenset(replicas) <= isr if not adding else adding <= isr)
 
@@ -486,7 +486,7 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:116  silent
+    overlay.charter:134  silent
     """
     if slot is None:
         return None
@@ -671,7 +671,7 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:107  silent
+    overlay.charter:125  silent
     """
     if not reassignment_done(p, left, config):
         return e

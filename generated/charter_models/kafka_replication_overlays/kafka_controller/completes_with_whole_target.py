@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "ce6295044d9cd21dfd74"
+SPEC_DIGEST = "d0b42ab66b79e366446c"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -377,7 +377,7 @@ def completes(
 ) -> bool:
     """The rule completes.
 
-    overlay.charter:143  silent
+    overlay.charter:161  silent
     """
     return len(isr) > 0 and frozenset(replicas) <= isr
 
@@ -486,7 +486,7 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:162  silent
+    overlay.charter:180  silent
     """
     if slot is None:
         return None
@@ -671,7 +671,7 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:153  silent
+    overlay.charter:171  silent
     """
     if not reassignment_done(p, left, config):
         return e

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "1caea6628a275faccff9"
+SPEC_DIGEST = "78fda0438fc30521f4fe"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

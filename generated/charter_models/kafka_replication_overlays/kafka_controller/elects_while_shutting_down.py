@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "d736676a1e9cff2f536b"
+SPEC_DIGEST = "b251e2de53536af026ee"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -577,7 +577,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:237  silent
+    overlay.charter:255  silent
     """
     return active(world, registration) | {broker}
 
@@ -1662,7 +1662,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:245
+        # balance_leaders/balanced  overlay.charter:263
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "2bc549ed9ec07eee7581"
+SPEC_DIGEST = "b52808d7831cf4a53bee"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    overlay.charter:190  silent
+    overlay.charter:208  silent
     """
     if (
         not config.elr

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "b65625a41d81f3079af1"
+SPEC_DIGEST = "172770e9c7507a092162"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "02d98f52f8650669878f"
+SPEC_DIGEST = "7f198d96f3e5a52f4f0c"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

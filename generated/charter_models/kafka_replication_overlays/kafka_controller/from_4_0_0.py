@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "173f7792ccd84ef3f6c2"
+SPEC_DIGEST = "454c328a89d7aed30c05"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -251,7 +251,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    overlay.charter:190  silent
+    overlay.charter:208  silent
     """
     if (
         not config.elr
@@ -377,7 +377,7 @@ def completes(
 ) -> bool:
     """The rule completes.
 
-    overlay.charter:143  silent
+    overlay.charter:161  silent
     """
     return len(isr) > 0 and frozenset(replicas) <= isr
 
@@ -486,7 +486,7 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:162  silent
+    overlay.charter:180  silent
     """
     if slot is None:
         return None
@@ -542,7 +542,7 @@ def choices(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:214  silent
+    overlay.charter:232  silent
     """
     return replace(
         p,
@@ -569,7 +569,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:211  silent
+    overlay.charter:229  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -581,7 +581,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:237  silent
+    overlay.charter:255  silent
     """
     return active(world, registration) | {broker}
 
@@ -659,7 +659,7 @@ def heard_from(
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:153  silent
+    overlay.charter:171  silent
     """
     if not reassignment_done(p, left, config):
         return e
@@ -1220,8 +1220,8 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:200  silent
-        return [Outcome("session_expires/idle", Done(), self)]
+        # session_expires/idle  overlay.charter:96  silent
+        return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """The branch fenced of session_expires.
@@ -1250,6 +1250,38 @@ class Controller:
                 registration=fenced_now,
             )
             allowed.append(Outcome("session_expires/fenced", Done(), after))
+        return allowed
+
+    def _session_expires_idle(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
+        """The branch idle of session_expires.
+
+        silent
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each({
+            t: one_or_none(
+                frozenset()
+                if self.registration[broker] is None
+                else successors(
+                    self.partition[t],
+                    broker,
+                    frozenset(),
+                    active(self.world, self.registration),
+                    self.config,
+                ),
+            )
+            for t in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=self.partition
+                if self.registration[broker] is None
+                else Map({
+                    t: handed_over(self.partition[t], broker, frozenset(), leader[t], self.config)
+                    for t in self.world.topics
+                }),
+            )
+            allowed.append(Outcome("session_expires/idle", Done(), after))
         return allowed
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1691,7 +1723,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:245
+        # balance_leaders/balanced  overlay.charter:263
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(

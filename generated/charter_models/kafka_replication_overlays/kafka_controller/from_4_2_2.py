@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "1f11795103ddba46f8d2"
+SPEC_DIGEST = "39d3a839078670841fd1"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    overlay.charter:190  silent
+    overlay.charter:208  silent
     """
     if (
         not config.elr
@@ -550,7 +550,7 @@ def choices(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:214  silent
+    overlay.charter:232  silent
     """
     return replace(
         p,
@@ -577,7 +577,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:211  silent
+    overlay.charter:229  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -589,7 +589,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:237  silent
+    overlay.charter:255  silent
     """
     return active(world, registration) | {broker}
 
@@ -1685,7 +1685,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:245
+        # balance_leaders/balanced  overlay.charter:263
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(

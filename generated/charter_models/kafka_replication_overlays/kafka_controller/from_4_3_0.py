@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "6bbc978906d7b1ead5b4"
+SPEC_DIGEST = "a73e7439c54b62aa3d4d"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -251,7 +251,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    overlay.charter:190  silent
+    overlay.charter:208  silent
     """
     if (
         not config.elr
@@ -380,7 +380,7 @@ def completes(
 ) -> bool:
     """The rule completes.
 
-    overlay.charter:97  silent
+    overlay.charter:115  silent
     """
     return len(isr) > 0 and (frozenset(replicas) <= isr if not adding else adding <= isr)
 
@@ -489,7 +489,7 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:116  silent
+    overlay.charter:134  silent
     """
     if slot is None:
         return None
@@ -545,7 +545,7 @@ def choices(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:214  silent
+    overlay.charter:232  silent
     """
     return replace(
         p,
@@ -572,7 +572,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:211  silent
+    overlay.charter:229  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -584,7 +584,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:237  silent
+    overlay.charter:255  silent
     """
     return active(world, registration) | {broker}
 
@@ -662,7 +662,7 @@ def heard_from(
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:107  silent
+    overlay.charter:125  silent
     """
     if not reassignment_done(p, left, config):
         return e
@@ -1694,7 +1694,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:245
+        # balance_leaders/balanced  overlay.charter:263
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(

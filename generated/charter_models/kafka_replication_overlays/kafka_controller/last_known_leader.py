@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "8e31cef307958ede9a92"
+SPEC_DIGEST = "19c6258934b3914186b2"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "98d7ad9138c1f03609a9"
+SPEC_DIGEST = "a77855318d65d7c41280"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -538,7 +538,7 @@ def choices(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:214  silent
+    overlay.charter:232  silent
     """
     return replace(
         p,
@@ -565,7 +565,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:211  silent
+    overlay.charter:229  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "2669c535ea203444d3ba"
+SPEC_DIGEST = "5eb288c786ff34f1c707"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "10126606677f2d9fcbb2"
+SPEC_DIGEST = "afb0275022e65d7e610c"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -255,12 +255,11 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
-    watermark cannot advance without it. Once the ISR is large enough nobody is.
+    """The rule eligible_after.
 
-    10-rules.charter:29  S0 §5.2, S1 Case A, S1 Case G
+    70-mutants.charter:6  silent
     """
-    if not config.elr or len(isr) >= min_isr(replicas, config):
+    if not config.elr:
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - isr - suspect
 
@@ -331,11 +330,13 @@ def electable(
 
 
 def bumped(p: Partition, next: Partition) -> Partition:
-    """The rule bumped.
+    """The record with its epochs: a change of leader starts a new leader epoch, any change a new
+    partition epoch.
 
-    70-mutants.charter:60  silent
+    10-rules.charter:90  MODEL §2.8, S2 §6.5.1
     """
-    return p if next == p else replace(next, partition_epoch=bump(p.partition_epoch))
+    led = next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch))
+    return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
 
 def elected(

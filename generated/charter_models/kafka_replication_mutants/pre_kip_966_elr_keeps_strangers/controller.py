@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "8d817cf31e7378f6806f"
+SPEC_DIGEST = "5ae3ccf816cf4671d0c0"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -255,14 +255,13 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
-    watermark cannot advance without it. Once the ISR is large enough nobody is.
+    """The rule eligible_after.
 
-    10-rules.charter:29  S0 §5.2, S1 Case A, S1 Case G
+    70-mutants.charter:32  silent
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
-    return ((p.elr | p.isr) & frozenset(replicas)) - isr - suspect
+    return (p.elr | p.isr) - isr - suspect
 
 
 def last_known_after(
@@ -387,11 +386,32 @@ def settled(
     recovering: bool,
     config: Config,
 ) -> Partition:
-    """The rule settled.
+    """The partition after an accepted change of its ISR, or of its replicas: completes the
+    reassignment if it can. Completion starts a new leader epoch, whoever leads.
 
-    70-mutants.charter:108  silent
+    10-rules.charter:126  MODEL §4.3, MODEL §2.9
     """
-    return bumped(p, replace(p, isr=isr, elr=p.elr - isr, leader=leader, recovering=recovering))
+    complete = reassignment_done(p, isr, config)
+    replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete else p.replicas
+    synced = isr - p.removing if complete else isr
+    shaped = replace(
+        p,
+        replicas=replicas,
+        adding=frozenset() if complete else p.adding,
+        removing=frozenset() if complete else p.removing,
+        isr=synced,
+        elr=eligible_after(p, replicas, synced, frozenset(), config),
+        leader=leader,
+        recovering=recovering,
+    )
+    next = remembering(p, shaped, frozenset(), config)
+    if complete:
+        return replace(
+            next,
+            leader_epoch=bump(p.leader_epoch),
+            partition_epoch=bump(p.partition_epoch),
+        )
+    return bumped(p, next)
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

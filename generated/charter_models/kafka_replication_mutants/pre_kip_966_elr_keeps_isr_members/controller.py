@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "0c5b86c578c1059ca65d"
+SPEC_DIGEST = "0dd4a98dc10a35df0ad1"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -255,14 +255,13 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
-    watermark cannot advance without it. Once the ISR is large enough nobody is.
+    """The rule eligible_after.
 
-    10-rules.charter:29  S0 §5.2, S1 Case A, S1 Case G
+    70-mutants.charter:18  silent
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
-    return ((p.elr | p.isr) & frozenset(replicas)) - isr - suspect
+    return ((p.elr | p.isr) & frozenset(replicas)) - suspect
 
 
 def last_known_after(
@@ -331,13 +330,13 @@ def electable(
 
 
 def bumped(p: Partition, next: Partition) -> Partition:
-    """The rule bumped.
+    """The record with its epochs: a change of leader starts a new leader epoch, any change a new
+    partition epoch.
 
-    70-mutants.charter:65  silent
+    10-rules.charter:90  MODEL §2.8, S2 §6.5.1
     """
-    if next.leader == p.leader:
-        return next
-    return replace(next, leader_epoch=bump(p.leader_epoch))
+    led = next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch))
+    return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
 
 def elected(

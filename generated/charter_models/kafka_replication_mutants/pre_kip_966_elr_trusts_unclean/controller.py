@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "f21d90f2921dc83afcb9"
+SPEC_DIGEST = "472bea22b4b9e687bbc3"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -255,14 +255,13 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
-    watermark cannot advance without it. Once the ISR is large enough nobody is.
+    """The rule eligible_after.
 
-    10-rules.charter:29  S0 §5.2, S1 Case A, S1 Case G
+    70-mutants.charter:46  silent
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
-    return ((p.elr | p.isr) & frozenset(replicas)) - isr - suspect
+    return ((p.elr | p.isr) & frozenset(replicas)) - isr
 
 
 def last_known_after(
@@ -1208,10 +1207,29 @@ class Controller:
 
         S1 Case A, S1 Case C, S1 Case D, S1 Case F
         """
+        allowed: list[Outcome[Controller, Reply]] = []
         now = value(self.registration[broker])
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
-        after = replace(self, registration=fenced_now)
-        return [Outcome("session_expires/fenced", Done(), after)]
+        for leader in each({
+            t: one_or_none(successors(
+                self.partition[t],
+                broker,
+                frozenset(),
+                active(self.world, fenced_now),
+                self.config,
+            ))
+            for t in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    t: handed_over(self.partition[t], broker, frozenset(), leader[t], self.config)
+                    for t in self.world.topics
+                }),
+                registration=fenced_now,
+            )
+            allowed.append(Outcome("session_expires/fenced", Done(), after))
+        return allowed
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """An operator removes a broker that will not come back. Whether a replica of it stays
