@@ -168,3 +168,17 @@ def test_sibling_differs_where_it_should():
     (ours,) = charter.outcomes(state, "expire", {"node": "n1"})
     (theirs,) = keeps_leader.outcomes(state, "expire", {"node": "n1"})
     assert ours.state != theirs.state
+
+
+def test_deviation_that_only_all_entries_together_explain_is_combined():
+    asked = question(R1, ("elect", {}), EXPIRE).json()
+    start = charter.observe(charter.initial(asked["sorts"]))
+    siblings = Siblings(charter, {"other": charter, "": keeps_leader})
+    follower = Follower(siblings, asked, None, start)
+    state = charter.initial(asked["sorts"])
+    for operation, args in (R1, ("elect", {}), EXPIRE):
+        (outcome,) = keeps_leader.outcomes(state, operation, args)
+        state = outcome.state
+        seen = keeps_leader.observe(state)
+        judged = follower.step(Step(operation, args, outcome.reply, seen))
+    assert (judged.allowed, judged.entries) == (False, ("combined",))
