@@ -23,8 +23,6 @@ from conform.walk import project
 
 _MOST_STATES = 64
 _MEMORY = 50_000
-COMBINED = "combined"
-"""Stands for an entry where only several together explain a deviation."""
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
 """What a model raises for JSON that is no state of it."""
 

@@ -170,7 +170,7 @@ def test_sibling_differs_where_it_should():
     assert ours.state != theirs.state
 
 
-def test_deviation_that_only_all_entries_together_explain_is_combined():
+def test_deviation_that_only_all_entries_together_explain_has_a_word_of_its_own():
     asked = question(R1, ("elect", {}), EXPIRE).json()
     start = charter.observe(charter.initial(asked["sorts"]))
     siblings = Siblings(charter, {"other": charter, "": keeps_leader})
@@ -181,4 +181,4 @@ def test_deviation_that_only_all_entries_together_explain_is_combined():
         state = outcome.state
         seen = keeps_leader.observe(state)
         judged = follower.step(Step(operation, args, outcome.reply, seen))
-    assert (judged.allowed, judged.entries) == (False, ("combined",))
+    assert (judged.allowed, judged.entries) == (False, ("several_entries",))
