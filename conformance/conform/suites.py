@@ -69,8 +69,7 @@ class Suite:
 
     def find(self, start: str) -> Vector:
         """The one vector whose id starts with `start`. Raises `BadSuite` for none, or several."""
-        found = [item for bucket in self._possible(start) for item in self.items(bucket)
-                 if item.id.startswith(start)]  # fmt: skip
+        found = [item for bucket in self._possible(start) for item in self._starting(bucket, start)]
         if len(found) != 1:
             count = "no vector" if not found else f"{len(found)} vectors"
             raise BadSuite(
@@ -78,6 +77,21 @@ class Suite:
                 " `conform vectors --list` shows the ids"
             )
         return vector_of(found[0])
+
+    def _starting(self, bucket: int, start: str) -> list[Item]:
+        """The vectors of a bucket whose ids start so; texts of others are not read."""
+        path = self.path(bucket)
+        if not path.exists():
+            return []
+        try:
+            ids = pa.parquet.read_table(path, columns=["id"])["id"].to_pylist()
+            wanted = [name for name in ids if name.startswith(start)][:2]
+            if not wanted:
+                return []
+            table = pa.parquet.read_table(path, columns=_COLUMNS, filters=[("id", "in", wanted)])
+        except (pa.ArrowInvalid, OSError) as error:
+            raise BadSuite(f"{path} cannot be read as Parquet ({error})") from None
+        return [item for batch in table.to_batches() for item in batch_items(batch)]
 
     def _possible(self, start: str) -> list[int]:
         if not start or set(start) - set("0123456789abcdef"):
