@@ -126,9 +126,11 @@ def write_found(folder: Path, found: Found) -> None:
 
 
 def in_order(asked: Iterable[Asked]) -> list[Asked]:
-    """Without repeats, by source, title and id."""
+    """Without repeats, those of the solver last, by source, title and id."""
     unique = {a.question.id: a for a in reversed(list(asked))}
-    return sorted(unique.values(), key=lambda a: (a.source, a.title, a.question.id))
+    return sorted(
+        unique.values(), key=lambda a: (a.source == "solver", a.source, a.title, a.question.id)
+    )
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

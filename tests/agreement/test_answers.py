@@ -1,0 +1,73 @@
+"""The answer to a question is the same by the definition and by the explorer's flat functions, and
+every scenario has one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.backends.vectors.answer import answer
+from charter.formats.vector import Vector, read_line
+from charter.ir import nodes as n
+from charter.semantics.machine import Machine
+from charter.semantics.story import follow
+from charter.suite.build import scenarios
+from charter.suite.explored import Explored
+from charter.suite.walks import Walks
+
+SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
+
+
+@cache
+def kafka() -> n.Model:
+    return api.load(SPEC)
+
+
+def instance_of(name: str) -> n.Instance:
+    return next(i for i in kafka().instances if i.name == name)
+
+
+def by_definition(vector: Vector, instance: n.Instance) -> bool:
+    machine = Machine.of(kafka(), replace(instance, offers=(), only=()))
+    return answer(machine, vector.question) == vector.answer
+
+
+@pytest.mark.parametrize("scenario", kafka().scenarios, ids=lambda s: s.title)
+def test_a_scenario_bears_itself_out(scenario: n.Scenario) -> None:
+    assert follow(kafka(), scenario)
+
+
+def test_scenarios_are_vectors_whose_answers_both_engines_give() -> None:
+    found = list(scenarios(kafka(), "controller"))
+    mine = [s for s in kafka().scenarios if s.instance.machine == "controller"]
+    assert len(found) == len(mine)
+    for vector in found:
+        instance = next(s.instance for s in mine if s.title == vector.why.title)
+        assert by_definition(vector, instance)
+
+
+def test_loaded_vectors_have_the_same_answer_by_both_engines() -> None:
+    explored = Explored.of(kafka(), instance_of("tiny_shutdown"))
+    found = list(islice(explored.loaded(every=37), 120))
+    assert len(found) == 120
+    assert all(by_definition(vector, instance_of("tiny_shutdown")) for vector in found)
+    assert {len(v.question.operations) for v in found} > {1}
+
+
+@pytest.mark.parametrize("name", ["tiny_topics", "standard"])
+def test_walks_have_the_same_answer_by_both_engines(name: str) -> None:
+    found = list(Walks.of(kafka(), instance_of(name)).vectors(25))
+    assert len(found) > 15
+    assert all(by_definition(vector, instance_of(name)) for vector in found)
+
+
+def test_a_vector_reads_back_when_it_was_written() -> None:
+    vector = next(iter(scenarios(kafka(), "controller")))
+    again = read_line(vector.line(), "line 1")
+    assert again == vector and json.loads(vector.line())["answer"]["question"] == vector.id

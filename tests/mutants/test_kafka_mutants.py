@@ -1,0 +1,49 @@
+"""Every hand-written mutant of the controller is caught by the property that it names."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.backends.explorer.explore import Finding, Options, explore
+from charter.ir import nodes as n
+
+SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
+FIRST, MOST = 400, 2_000
+"""How many states are searched at first, and where that is not enough."""
+
+
+@cache
+def opened() -> api.Opened:
+    return api.opened(SPEC)
+
+
+def instance_of(model: n.Model, name: str) -> n.Instance:
+    return next(i for i in model.instances if i.name == name)
+
+
+def findings(model: n.Model, instance: str, states: int = FIRST) -> dict[str, Finding]:
+    found = explore(model, instance_of(model, instance), Options(most_states=states))
+    return {f.name: f for f in found.properties}
+
+
+@pytest.mark.parametrize("mutant", opened().model().mutants, ids=lambda m: m.name)
+def test_the_property_catches_the_mutant_when_its_instance_is_searched(mutant: n.Mutant) -> None:
+    bent = opened().model(api.Selection(mutant=mutant.name))
+    caught = findings(bent, mutant.instance)[mutant.caught_by]
+    if not caught.seen:
+        caught = findings(bent, mutant.instance, MOST)[mutant.caught_by]
+    assert caught.seen and caught.trace
+
+
+@pytest.mark.parametrize("instance", ["tiny_elr", "tiny_reassignment"])
+def test_no_property_fails_when_nothing_is_bent(instance: str) -> None:
+    found = findings(opened().model(), instance)
+    assert not [f.name for f in found.values() if f.kind != "witness" and f.seen]
+
+
+def test_there_are_at_least_twelve_mutants() -> None:
+    assert len(opened().model().mutants) >= 12
