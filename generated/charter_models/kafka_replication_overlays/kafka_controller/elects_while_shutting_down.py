@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "b251e2de53536af026ee"
+SPEC_DIGEST = "fd92a3096c92dc7501a0"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -874,20 +874,20 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/unfenced  20-controller.charter:107  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:108  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
-            return self._heartbeat_unfenced(broker, caught_up, now, heard)
+            return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:119  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:120  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:128  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:129  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -901,7 +901,7 @@ class Controller:
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:136  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:137  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -910,7 +910,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:150  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:151  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             # all_know
@@ -918,7 +918,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:163  silent
+        # heartbeat/waits_unsure  20-controller.charter:164  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -932,7 +932,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:169  silent
+        # heartbeat/fenced_unsure  20-controller.charter:170  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -948,7 +948,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:181  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:182  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -971,9 +971,9 @@ class Controller:
         broker: Broker,
         caught_up: bool,
         now: Registration,
-        heard: Map[Broker, frozenset[Broker] | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch unfenced of heartbeat.
+        """What it reports while fenced counts for nobody who waits to shut down: its next report
+        does.
 
         S1 How it works, MODEL §8.1
         """
@@ -994,7 +994,7 @@ class Controller:
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=heard.put(broker, None),
+                behind=self.behind.put(broker, None),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -1183,7 +1183,7 @@ class Controller:
         S1 How it works, MODEL §2.8
         """
 
-        # session_expires/fenced  20-controller.charter:189  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:190  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             self.registration[broker] is not None  # runs
@@ -1191,7 +1191,7 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:200  silent
+        # session_expires/idle  20-controller.charter:201  silent
         return [Outcome("session_expires/idle", Done(), self)]
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1230,12 +1230,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:206  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:207  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:209  silent
+        # unregister/removed  20-controller.charter:210  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1274,7 +1274,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:223
+        # failover/replayed  20-controller.charter:224
         after = replace(self, behind=Map({b: None for b in self.world.brokers}))
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1302,7 +1302,7 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:245  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:246  S2 §6.5.1
         if (
             self.registration[from_] is None
             or value(self.registration[from_]).epoch != broker_epoch
@@ -1313,7 +1313,7 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:249  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:250  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -1322,35 +1322,35 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:251  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:252  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:257  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:258  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:263  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:264  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and value(found).partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:270  silent
+        # alter_partition/impossible_isr  20-controller.charter:271  silent
         if (
             found is not None  # known
             and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:277  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:278  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1358,7 +1358,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:285  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:286  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1375,7 +1375,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:294  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:295  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1383,11 +1383,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:305  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:306  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:321  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:322  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1570,7 +1570,7 @@ class Controller:
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:334  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:335  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1582,12 +1582,12 @@ class Controller:
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:339  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:340  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:344  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:345  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1603,7 +1603,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:349  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:350  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1620,7 +1620,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:358  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:359  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not choices(p, able, True, self.config):  # empty
             return [Outcome(
@@ -1629,7 +1629,7 @@ class Controller:
                 self,
             )]
 
-        # elect_leader/elected  20-controller.charter:361  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:362  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1709,13 +1709,13 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:378  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:379  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:382  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:383  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1724,7 +1724,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:385  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:386  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1759,11 +1759,11 @@ class Controller:
             if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:398  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:399  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:400  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:401  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1780,14 +1780,14 @@ class Controller:
         MODEL §4, S2 §6.7
         """
 
-        # reassign/unknown  20-controller.charter:408  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:409  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
         p = value(self.partition[topic])
 
-        # reassign/invalid  20-controller.charter:412  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:413  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1796,11 +1796,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | departing(p, target))
         as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:418  MODEL §4.2
+        # reassign/completed  20-controller.charter:419  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:435  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:436  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1869,7 +1869,7 @@ class Controller:
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:447  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:448  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1880,7 +1880,7 @@ class Controller:
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:451  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:452  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1893,7 +1893,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:457  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:458  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1904,7 +1904,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:460  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:461  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1947,11 +1947,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:477  silent
+        # set_min_isr/same  20-controller.charter:478  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:482  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:483  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
@@ -1981,7 +1981,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:491  DOC
+        # set_unclean_election/changed  20-controller.charter:492  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -1992,7 +1992,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:499  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:500  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(
@@ -2002,7 +2002,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:506  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:507  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(
             self,
