@@ -182,7 +182,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     """Write a suite; its manifest, with `folder` and what was `refused`.
 
     Raises `Refused` or `Unreadable`."""
-    from charter.suite import make
+    from charter.suite import make, published
 
     subject = make.open_subject(
         wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
@@ -192,6 +192,9 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     name = f"{subject.component.name}-{subject.model.variant or 'charter'}-{wanted.profile}"
     folder = wanted.out or Path("build") / "suites" / name
     made = make.make(subject, wanted.profile, folder, progress)
+    root = make.find_root(wanted.charter)
+    if wanted.profile == "full" and root is not None:
+        published.keep_full(root, subject, made.manifest)
     return {**made.manifest.json(), "folder": str(folder), "refused": {**made.refused}}
 
 

@@ -88,6 +88,15 @@ def full_json(manifest: Manifest) -> str:
     )
 
 
+def keep_full(root: Path, about: Subject, manifest: Manifest) -> Path | None:
+    """Note digest and counts of a full suite beside the small one, where there is one."""
+    folder = root / "generated" / suite_place(about)
+    if not folder.is_dir():
+        return None
+    (folder / FULL).write_text(full_json(manifest), encoding="utf-8", newline="\n")
+    return folder / FULL
+
+
 def pretty(value: Json) -> str:
     """JSON for people and for diffs."""
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

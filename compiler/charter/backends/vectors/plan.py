@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from charter.backends.vectors.answer import Answers, NoAnswer, Outcomes, Run, begin
+from charter.backends.vectors.answer import MOST_REMEMBERED, Answers, NoAnswer, Outcomes, Run, begin
 from charter.backends.vectors.question import Act, NoQuestion, Place, ask, observed_places
 from charter.formats.canonical import Json
 from charter.formats.vector import Vector, Why
@@ -42,13 +42,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A state that was loaded: `given`, how it begins, and what can be referred to; no `run` where
-    loading would forget something."""
+    """A state that was loaded: `given`, and how it begins; no `run` where loading would
+    forget something."""
 
     state: State
     given: Json
     run: Run | None
-    places: list[Place]
 
 
 @dataclass(slots=True)
@@ -60,6 +59,8 @@ class Planner:
     answers: Answers
     refused: dict[str, int] = field(default_factory=dict)
     last: Loaded | None = None
+    begun: tuple[State, Json, Run] | None = None
+    remembered: dict[tuple[Value, ...], list[Place]] = field(default_factory=dict)
 
     @staticmethod
     def of(model: Model, machine: Machine, outcomes: Outcomes | None = None) -> Planner:
@@ -98,10 +99,27 @@ class Planner:
 
     def start(self) -> tuple[State, Json]:
         """Where traces of the instance begin, and what a question gives to get there."""
-        start = self.machine.initial()
-        if not self.machine.instance.starts:
-            return start, None
-        return self.machine.loaded(start), self.machine.durable_json(start)
+        state, given, _ = self._start()
+        return state, given
+
+    def _start(self) -> tuple[State, Json, Run]:
+        if self.begun is None:
+            state, given = self.machine.initial(), None
+            if self.machine.instance.starts:
+                given = self.machine.durable_json(state)
+                state = self.machine.loaded(state)
+            self.begun = (state, given, begin(self.machine, given))
+        return self.begun
+
+    def shown(self, state: State) -> list[Place]:
+        """`observed_places` of a state, remembered."""
+        key = tuple(state.values())
+        known = self.remembered.get(key)
+        if known is None:
+            if len(self.remembered) > MOST_REMEMBERED:
+                self.remembered.clear()
+            known = self.remembered[key] = observed_places(self.machine, state)
+        return known
 
     def loaded(self, step: Step, why: Why) -> Vector | None:
         """The vector of one transition: its state is loaded, or where loading would forget
@@ -122,14 +140,13 @@ class Planner:
         again = self.machine.loaded(state)
         shown = [v.name for v in self.machine.variables if v.kind != "ghost"]
         if any(again[name] != state[name] for name in shown):
-            return Loaded(state, None, None, [])
+            return Loaded(state, None, None)
         given = self.machine.durable_json(state)
-        places = observed_places(self.machine, again)
-        return Loaded(state, given, begin(self.machine, given), places)
+        return Loaded(state, given, begin(self.machine, given))
 
     def _of_loaded(self, loaded: Loaded, run: Run, step: Step, why: Why) -> Vector:
         trace = [(run.state, (step.operation, step.args))]
-        question = ask(self.model, self.machine, trace, loaded.given, loaded.places)
+        question = ask(self.model, self.machine, trace, loaded.given, self.shown)
         return Vector(question, self.answers.answer(question, run), why)
 
     def _trace(self, start: State, acts: Sequence[Act], branches: Sequence[str]) -> Trace:
@@ -145,8 +162,10 @@ class Planner:
         return trace
 
     def _vector(self, trace: Trace, given: Json, why: Why) -> Vector:
-        question = ask(self.model, self.machine, trace, given)
-        return Vector(question, self.answers.answer(question), why)
+        question = ask(self.model, self.machine, trace, given, self.shown)
+        _, begun, run = self._start()
+        first = run if given is begun else None
+        return Vector(question, self.answers.answer(question, first), why)
 
     def _refuse(self, problem: Exception) -> None:
         reason = f"{type(problem).__name__}: {problem}"

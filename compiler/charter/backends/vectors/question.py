@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -69,20 +69,23 @@ def observed_places(machine: Machine, state: State) -> list[Place]:
     return found
 
 
+Shown = Callable[[State], list[Place]]
+"""`observed_places`, or an equal that remembers."""
+
+
 def ask(
     model: Model,
     machine: Machine,
     trace: Sequence[tuple[State, Act]],
     given: Json,
-    first: list[Place] | None = None,
+    shown: Shown | None = None,
 ) -> Question:
     """The question that repeats `trace`: each act with the state it was done in. The first state
-    is the one that `given` leads to; `first` are its `observed_places`, if they are known."""
+    is the one that `given` leads to."""
     seen: list[list[Place]] = []
     calls: list[Call] = []
     for state, (operation, args) in trace:
-        known = first is not None and not seen
-        seen.append(first if first and known else observed_places(machine, state))
+        seen.append(shown(state) if shown else observed_places(machine, state))
         params = machine.operations[operation].params
         built = {
             p.name: _argument(p.type, value, seen, machine)

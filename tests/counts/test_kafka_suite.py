@@ -1,0 +1,80 @@
+"""What the committed searches cover of the controller, with the solver and without it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from charter import generate
+from charter.formats.suite import read_lines, read_manifest, suite_digest
+from charter.suite import make
+from charter.suite.found import place, read_found
+from charter.suite.published import FULL
+from charter.suite.smoke import Smoke, covered_by, kills, smoke, without
+from charter.suite.subject import Subject
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITES = ROOT / "generated" / "suites" / "kafka_replication"
+KAFKA = ROOT / "spec" / "kafka"
+
+
+@cache
+def about() -> Subject:
+    (kafka,) = (p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
+    return make.open_subject(KAFKA, kafka.sources, "", "")
+
+
+@cache
+def small() -> Smoke:
+    return smoke(about())
+
+
+def test_every_obligation_is_covered_infeasible_or_one_of_few_that_are_open() -> None:
+    counts = small().counts()
+    assert counts["obligations_open"] <= 5
+    branches = [row for row in small().ledger.rows if row.kind in ("branch", "reply")]
+    assert all(row.status == "covered" for row in branches)
+
+
+def test_every_mutant_is_killed_by_a_vector() -> None:
+    assert len(small().kills) >= 12
+    assert all(kill.surely or kill.maybe for kill in small().kills)
+    assert len(small().canaries()) == 4
+
+
+def test_every_committed_question_has_an_answer() -> None:
+    assert small().stale == ()
+
+
+def test_less_is_covered_and_killed_when_the_solver_is_taken_away() -> None:
+    left = without(small().entries, "solver")
+    met = {name for name in covered_by(left) if name in {r.name for r in small().ledger.rows}}
+    settled = small().ledger.counted("covered") + small().ledger.counted("infeasible")
+    assert small().ledger.counted("infeasible") > 0
+    assert len(met) < small().ledger.counted("covered") < settled
+    killed = [kill for kill in kills(about(), left) if kill.surely]
+    assert len(killed) < sum(bool(kill.surely) for kill in small().kills)
+
+
+@pytest.mark.parametrize("name", ["controller", "controller_pre_kip_966"])
+def test_a_committed_suite_is_what_its_manifest_says(name: str) -> None:
+    manifest = read_manifest(SUITES / name)
+    vectors = list(read_lines(SUITES / name / "vectors.jsonl"))
+    assert (manifest.vectors, manifest.digest) == (len(vectors), suite_digest(vectors))
+    assert set(manifest.canaries) == set(manifest.models.mutants)
+    assert {v for ids in manifest.canaries.values() for v in ids} <= {v.id for v in vectors}
+
+
+def test_variants_that_targets_are_judged_against_have_searches() -> None:
+    found = read_found(place(KAFKA, "pre_kip_966"))
+    assert found.asked and found.proofs
+    assert {asked.question.variant for asked in found.asked} == {"pre_kip_966"}
+
+
+def test_the_full_suite_was_as_large_as_is_promised() -> None:
+    counts = json.loads((SUITES / "controller" / FULL).read_text(encoding="utf-8"))
+    assert counts["vectors"] >= 100_000
+    assert counts["counts"]["state_branch_pairs"] >= 20_000
