@@ -183,6 +183,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
 
     Raises `Refused` or `Unreadable`."""
     from charter.suite import make, published
+    from charter.suite.subject import find_root
 
     subject = make.open_subject(
         wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
@@ -192,7 +193,7 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     name = f"{subject.component.name}-{subject.model.variant or 'charter'}-{wanted.profile}"
     folder = wanted.out or Path("build") / "suites" / name
     made = make.make(subject, wanted.profile, folder, progress)
-    root = make.find_root(wanted.charter)
+    root = find_root(wanted.charter)
     if wanted.profile == "full" and root is not None:
         published.keep_full(root, subject, made.manifest)
     return {**made.manifest.json(), "folder": str(folder), "refused": {**made.refused}}
