@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "af0758d8d06e7471907f"
+SPEC_DIGEST = "e18ce99981ba2f7c94bf"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -377,7 +377,7 @@ def completes(
 ) -> bool:
     """The rule completes.
 
-    overlay.charter:161  silent
+    overlay.charter:178  silent
     """
     return len(isr) > 0 and frozenset(replicas) <= isr
 
@@ -486,7 +486,7 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:180  silent
+    overlay.charter:211  silent
     """
     if slot is None:
         return None
@@ -668,10 +668,42 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
     return slot
 
 
+def cleanly(config: Config) -> Config:
+    """An operator who moves replicas did not ask for an unclean election.
+
+    10-rules.charter:320  silent
+    """
+    return replace(config, unclean_election=False)
+
+
+def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
+    """The ISR once a reassignment is taken back to the `original` replicas.
+
+    10-rules.charter:323  MODEL §4.5
+    """
+    return p.isr - p.adding
+
+
+def unheard(
+    world: World,
+    behind: Map[Broker, frozenset[Broker] | None],
+    broker: Broker,
+) -> Map[Broker, frozenset[Broker] | None]:
+    """The same once `broker` is unfenced: it is unsure whether it was stopping, and has to
+    report anew.
+
+    10-rules.charter:328  silent
+    """
+    return Map({
+        b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
+        for b in world.brokers
+    })
+
+
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:171  silent
+    overlay.charter:202  silent
     """
     if not reassignment_done(p, left, config):
         return e
@@ -1002,7 +1034,7 @@ class Controller:
         caught_up: bool,
         now: Registration,
     ) -> list[Outcome[Controller, Reply]]:
-        """What it reports while fenced counts for nobody who waits to shut down: its next report
+        """What it reported until now counts for nobody who waits to shut down: its next report
         does.
 
         S1 How it works, MODEL §8.1
@@ -1024,7 +1056,7 @@ class Controller:
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=self.behind.put(broker, None),
+                behind=unheard(self.world, self.behind, broker),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -1633,20 +1665,12 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:350  DOC kafka-leader-election: preferred,
-        # S3 Preferred leader
+        # elect_leader/preferred  overlay.charter:187  silent
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.isr, frozenset(), able, self.config)  # fit
         ):
-            after = replace(
-                self,
-                partition=self.partition.put(
-                    topic,
-                    elected(p, p.isr, frozenset(), preferred, self.config),
-                ),
-            )
-            allowed.append(Outcome("elect_leader/preferred", Done(), after))
+            allowed += self._elect_leader_preferred(topic, able, p, preferred)
         if allowed:
             return allowed
 
@@ -1661,6 +1685,31 @@ class Controller:
 
         # elect_leader/elected  20-controller.charter:362  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
+
+    def _elect_leader_preferred(
+        self,
+        topic: Topic,
+        able: frozenset[Broker],
+        p: Partition,
+        preferred: Broker,
+    ) -> list[Outcome[Controller, Reply]]:
+        """The branch preferred of elect_leader.
+
+        silent
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
+            after = replace(
+                self,
+                partition=self.partition.put(
+                    topic,
+                    settled(p, p.isr, heir, p.recovering, self.config)
+                    if reassignment_done(p, p.isr, self.config)
+                    else elected(p, p.isr, frozenset(), preferred, self.config),
+                ),
+            )
+            allowed.append(Outcome("elect_leader/preferred", Done(), after))
+        return allowed
 
     def _elect_leader_elected(
         self,
@@ -1859,7 +1908,7 @@ class Controller:
                 isr,
                 frozenset(),
                 active(self.world, self.registration),
-                self.config,
+                cleanly(self.config),
             )):
                 next = moved(p, elected(grown, isr, frozenset(), leader, self.config))
                 after = replace(self, partition=self.partition.put(topic, next))
@@ -1894,7 +1943,7 @@ class Controller:
 
         able = active(self.world, self.registration)
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
-        isr = p.isr - p.adding
+        isr = reverted_isr(p, original, self.config)
 
         # cancel_reassignment/too_few  20-controller.charter:458  MODEL §4.5
         if (

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "670c500ff0f37b3f7e0a"
+SPEC_DIGEST = "7519265ebc5fb78fc510"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -377,7 +377,7 @@ def completes(
 ) -> bool:
     """The rule completes.
 
-    overlay.charter:161  silent
+    overlay.charter:178  silent
     """
     return len(isr) > 0 and frozenset(replicas) <= isr
 
@@ -486,7 +486,7 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:180  silent
+    overlay.charter:211  silent
     """
     if slot is None:
         return None
@@ -542,7 +542,7 @@ def choices(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:232  silent
+    overlay.charter:263  silent
     """
     return replace(
         p,
@@ -569,7 +569,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:229  silent
+    overlay.charter:260  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -581,7 +581,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:255  silent
+    overlay.charter:292  silent
     """
     return active(world, registration) | {broker}
 
@@ -656,10 +656,44 @@ def heard_from(
     })
 
 
+def cleanly(config: Config) -> Config:
+    """An operator who moves replicas did not ask for an unclean election.
+
+    10-rules.charter:320  silent
+    """
+    return replace(config, unclean_election=False)
+
+
+def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
+    """The rule reverted_isr.
+
+    overlay.charter:280  silent
+    """
+    if len(p.isr - p.adding) > 0 or not config.unclean_election:
+        return p.isr - p.adding
+    return frozenset(b for b in frozenset(original) if first(original) == b)
+
+
+def unheard(
+    world: World,
+    behind: Map[Broker, frozenset[Broker] | None],
+    broker: Broker,
+) -> Map[Broker, frozenset[Broker] | None]:
+    """The same once `broker` is unfenced: it is unsure whether it was stopping, and has to
+    report anew.
+
+    10-rules.charter:328  silent
+    """
+    return Map({
+        b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
+        for b in world.brokers
+    })
+
+
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:171  silent
+    overlay.charter:202  silent
     """
     if not reassignment_done(p, left, config):
         return e
@@ -1002,7 +1036,7 @@ class Controller:
         caught_up: bool,
         now: Registration,
     ) -> list[Outcome[Controller, Reply]]:
-        """What it reports while fenced counts for nobody who waits to shut down: its next report
+        """What it reported until now counts for nobody who waits to shut down: its next report
         does.
 
         S1 How it works, MODEL §8.1
@@ -1024,7 +1058,7 @@ class Controller:
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=self.behind.put(broker, None),
+                behind=unheard(self.world, self.behind, broker),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -1633,20 +1667,12 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:350  DOC kafka-leader-election: preferred,
-        # S3 Preferred leader
+        # elect_leader/preferred  overlay.charter:187  silent
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.isr, frozenset(), able, self.config)  # fit
         ):
-            after = replace(
-                self,
-                partition=self.partition.put(
-                    topic,
-                    elected(p, p.isr, frozenset(), preferred, self.config),
-                ),
-            )
-            allowed.append(Outcome("elect_leader/preferred", Done(), after))
+            allowed += self._elect_leader_preferred(topic, able, p, preferred)
         if allowed:
             return allowed
 
@@ -1661,6 +1687,31 @@ class Controller:
 
         # elect_leader/elected  20-controller.charter:362  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
+
+    def _elect_leader_preferred(
+        self,
+        topic: Topic,
+        able: frozenset[Broker],
+        p: Partition,
+        preferred: Broker,
+    ) -> list[Outcome[Controller, Reply]]:
+        """The branch preferred of elect_leader.
+
+        silent
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
+            after = replace(
+                self,
+                partition=self.partition.put(
+                    topic,
+                    settled(p, p.isr, heir, p.recovering, self.config)
+                    if reassignment_done(p, p.isr, self.config)
+                    else elected(p, p.isr, frozenset(), preferred, self.config),
+                ),
+            )
+            allowed.append(Outcome("elect_leader/preferred", Done(), after))
+        return allowed
 
     def _elect_leader_elected(
         self,
@@ -1692,7 +1743,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:263
+        # balance_leaders/balanced  overlay.charter:300
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
@@ -1886,7 +1937,7 @@ class Controller:
                 isr,
                 frozenset(),
                 active(self.world, self.registration),
-                self.config,
+                cleanly(self.config),
             )):
                 next = moved(p, elected(grown, isr, frozenset(), leader, self.config))
                 after = replace(self, partition=self.partition.put(topic, next))
@@ -1921,7 +1972,7 @@ class Controller:
 
         able = active(self.world, self.registration)
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
-        isr = p.isr - p.adding
+        isr = reverted_isr(p, original, self.config)
 
         # cancel_reassignment/too_few  20-controller.charter:458  MODEL §4.5
         if (

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "e6e25105e35a0b476903"
+SPEC_DIGEST = "8de0afd0d9d67a78b899"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    overlay.charter:208  silent
+    overlay.charter:239  silent
     """
     if (
         not config.elr
@@ -287,7 +287,9 @@ def last_known_after(
         if p.leader is None:
             return p.last_known_elr
         return frozenset({p.leader}) if not p.last_known_elr else p.last_known_elr
-    return p.last_known_elr if p.leader == next.leader else frozenset()
+    if p.leader == next.leader and frozenset(p.replicas) <= frozenset(next.replicas):
+        return p.last_known_elr
+    return frozenset()
 
 
 def remembering(
@@ -327,7 +329,7 @@ def electable(
 ) -> frozenset[Broker]:
     """The rule electable.
 
-    overlay.charter:30  DOC Eligible Leader Replicas
+    overlay.charter:33  DOC Eligible Leader Replicas
     """
     clean = candidates(p, isr, suspect, able, config)
     if any(p.leader == l_ and l_ in isr for l_ in able):
@@ -364,7 +366,7 @@ def elected(
 ) -> Partition:
     """The rule elected.
 
-    overlay.charter:305  silent
+    overlay.charter:342  silent
     """
     pool = eligible_after(p, p.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in isr | pool
@@ -548,7 +550,7 @@ def choices(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:232  silent
+    overlay.charter:263  silent
     """
     return replace(
         p,
@@ -575,7 +577,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:229  silent
+    overlay.charter:260  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -587,7 +589,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:255  silent
+    overlay.charter:292  silent
     """
     return active(world, registration) | {broker}
 
@@ -658,6 +660,40 @@ def heard_from(
     """
     return Map({
         b: (s - {broker} if caught_up else s) if (s := behind[b]) is not None else None
+        for b in world.brokers
+    })
+
+
+def cleanly(config: Config) -> Config:
+    """An operator who moves replicas did not ask for an unclean election.
+
+    10-rules.charter:320  silent
+    """
+    return replace(config, unclean_election=False)
+
+
+def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
+    """The rule reverted_isr.
+
+    overlay.charter:280  silent
+    """
+    if len(p.isr - p.adding) > 0 or not config.unclean_election:
+        return p.isr - p.adding
+    return frozenset(b for b in frozenset(original) if first(original) == b)
+
+
+def unheard(
+    world: World,
+    behind: Map[Broker, frozenset[Broker] | None],
+    broker: Broker,
+) -> Map[Broker, frozenset[Broker] | None]:
+    """The same once `broker` is unfenced: it is unsure whether it was stopping, and has to
+    report anew.
+
+    10-rules.charter:328  silent
+    """
+    return Map({
+        b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
         for b in world.brokers
     })
 
@@ -994,7 +1030,7 @@ class Controller:
         caught_up: bool,
         now: Registration,
     ) -> list[Outcome[Controller, Reply]]:
-        """What it reports while fenced counts for nobody who waits to shut down: its next report
+        """What it reported until now counts for nobody who waits to shut down: its next report
         does.
 
         S1 How it works, MODEL §8.1
@@ -1016,7 +1052,7 @@ class Controller:
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=self.behind.put(broker, None),
+                behind=unheard(self.world, self.behind, broker),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -1684,7 +1720,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:263
+        # balance_leaders/balanced  overlay.charter:300
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
@@ -1878,7 +1914,7 @@ class Controller:
                 isr,
                 frozenset(),
                 active(self.world, self.registration),
-                self.config,
+                cleanly(self.config),
             )):
                 next = moved(p, elected(grown, isr, frozenset(), leader, self.config))
                 after = replace(self, partition=self.partition.put(topic, next))
@@ -1913,7 +1949,7 @@ class Controller:
 
         able = active(self.world, self.registration)
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
-        isr = p.isr - p.adding
+        isr = reverted_isr(p, original, self.config)
 
         # cancel_reassignment/too_few  20-controller.charter:458  MODEL §4.5
         if (

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "33be0d930c565ddc9467"
+SPEC_DIGEST = "81ef3fb8ad1e6d9a1d72"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -538,7 +538,7 @@ def choices(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:232  silent
+    overlay.charter:263  silent
     """
     return replace(
         p,
@@ -565,7 +565,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:229  silent
+    overlay.charter:260  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -662,6 +662,38 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
     if any(first(slot.replicas) == b for b in slot.isr & able):
         return elected(slot, slot.isr, frozenset(), first(slot.replicas), config)
     return slot
+
+
+def cleanly(config: Config) -> Config:
+    """An operator who moves replicas did not ask for an unclean election.
+
+    10-rules.charter:320  silent
+    """
+    return replace(config, unclean_election=False)
+
+
+def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
+    """The ISR once a reassignment is taken back to the `original` replicas.
+
+    10-rules.charter:323  MODEL §4.5
+    """
+    return p.isr - p.adding
+
+
+def unheard(
+    world: World,
+    behind: Map[Broker, frozenset[Broker] | None],
+    broker: Broker,
+) -> Map[Broker, frozenset[Broker] | None]:
+    """The same once `broker` is unfenced: it is unsure whether it was stopping, and has to
+    report anew.
+
+    10-rules.charter:328  silent
+    """
+    return Map({
+        b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
+        for b in world.brokers
+    })
 
 
 # --- the component --------------------------------------------------------------------------------
@@ -984,7 +1016,7 @@ class Controller:
         caught_up: bool,
         now: Registration,
     ) -> list[Outcome[Controller, Reply]]:
-        """What it reports while fenced counts for nobody who waits to shut down: its next report
+        """What it reported until now counts for nobody who waits to shut down: its next report
         does.
 
         S1 How it works, MODEL §8.1
@@ -1006,7 +1038,7 @@ class Controller:
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=self.behind.put(broker, None),
+                behind=unheard(self.world, self.behind, broker),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -1841,7 +1873,7 @@ class Controller:
                 isr,
                 frozenset(),
                 active(self.world, self.registration),
-                self.config,
+                cleanly(self.config),
             )):
                 next = moved(p, elected(grown, isr, frozenset(), leader, self.config))
                 after = replace(self, partition=self.partition.put(topic, next))
@@ -1876,7 +1908,7 @@ class Controller:
 
         able = active(self.world, self.registration)
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
-        isr = p.isr - p.adding
+        isr = reverted_isr(p, original, self.config)
 
         # cancel_reassignment/too_few  20-controller.charter:458  MODEL §4.5
         if (

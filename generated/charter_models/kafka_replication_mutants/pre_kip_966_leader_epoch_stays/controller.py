@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "3df16b85620250e0caf6"
+SPEC_DIGEST = "8bf6d5301f57a6ea1410"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -255,11 +255,12 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule eligible_after.
+    """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
+    watermark cannot advance without it. Once the ISR is large enough nobody is.
 
-    70-mutants.charter:6  silent
+    10-rules.charter:29  S0 §5.2, S1 Case A, S1 Case G
     """
-    if not config.elr:
+    if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - isr - suspect
 
@@ -330,13 +331,11 @@ def electable(
 
 
 def bumped(p: Partition, next: Partition) -> Partition:
-    """The record with its epochs: a change of leader starts a new leader epoch, any change a new
-    partition epoch.
+    """The rule bumped.
 
-    10-rules.charter:90  MODEL §2.8, S2 §6.5.1
+    70-mutants.charter:60  silent
     """
-    led = next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch))
-    return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
+    return p if next == p else replace(next, partition_epoch=bump(p.partition_epoch))
 
 
 def elected(
@@ -660,6 +659,38 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
     return slot
 
 
+def cleanly(config: Config) -> Config:
+    """An operator who moves replicas did not ask for an unclean election.
+
+    10-rules.charter:320  silent
+    """
+    return replace(config, unclean_election=False)
+
+
+def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
+    """The ISR once a reassignment is taken back to the `original` replicas.
+
+    10-rules.charter:323  MODEL §4.5
+    """
+    return p.isr - p.adding
+
+
+def unheard(
+    world: World,
+    behind: Map[Broker, frozenset[Broker] | None],
+    broker: Broker,
+) -> Map[Broker, frozenset[Broker] | None]:
+    """The same once `broker` is unfenced: it is unsure whether it was stopping, and has to
+    report anew.
+
+    10-rules.charter:328  silent
+    """
+    return Map({
+        b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
+        for b in world.brokers
+    })
+
+
 # --- the component --------------------------------------------------------------------------------
 
 
@@ -980,7 +1011,7 @@ class Controller:
         caught_up: bool,
         now: Registration,
     ) -> list[Outcome[Controller, Reply]]:
-        """What it reports while fenced counts for nobody who waits to shut down: its next report
+        """What it reported until now counts for nobody who waits to shut down: its next report
         does.
 
         S1 How it works, MODEL §8.1
@@ -1002,7 +1033,7 @@ class Controller:
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=self.behind.put(broker, None),
+                behind=unheard(self.world, self.behind, broker),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -1837,7 +1868,7 @@ class Controller:
                 isr,
                 frozenset(),
                 active(self.world, self.registration),
-                self.config,
+                cleanly(self.config),
             )):
                 next = moved(p, elected(grown, isr, frozenset(), leader, self.config))
                 after = replace(self, partition=self.partition.put(topic, next))
@@ -1872,7 +1903,7 @@ class Controller:
 
         able = active(self.world, self.registration)
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
-        isr = p.isr - p.adding
+        isr = reverted_isr(p, original, self.config)
 
         # cancel_reassignment/too_few  20-controller.charter:458  MODEL §4.5
         if (
