@@ -98,7 +98,8 @@ def _explored(found: Search, instance: n.Instance) -> None:
 
 
 def _solved(found: Search, tiny: Sequence[n.Instance]) -> dict[str, str]:
-    """Ask the solver for what is left; the proofs that it has."""
+    """Ask the solver for what is left; the proofs that it has. States to start from satisfy all
+    `always` properties; proofs rest only on those that are proved."""
     about = found.about
     mine = [i for i in about.model.instances if i.machine == about.component.name]
     instance = next((i for i in mine if i.name == PROOF_INSTANCE), mine[0])
@@ -107,7 +108,7 @@ def _solved(found: Search, tiny: Sequence[n.Instance]) -> dict[str, str]:
     lemmas = smt.always(about.model, about.component.name)
     kept = smt.invariants(machine, lemmas).proved
     proved = tuple(lemma for lemma in lemmas if lemma.name in kept)
-    _single(found, machine, instance, proved)
+    _single(found, machine, instance, lemmas)
     proofs: dict[str, str] = {}
     question = smt.StepQuestion(_left(found), proved)
     for answer in smt.single_step(machine, question):
