@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,24 +49,30 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Found:
     """Everything that was found. `proofs` maps obligations to the reason why nothing meets them;
-    they hold for the rules with the digest `rules`. `bound` says how far was searched."""
+    they rest on the properties `lemmas`, and on the rules with the digest `rules`. `bound` says how
+    far was searched."""
 
     asked: tuple[Asked, ...] = ()
     proofs: Mapping[str, str] | None = None
+    lemmas: tuple[str, ...] = ()
     rules: str = ""
     bound: str = "no search was made"
 
-    def proofs_for(self, digest: str) -> Mapping[str, str]:
-        """The proofs, if they are about these rules; none otherwise."""
-        return (self.proofs or {}) if digest == self.rules else {}
+    def proofs_for(self, model: n.Model) -> Mapping[str, str]:
+        """The proofs, if they are about the rules of this model; none otherwise."""
+        return (self.proofs or {}) if rules_digest(model, self.lemmas) == self.rules else {}
 
 
 NOTHING = Found()
 
 
-def rules_digest(model: n.Model) -> str:
-    """Identifies the rules, not their wording: comments and layout do not count."""
-    told = show_model(replace(model, scenarios=(), mutants=()))
+def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
+    """Identifies the rules and these properties, not their wording: comments and layout do not
+    count, and neither do other properties, scenarios, systems and instances."""
+    kept = tuple(p for p in model.properties if p.name in lemmas)
+    told = show_model(
+        replace(model, properties=kept, scenarios=(), mutants=(), systems=(), instances=())
+    )
     return hashlib.sha256(told.encode()).hexdigest()[:20]
 
 
@@ -87,12 +93,13 @@ def read_found(folder: Path) -> Found:
     path = folder / PROOFS
     if not path.exists():
         return Found(tuple(asked))
-    reader = Reader(json.loads(path.read_text(encoding="utf-8")), str(path))
-    reader.fields("rules", "bound", "proofs")
+    reader = Reader({"lemmas": [], **json.loads(path.read_text(encoding="utf-8"))}, str(path))
+    reader.fields("rules", "lemmas", "bound", "proofs")
     proofs = {name: item.raw for name, item in reader.item("proofs").entries()}
     return Found(
         tuple(asked),
         {name: str(reason) for name, reason in proofs.items()},
+        reader.item("lemmas").texts(),
         reader.text("rules"),
         reader.text("bound"),
     )
@@ -118,6 +125,7 @@ def write_found(folder: Path, found: Found) -> None:
         _write(folder / name, (text(a.json()) for a in in_order(chosen)))
     told = {
         "rules": found.rules,
+        "lemmas": list(found.lemmas),
         "bound": found.bound,
         "proofs": dict(sorted((found.proofs or {}).items())),
     }

@@ -71,7 +71,7 @@ def search(about: Subject, progress: Progress) -> Found:
     for number, instance in enumerate(tiny, 1):
         _explored(found, instance)
         progress(f"{instance.name}, {len(found.left)} left", number, total)
-    proofs = _solved(found, tiny)
+    proofs, lemmas = _solved(found, tiny)
     progress(f"solver, {len(found.left)} left", total - 2, total)
     _mutants(found)
     progress("mutants", total, total)
@@ -79,7 +79,8 @@ def search(about: Subject, progress: Progress) -> Found:
         f"not met by {LOOKED_AT} classes of transitions of each small instance, nor by runs of"
         f" {DEPTH} steps (solver)"
     )
-    return Found(tuple(in_order(found.asked)), proofs, rules_digest(about.model), bound)
+    rules = rules_digest(about.model, lemmas)
+    return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, bound)
 
 
 def _explored(found: Search, instance: n.Instance) -> None:
@@ -97,9 +98,9 @@ def _explored(found: Search, instance: n.Instance) -> None:
 # --- the solver ----------------------------------------------------------------------------------
 
 
-def _solved(found: Search, tiny: Sequence[n.Instance]) -> dict[str, str]:
-    """Ask the solver for what is left; the proofs that it has. States to start from satisfy all
-    `always` properties; proofs rest only on those that are proved."""
+def _solved(found: Search, tiny: Sequence[n.Instance]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Ask the solver for what is left; the proofs that it has, and the lemmas that they rest on.
+    States to start from satisfy all `always` properties, lemmas are those that are proved."""
     about = found.about
     mine = [i for i in about.model.instances if i.machine == about.component.name]
     instance = next((i for i in mine if i.name == PROOF_INSTANCE), mine[0])
@@ -118,7 +119,7 @@ def _solved(found: Search, tiny: Sequence[n.Instance]) -> dict[str, str]:
             found.left.discard(answer.obligation)
     for small in tiny:
         _runs(found, small)
-    return proofs
+    return proofs, tuple(kept)
 
 
 def _left(found: Search) -> tuple[Obligation, ...]:

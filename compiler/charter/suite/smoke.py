@@ -21,7 +21,6 @@ from charter.semantics.evaluate import Outcome, State
 from charter.semantics.machine import Machine
 from charter.semantics.story import follow
 from charter.suite.engine import Engine
-from charter.suite.found import rules_digest
 from charter.suite.subject import Subject
 from charter.syntax import nodes as sx
 
@@ -160,7 +159,7 @@ def smoke(about: Subject) -> Smoke:
             stale.append(asked.title)
     unique = {entry.vector.id: entry for entry in reversed(entries)}
     ordered = tuple(unique[key] for key in sorted(unique))
-    proofs = about.found.proofs_for(rules_digest(about.model))
+    proofs = about.found.proofs_for(about.model)
     book = ledger(wanted, covered_by(ordered), proofs, about.found.bound)
     return Smoke(ordered, book, kills(about, ordered), tuple(stale))
 
