@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "66fcaebff7737bc708db"
+SPEC_DIGEST = "cf737db508fad6ba1bf0"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

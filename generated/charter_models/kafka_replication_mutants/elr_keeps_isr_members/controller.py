@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "aaa78f0ce6ee7e018700"
+SPEC_DIGEST = "ead3fb327287f81c7389"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

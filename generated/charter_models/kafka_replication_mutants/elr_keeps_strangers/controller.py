@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "6d3df2d6c24bf20383e6"
+SPEC_DIGEST = "b57d1753218d7356ed82"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

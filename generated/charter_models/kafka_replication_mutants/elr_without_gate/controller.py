@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "603dcfe7de6181b1f9ed"
+SPEC_DIGEST = "c419c3920caacac71172"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

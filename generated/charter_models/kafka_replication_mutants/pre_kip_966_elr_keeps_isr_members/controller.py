@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "f63363aff8cd5e8a1b1e"
+SPEC_DIGEST = "6f2e60e27a774786de5f"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "de5ae9e7ea00f8077340"
+SPEC_DIGEST = "7ea798d1f78a54134bd1"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

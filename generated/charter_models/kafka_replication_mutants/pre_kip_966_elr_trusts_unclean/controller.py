@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "5a7bcd6332f0c49a3f12"
+SPEC_DIGEST = "ab0337017b08ab2c9b40"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

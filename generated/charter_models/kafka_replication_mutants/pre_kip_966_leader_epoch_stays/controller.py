@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "8bf6d5301f57a6ea1410"
+SPEC_DIGEST = "ea775fd81fca1af59f5a"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

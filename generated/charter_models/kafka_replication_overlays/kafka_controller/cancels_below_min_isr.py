@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "715fb4079b2e091db978"
+SPEC_DIGEST = "fd0197ff093ab665deb0"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

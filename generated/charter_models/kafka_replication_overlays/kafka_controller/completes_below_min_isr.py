@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "15f401587b6c4e0ffd1f"
+SPEC_DIGEST = "de17f8c3822cf6806b9e"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "e18ce99981ba2f7c94bf"
+SPEC_DIGEST = "857f734f575e7d08631a"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "c22c0c81f7f2b6024209"
+SPEC_DIGEST = "fa72a5361e443130d56f"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "006f0f5b05b4ef9a37e4"
+SPEC_DIGEST = "6a6f506dceb32053d253"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "61d8d5968932499c1106"
+SPEC_DIGEST = "90d3e928852eac25a3d3"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "01b71440057c945419df"
+SPEC_DIGEST = "7bd62f90f254fd77386d"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "a35ea2aaddb45a9b4180"
+SPEC_DIGEST = "b3a48a106bb03d0e3261"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "cf70b569af0eee679b9d"
+SPEC_DIGEST = "81f375b925873f6785b4"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

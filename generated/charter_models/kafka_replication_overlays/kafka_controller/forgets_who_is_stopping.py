@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "14931ec2ff9881a3cef6"
+SPEC_DIGEST = "bb59400ab112b6aa3613"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "7519265ebc5fb78fc510"
+SPEC_DIGEST = "535690737d1228eba885"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "ebdfd3874b100c0d2052"
+SPEC_DIGEST = "7fb5700f70c73ea823a1"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "7b9923851675b6645dd3"
+SPEC_DIGEST = "6fae3e79e42293998aad"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

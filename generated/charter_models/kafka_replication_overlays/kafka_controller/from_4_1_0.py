@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "f41fb9603d816efbc986"
+SPEC_DIGEST = "1f9000a9c4cc24f86ab2"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

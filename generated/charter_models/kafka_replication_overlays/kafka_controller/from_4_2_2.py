@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "8de0afd0d9d67a78b899"
+SPEC_DIGEST = "3d812db751dc84a38dc7"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "adafc05894adfa9a0135"
+SPEC_DIGEST = "9a7101dc5377f11b0eef"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

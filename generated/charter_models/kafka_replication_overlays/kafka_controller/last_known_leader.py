@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "c19a18e455c1e9d33cdb"
+SPEC_DIGEST = "19e27204891bfab39f7c"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

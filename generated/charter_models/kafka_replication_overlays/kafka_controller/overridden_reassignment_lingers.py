@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "81ef3fb8ad1e6d9a1d72"
+SPEC_DIGEST = "b007811cbaa540244ae1"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "bf229036879c5f58c3ed"
+SPEC_DIGEST = "f29216eac028b1693fda"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

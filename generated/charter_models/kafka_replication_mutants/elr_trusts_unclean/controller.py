@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "501c943015d517554762"
+SPEC_DIGEST = "64f75dcadc19c505fd29"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -258,14 +258,13 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
-    watermark cannot advance without it. Once the ISR is large enough nobody is.
+    """The rule eligible_after.
 
-    10-rules.charter:29  S0 §5.2, S1 Case A, S1 Case G
+    70-mutants.charter:46  silent
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
-    return ((p.elr | p.isr) & frozenset(replicas)) - isr - suspect
+    return ((p.elr | p.isr) & frozenset(replicas)) - isr
 
 
 def last_known_after(
@@ -334,11 +333,13 @@ def electable(
 
 
 def bumped(p: Partition, next: Partition) -> Partition:
-    """The rule bumped.
+    """The record with its epochs: a change of leader starts a new leader epoch, any change a new
+    partition epoch.
 
-    70-mutants.charter:60  silent
+    10-rules.charter:90  MODEL §2.8, S2 §6.5.1
     """
-    return p if next == p else replace(next, partition_epoch=bump(p.partition_epoch))
+    led = next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch))
+    return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
 
 def elected(
