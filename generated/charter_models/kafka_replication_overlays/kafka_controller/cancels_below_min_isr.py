@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "fd0197ff093ab665deb0"
+SPEC_DIGEST = "e8be4f84e494cb0b959c"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -675,7 +675,7 @@ def cleanly(config: Config) -> Config:
 def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
     """The rule reverted_isr.
 
-    overlay.charter:280  silent
+    overlay.charter:293  silent
     """
     if len(p.isr - p.adding) > 0 or not config.unclean_election:
         return p.isr - p.adding

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "de17f8c3822cf6806b9e"
+SPEC_DIGEST = "a96e157dea0a3a76ecbf"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "857f734f575e7d08631a"
+SPEC_DIGEST = "ee3a261ae60d2dcecfd1"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "fa72a5361e443130d56f"
+SPEC_DIGEST = "2aa48377fa5ea8e85383"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

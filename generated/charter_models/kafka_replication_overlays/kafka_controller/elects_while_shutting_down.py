@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "6a6f506dceb32053d253"
+SPEC_DIGEST = "ccfab464bc865301cb76"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -577,7 +577,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:292  silent
+    overlay.charter:305  silent
     """
     return active(world, registration) | {broker}
 
@@ -1694,7 +1694,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:300
+        # balance_leaders/balanced  overlay.charter:313
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(

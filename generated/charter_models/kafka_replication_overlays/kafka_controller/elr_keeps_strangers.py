@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "90d3e928852eac25a3d3"
+SPEC_DIGEST = "bacab8c80d42e21c146c"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -307,12 +307,14 @@ def candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
-    which is chosen (decision 0005).
+    """The rule candidates.
 
-    10-rules.charter:61  S1 Eligible Leader Replicas (ELR), S1 Case B
+    overlay.charter:254  silent
     """
-    return (isr | eligible_after(p, p.replicas, isr, suspect, config)) & able
+    return (
+        (isr if len(isr) > 0 else eligible_after(p, p.replicas, isr, suspect, config)) & able
+        & frozenset(p.replicas)
+    )
 
 
 def electable(

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "7bd62f90f254fd77386d"
+SPEC_DIGEST = "be4ae1e51970c37ae469"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -352,7 +352,7 @@ def elected(
 ) -> Partition:
     """The rule elected.
 
-    overlay.charter:342  silent
+    overlay.charter:355  silent
     """
     pool = eligible_after(p, p.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in isr | pool

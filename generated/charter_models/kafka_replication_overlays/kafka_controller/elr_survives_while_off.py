@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "b3a48a106bb03d0e3261"
+SPEC_DIGEST = "2f17bb74f7ab650767cc"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

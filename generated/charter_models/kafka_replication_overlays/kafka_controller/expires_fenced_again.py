@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "81f375b925873f6785b4"
+SPEC_DIGEST = "a287908847565f10b2a5"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

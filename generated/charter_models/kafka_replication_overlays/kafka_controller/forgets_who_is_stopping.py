@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "bb59400ab112b6aa3613"
+SPEC_DIGEST = "6b866b82474357cfee5b"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "535690737d1228eba885"
+SPEC_DIGEST = "10132a2abb8e20a44e78"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -542,7 +542,7 @@ def choices(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:263  silent
+    overlay.charter:276  silent
     """
     return replace(
         p,
@@ -569,7 +569,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:260  silent
+    overlay.charter:273  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -581,7 +581,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:292  silent
+    overlay.charter:305  silent
     """
     return active(world, registration) | {broker}
 
@@ -667,7 +667,7 @@ def cleanly(config: Config) -> Config:
 def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
     """The rule reverted_isr.
 
-    overlay.charter:280  silent
+    overlay.charter:293  silent
     """
     if len(p.isr - p.adding) > 0 or not config.unclean_election:
         return p.isr - p.adding
@@ -1743,7 +1743,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:300
+        # balance_leaders/balanced  overlay.charter:313
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(

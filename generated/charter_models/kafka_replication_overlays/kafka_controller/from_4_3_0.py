@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "9a7101dc5377f11b0eef"
+SPEC_DIGEST = "a4d23f69086f44cf421a"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -303,12 +303,14 @@ def candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
-    which is chosen (decision 0005).
+    """The rule candidates.
 
-    10-rules.charter:61  S1 Eligible Leader Replicas (ELR), S1 Case B
+    overlay.charter:254  silent
     """
-    return (isr | eligible_after(p, p.replicas, isr, suspect, config)) & able
+    return (
+        (isr if len(isr) > 0 else eligible_after(p, p.replicas, isr, suspect, config)) & able
+        & frozenset(p.replicas)
+    )
 
 
 def electable(
@@ -357,7 +359,7 @@ def elected(
 ) -> Partition:
     """The rule elected.
 
-    overlay.charter:342  silent
+    overlay.charter:355  silent
     """
     pool = eligible_after(p, p.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in isr | pool
@@ -545,7 +547,7 @@ def choices(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:263  silent
+    overlay.charter:276  silent
     """
     return replace(
         p,
@@ -572,7 +574,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:260  silent
+    overlay.charter:273  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -584,7 +586,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:292  silent
+    overlay.charter:305  silent
     """
     return active(world, registration) | {broker}
 
@@ -670,7 +672,7 @@ def cleanly(config: Config) -> Config:
 def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
     """The rule reverted_isr.
 
-    overlay.charter:280  silent
+    overlay.charter:293  silent
     """
     if len(p.isr - p.adding) > 0 or not config.unclean_election:
         return p.isr - p.adding
@@ -1746,7 +1748,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:300
+        # balance_leaders/balanced  overlay.charter:313
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "19e27204891bfab39f7c"
+SPEC_DIGEST = "9c79b93747c084e15aa8"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

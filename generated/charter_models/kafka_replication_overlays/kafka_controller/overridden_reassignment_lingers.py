@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "b007811cbaa540244ae1"
+SPEC_DIGEST = "95444eafb652905302e8"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -538,7 +538,7 @@ def choices(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:263  silent
+    overlay.charter:276  silent
     """
     return replace(
         p,
@@ -565,7 +565,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:260  silent
+    overlay.charter:273  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
