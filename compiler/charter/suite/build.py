@@ -22,7 +22,7 @@ from charter.suite.walks import Walks
 TINY = "tiny_"
 """How the names of instances begin that are small enough to be searched."""
 
-WALKS = 3_000
+WALKS = 2_000
 """Random walks in each instance."""
 
 Progress = Callable[[str, int, int], None]
