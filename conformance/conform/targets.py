@@ -15,6 +15,7 @@ import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from conform.connect.base import Deadlines, Start
@@ -179,10 +180,9 @@ def filled(command: Sequence[str], values: Mapping[str, str], chosen: Target) ->
 
 def python_path() -> dict[str, str]:
     """The environment in which a child finds the packages that this process has."""
-    roots = [Path(__file__).resolve().parents[1]]
-    top = roots[0].parent
-    roots += [folder for name in ("compiler", "generated") if (folder := top / name).is_dir()]
-    paths = [str(path) for path in roots]
+    found = (find_spec(name) for name in ("conform", "charter", "charter_models"))
+    places = [next(iter(s.submodule_search_locations or ()), "") for s in found if s is not None]
+    paths = [str(Path(place).parent) for place in places if place]
     paths += [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     return {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
 

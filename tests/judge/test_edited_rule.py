@@ -1,0 +1,67 @@
+"""A rule is edited: the model changes, yesterday's suite diverges at the branch, and CI calls it stale."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.dataset as dataset
+
+from charter import generate
+
+ROOT = Path(__file__).parents[2]
+SUITE = ROOT / "generated" / "suites" / "kafka_replication" / "controller"
+RULE = "& set(replicas)) - isr - suspect"
+
+
+def edited(root: Path) -> None:
+    """A copy of the project's charter in which an unclean shutdown leaves a replica eligible."""
+    shutil.copytree(ROOT / "spec" / "kafka", root / "spec" / "kafka")
+    rules = root / "spec" / "kafka" / "10-rules.charter"
+    text = rules.read_text()
+    assert text.count(RULE) == 1
+    rules.write_text(text.replace(RULE, RULE.removesuffix(" - suspect")))
+    shutil.copytree(ROOT / "generated", root / "generated")
+
+
+def write_base_models(root: Path) -> None:
+    for protocol in generate.protocols(root):
+        for path, text in generate.base_models(protocol).items():
+            (root / "generated" / path).write_text(text)
+
+
+def run_reference(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    """`conform run --target reference`, with the models of `root`."""
+    command = ["run", "--target", "reference", "--suite", str(SUITE), "--engine", "inline"]
+    return subprocess.run(
+        [sys.executable, "-m", "conform.cli", *command, "--out", str(out)],
+        env={**os.environ, "PYTHONPATH": str(root / "generated")},
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_an_edited_rule_diverges_from_the_suite_of_before(tmp_path: Path) -> None:
+    edited(tmp_path)
+    before = run_reference(tmp_path, tmp_path / "before")
+    assert before.returncode == 0, before.stderr
+    write_base_models(tmp_path)
+    after = run_reference(tmp_path, tmp_path / "after")
+    assert after.returncode == 1, after.stderr
+    rows = dataset.dataset(tmp_path / "after" / "deviations", partitioning="hive").to_table()
+    assert set(rows.column("branch").to_pylist()) == {"register/unclean"}
+
+
+def test_generated_is_stale_once_a_rule_is_edited(tmp_path: Path) -> None:
+    edited(tmp_path)
+    model = "charter_models/kafka_replication/controller.py"
+    (protocol,) = (p for p in generate.protocols(tmp_path) if p.name == "kafka.replication")
+    text = generate.base_models(protocol)[model]
+    committed = (ROOT / "generated" / model).read_text()
+    assert text != committed
+    assert "- isr - suspect" in committed
+    assert "- isr - suspect" not in text
