@@ -15,6 +15,7 @@ from charter.formats.vector import Vector, Why
 from charter.ir import nodes as n
 from charter.ir.obligations import Obligation, obligations
 from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
 from charter.suite.build import TINY, Progress
 from charter.suite.explored import Explored
@@ -60,7 +61,9 @@ class Search:
 
 
 def search(about: Subject, progress: Progress) -> Found:
-    """Look for everything anew."""
+    """Look for what is missing. Questions that were found before stay if they still have an
+    answer; the small instances are searched again only if a branch or a reply is not covered.
+    Proofs are made anew."""
     wanted = obligations(about.model, about.component)
     found = Search(about, Desk(about.model, wanted), {o.name for o in wanted})
     name = about.component.name
@@ -68,9 +71,11 @@ def search(about: Subject, progress: Progress) -> Found:
     total = len(tiny) + 3
     for entry in found.desk.scenarios(name):
         found.left -= entry.meets
-    for number, instance in enumerate(tiny, 1):
-        _explored(found, instance)
-        progress(f"{instance.name}, {len(found.left)} left", number, total)
+    _again(found)
+    if any(row.startswith(("branch ", "reply ")) for row in found.left):
+        for number, instance in enumerate(tiny, 1):
+            _explored(found, instance)
+            progress(f"{instance.name}, {len(found.left)} left", number, total)
     proofs, lemmas = _solved(found, tiny)
     progress(f"solver, {len(found.left)} left", total - 2, total)
     _mutants(found)
@@ -81,6 +86,33 @@ def search(about: Subject, progress: Progress) -> Found:
     )
     rules = rules_digest(about.model, lemmas)
     return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, bound)
+
+
+def _again(found: Search) -> None:
+    """Keep what was found before, if it still has an answer and begins where the `always`
+    properties hold."""
+    about = found.about
+    instances = {i.name: i for i in about.model.instances}
+    for asked in about.found.asked:
+        instance = instances.get(asked.instance)
+        if instance is None:
+            continue
+        why = Why((), asked.source, asked.title, OPEN, asked.purpose)
+        try:
+            if _begins_well(found, asked, instance):
+                found.left -= found.desk.entry(asked.question, instance, why).meets
+                found.asked.append(asked)
+        except (NoAnswer, EvaluationError, ValueError, KeyError):
+            continue
+
+
+def _begins_well(found: Search, asked: Asked, instance: n.Instance) -> bool:
+    machine = found.desk.at(instance)[0].machine
+    if asked.source != "solver" or not isinstance(asked.question.given, dict):
+        return True
+    state = Scope(machine.loaded(machine.from_durable(asked.question.given)))
+    model, name = found.about.model, found.about.component.name
+    return all(machine.holds(prop, state) for prop in smt.always(model, name))
 
 
 def _explored(found: Search, instance: n.Instance) -> None:
@@ -163,7 +195,10 @@ def _mutants(found: Search) -> None:
     about = found.about
     files = driver.parse_or_refuse(about.sources)
     lemmas = smt.always(about.model, about.component.name)
+    told = {asked.title for asked in found.asked}
     for mutant in mutants_of(about):
+        if tells_title(mutant.name) in told:
+            continue
         bent = bent_model(about, files, mutant.name)
         instance = next(i for i in about.model.instances if i.name == mutant.instance)
         opened = replace(instance, offers=(), only=())

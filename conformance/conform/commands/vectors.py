@@ -18,8 +18,9 @@ EXAMPLES = """examples:
   conform vectors spec/kafka --search
 
 The small suite (smoke) also lies in generated/, where `conform generate` keeps it fresh. --search
-looks anew for what both suites replay: questions that cover obligations, by exploration and by the
+looks for what both suites replay: questions that cover obligations, by exploration and by the
 solver, and proofs of what nothing can cover; both go into the folder found/ beside the charter.
+Questions that are there already stay if they still have an answer; remove the folder to begin anew.
 """
 
 
