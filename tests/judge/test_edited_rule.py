@@ -1,4 +1,4 @@
-"""A rule is edited: the model changes, yesterday's suite diverges at the branch, and CI calls it stale."""
+"""An edited rule: the model changes, the suite of before diverges there, and CI calls it stale."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow.dataset as dataset
+from pyarrow import dataset
 
 from charter import generate
 
