@@ -6,6 +6,7 @@ so that `--suite DIGEST` runs an earlier one again.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import tempfile
@@ -37,6 +38,7 @@ KEPT = 3
 _ROWS = 20_000
 _HELD = 500
 _SUITES = "suites-1"
+_FINGERPRINT = "fingerprint"
 _COLUMNS = ["id", "question", "answer", "why", "needs", "ways"]
 _TEXTS = ("question", "answer", "why", "ways")
 
@@ -140,6 +142,8 @@ def open_suite(wanted: str, cores: int) -> Suite:
             cached = cache_folder() / _SUITES / manifest.digest
             if not (cached / MANIFEST).exists():
                 _import(folder, manifest, cached, cores)
+            elif _fingerprint(folder) != _stored_fingerprint(cached):
+                _check(folder, manifest, cached)
         else:
             cached = _by_digest(wanted)
             manifest = read_manifest(cached)
@@ -173,6 +177,7 @@ def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
         cached.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cached.parent) as scratch:
             _write_buckets(folder, manifest, Path(scratch), buckets)
+            (Path(scratch) / _FINGERPRINT).write_text(_fingerprint(folder), encoding="utf-8")
             shutil.copy(folder / MANIFEST, Path(scratch) / MANIFEST)
             if not cached.exists():
                 shutil.copytree(scratch, cached)
@@ -183,6 +188,30 @@ def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
             f"the suite could not be stored in {cached.parent} ({error.strerror}); make room, or"
             " set CHARTER_CACHE to another folder"
         ) from None
+
+
+def _check(folder: Path, manifest: Manifest, cached: Path) -> None:
+    """Read a folder whose suite is in the cache already, but not from files like these: it may be
+    cut off, or hold something else. Raises as `_import` does."""
+    with tempfile.TemporaryDirectory(dir=cached.parent) as scratch:
+        _write_buckets(folder, manifest, Path(scratch), 1)
+    (cached / _FINGERPRINT).write_text(_fingerprint(folder), encoding="utf-8")
+
+
+def _fingerprint(folder: Path) -> str:
+    """A hash of the files of a suite, but for its manifest."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix in (".jsonl", ".parquet"):
+            total.update(path.relative_to(folder).as_posix().encode())
+            with path.open("rb") as file:
+                total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
+
+
+def _stored_fingerprint(cached: Path) -> str:
+    path = cached / _FINGERPRINT
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _write_buckets(folder: Path, manifest: Manifest, scratch: Path, buckets: int) -> None:

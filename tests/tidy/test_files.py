@@ -7,7 +7,17 @@ import re
 from pathlib import Path
 from typing import Final
 
-from tests.tidy.house import ROOT, imports, is_python, is_source, module_name, paths, read, texts
+from tests.tidy.house import (
+    RATCHET,
+    ROOT,
+    imports,
+    is_python,
+    is_source,
+    module_name,
+    paths,
+    read,
+    texts,
+)
 
 SUFFIXES: Final = {
     *(".charter", ".py", ".lark", ".j2", ".java", ".toml", ".json", ".jsonl", ".xml"),
@@ -22,7 +32,7 @@ TOP: Final = {
 }
 BLOB_BYTES: Final = 400_000
 # Most of it are sibling models: of each overlay entry, and of the mutants that are canaries.
-GENERATED_BYTES: Final = 5_000_000
+GENERATED_BYTES: Final[int] = RATCHET["bytes"]["generated"]
 # Started by name, or there for others: authors of adapters, and whoever judges in one process.
 ENTRY_POINTS: Final = {
     *("conform.cli", "conform.sdk", "conform.reference_adapter", "conform.connect.direct"),

@@ -19,7 +19,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Outcome, State
 from charter.semantics.machine import Machine
-from charter.semantics.story import follow
+from charter.semantics.story import ScenarioFails, follow
 from charter.suite.engine import Engine
 from charter.suite.subject import Subject
 from charter.syntax import nodes as sx
@@ -67,12 +67,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Smoke:
-    """The small suite. `stale` are titles of questions that the charter cannot answer any more."""
+    """The small suite. `stale` are titles of questions that the charter cannot answer any more,
+    `failed` says which scenarios the rules do not bear out, and where."""
 
     entries: tuple[Entry, ...]
     ledger: Ledger
     kills: tuple[Kill, ...]
     stale: tuple[str, ...]
+    failed: tuple[str, ...] = ()
 
     def canaries(self) -> Mapping[str, tuple[str, ...]]:
         """A few mutants with vectors that surely tell them."""
@@ -89,6 +91,7 @@ class Smoke:
             "mutants": len(self.kills),
             "mutants_killed": sum(bool(kill.surely or kill.maybe) for kill in self.kills),
             "scenarios": sum(e.vector.why.source == "scenario" for e in self.entries),
+            "scenarios_failed": len(self.failed),
             "stale_questions": len(self.stale),
         }
 
@@ -100,6 +103,7 @@ class Desk:
     model: n.Model
     wanted: tuple[Obligation, ...]
     engines: dict[str, tuple[Engine, Covering]] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
 
     def at(self, instance: n.Instance) -> tuple[Engine, Covering]:
         """The engine of an instance with everything offered."""
@@ -121,12 +125,17 @@ class Desk:
         return Entry(Vector(question, found, whole), instance, met)
 
     def scenarios(self, component: str) -> list[Entry]:
-        """The scenarios of a component. Raises ScenarioFails."""
+        """The scenarios of a component; one that the rules no longer bear out is told in `failed`
+        and makes no vector."""
         found: list[Entry] = []
         for scenario in self.model.scenarios:
             if scenario.instance.machine != component:
                 continue
-            told = follow(self.model, scenario)[0].told
+            try:
+                told = follow(self.model, scenario)[0].told
+            except ScenarioFails as problem:
+                self.failed.append(f"scenario {scenario.title!r} fails: {problem}")
+                continue
             engine, _ = self.at(scenario.instance)
             branches = tuple(t.outcome.branch for t in told)
             why = Why(
@@ -144,7 +153,7 @@ class Desk:
 
 
 def smoke(about: Subject) -> Smoke:
-    """The small suite of a component. Raises ScenarioFails."""
+    """The small suite of a component."""
     wanted = obligations(about.model, about.component)
     desk = Desk(about.model, wanted)
     entries = desk.scenarios(about.component.name)
@@ -161,7 +170,8 @@ def smoke(about: Subject) -> Smoke:
     ordered = tuple(unique[key] for key in sorted(unique))
     proofs = about.found.proofs_for(about.model)
     book = ledger(wanted, covered_by(ordered), proofs, about.found.bound)
-    return Smoke(ordered, book, kills(about, ordered), tuple(stale))
+    failed = tuple(desk.failed)
+    return Smoke(ordered, book, kills(about, ordered), tuple(stale), failed)
 
 
 def covered_by(entries: Iterable[Entry]) -> dict[str, list[str]]:

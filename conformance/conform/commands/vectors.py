@@ -9,7 +9,7 @@ from charter import api
 from charter.formats.canonical import Json
 from conform.errors import ConformError
 from conform.progress import tasks
-from conform.terminal import columns, number, out, out_json
+from conform.terminal import columns, number, out, out_json, say
 
 EXAMPLES = """examples:
   conform vectors spec/kafka
@@ -48,6 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
             made = api.make_suite(wanted, progress)
     except api.Unreadable as error:
         raise ConformError(str(error)) from None
+    except api.Refused as refused:
+        for item in refused.diagnostics:
+            say(item.show())
+        return 1
     if arguments.json:
         out_json(made)
     else:
