@@ -131,11 +131,6 @@ def locals_of(expr: ir.Expr) -> frozenset[str]:
     return frozenset(node.name for node in nodes(expr) if isinstance(node, ir.Local))
 
 
-def state_read(expr: ir.Expr) -> frozenset[str]:
-    """The state variables that `expr` reads."""
-    return frozenset(node.name for node in nodes(expr) if isinstance(node, ir.StateRef))
-
-
 def conjuncts(expr: ir.Expr) -> Iterator[ir.Expr]:
     """The parts of a conjunction, from left to right."""
     if isinstance(expr, ir.Binary) and expr.op == "and":

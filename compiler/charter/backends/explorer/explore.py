@@ -18,7 +18,6 @@ from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
 from charter.ir.walk import children
-from charter.semantics.values import to_json
 
 Progress = Callable[[int, int, int], None]
 """Called now and then with distinct states, generated transitions, and the level."""
@@ -172,12 +171,6 @@ class Exploration:
             }
             for a in trace
         ]
-
-    def state_json(self, number: int) -> Json:
-        """A state, variable by variable."""
-        machine = self.graph.flat.machine
-        pairs = zip(machine.variables, self.graph.states[number], strict=True)
-        return {v.name: to_json(v.type, value, machine.universe) for v, value in pairs}
 
 
 @dataclass(slots=True)

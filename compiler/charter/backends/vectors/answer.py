@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json, text
@@ -216,9 +216,3 @@ def _needed(calls: tuple[Call, ...]) -> frozenset[int]:
     for call in calls:
         visit(dict(call.args))
     return frozenset(found)
-
-
-def purpose_reached(answer: Answer, branches: Mapping[str, None]) -> bool:
-    """Whether some allowed run takes all of `branches`."""
-    taken = {node.branch for step in answer.steps for node in step}
-    return set(branches) <= taken

@@ -6,7 +6,7 @@ nothing of how they were found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from charter.backends.vectors.answer import MOST_REMEMBERED, Answers, NoAnswer, Outcomes, Run, begin
@@ -174,12 +174,3 @@ class Planner:
 
 def _taken(told: Sequence[Told]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(t.outcome.branch for t in told))
-
-
-def loaded_vectors(planner: Planner, steps: Iterator[Step]) -> Iterator[Vector]:
-    """The vectors of the transitions of an instance."""
-    for step in steps:
-        why = Why((f"branch {step.branch}",), "exploration", "", OPEN, ())
-        vector = planner.loaded(step, why)
-        if vector is not None:
-            yield vector
