@@ -1,0 +1,129 @@
+"""An instance searched by native code: counts, verdicts, traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from charter.backends.engine.layout import Unsupported
+from charter.backends.engine.program import program, reads_transition
+from charter.backends.engine.search import GaveUp, Progress, Search
+from charter.backends.engine.traces import Step, Teller, Traces
+from charter.ir import nodes as n
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
+    that keeps their order; `most_states`: where to give up (0: never); `cache`: the folder of
+    compiled code (None: compile anew)."""
+
+    symmetry: bool = True
+    renaming: bool = True
+    most_states: int = 0
+    workers: int = 1
+    cache: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the search says of a property, a witness, a branch or a failure: how often it was seen
+    (violated, found, taken), and the shortest trace there (None for branches)."""
+
+    name: str
+    kind: str
+    seen: int
+    trace: tuple[Step, ...] | None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """The result. `generated` counts transitions (of a component: one for each outcome of each
+    argument list), `outside` those that leave the instance; `levels` are the numbers of new states
+    at each distance from the initial one; `bits` is the width of a packed state."""
+
+    search: Search
+    distinct: int
+    generated: int
+    outside: int
+    levels: tuple[int, ...]
+    complete: bool
+    bits: int
+    properties: tuple[Finding, ...]
+    branches: tuple[Finding, ...]
+    failures: tuple[Finding, ...]
+
+    @property
+    def fine(self) -> bool:
+        """Whether the search is complete and found no violated property and no failure."""
+        broken = any(f.seen for f in self.properties if f.kind != "witness")
+        return self.complete and not broken and not self.failures
+
+
+def explore(
+    model: n.Model,
+    instance: n.Instance,
+    options: Options = Options(),
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Exploration:
+    """Search `instance` exhaustively.
+
+    Raises Unsupported or GaveUp where the charter is beyond the engine, KeyError if the instance is
+    of no machine of the model."""
+    compiled = program(
+        model,
+        instance,
+        symmetry=options.symmetry,
+        renaming=options.renaming,
+        cache=options.cache,
+    )
+    search = Search(compiled, options.workers, options.most_states)
+    search.run(on_progress)
+    return _result(search)
+
+
+def _result(search: Search) -> Exploration:
+    plan = search.program.plan
+    traces = Traces(search, Teller(search.program))
+    named = {p.name: p for p in plan.machine.model.properties}
+    properties: list[Finding] = []
+    failures: list[Finding] = []
+    for number, (kind, name) in enumerate(plan.noted):
+        note = search.note(number)
+        if kind == "deadlock":
+            if note.count:
+                trace = traces.to_state(note.source)
+                failures.append(Finding(name, kind, note.count, trace))
+        elif kind == "undefined":
+            if note.count and name in named:
+                trace = traces.to_state(note.source)
+                failures.append(Finding(name, kind, note.count, trace, plan.sites[note.site - 1]))
+            elif note.count:
+                trace, detail = traces.undefined(name, note)
+                failures.append(Finding(name, kind, note.count, trace, detail))
+        else:
+            prop = named[name]
+            moving = prop.kind == "stepwise" or reads_transition(prop.body)
+            found = traces.violated(prop, note, moving) if note.count else None
+            properties.append(Finding(name, kind, note.count, found))
+    branches = [
+        Finding(label, "branch", count, None)
+        for label, count in zip(plan.labels, search.taken(), strict=True)
+    ]
+    return Exploration(
+        search=search,
+        distinct=search.distinct,
+        generated=search.generated,
+        outside=search.outside,
+        levels=tuple(search.levels),
+        complete=search.complete,
+        bits=plan.packing.used,
+        properties=tuple(properties),
+        branches=tuple(branches),
+        failures=tuple(failures),
+    )
+
+
+__all__ = ["Exploration", "Finding", "GaveUp", "Options", "Progress", "Unsupported", "explore"]

@@ -1,0 +1,423 @@
+"""Prints `@key`: the packed state that stands for all states which differ only by names of sort
+elements and of counters; and `@pack`, `@unpack`, `@outside`.
+
+Counters whose order the charter looks at become their rank, others the order of their first
+occurrence; of all permutations of the sorts the one with the smallest words is taken. Numbers that
+the charter itself mentions for a counter keep their distance from all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import permutations, product
+
+from charter.backends.engine.code import Code, Ref
+from charter.backends.engine.layout import Packing, Unsupported, mask_type
+from charter.backends.engine.unit import Unit
+from charter.ir import types as t
+from charter.ir.nodes import StateVar, Value
+from charter.semantics.values import Universe
+
+Renaming = Mapping[str, tuple[int, ...]]
+"""For each permuted sort, the new number of each element."""
+
+MOST_RENAMINGS = 720
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """Which states count as one: `sorts` are permuted, `counters` renamed, those in `ranked` in
+    their order; `fixed` numbers stay what they are."""
+
+    sorts: tuple[str, ...] = ()
+    counters: frozenset[str] = frozenset()
+    ranked: frozenset[str] = frozenset()
+    fixed: Mapping[str, int] = field(default_factory=dict)
+
+    def renamings(self, universe: Universe) -> tuple[Renaming, ...]:
+        """Every permutation of the sorts; the identity comes first."""
+        each = [list(permutations(range(len(universe.sorts[name])))) for name in self.sorts]
+        found = tuple(dict(zip(self.sorts, choice, strict=True)) for choice in product(*each))
+        if len(found) > MOST_RENAMINGS:
+            raise Unsupported(f"{len(found)} permutations of the sorts")
+        return found
+
+    def touches(self, kind: t.Type) -> bool:
+        """Whether a value of a type can change by renaming."""
+        match kind:
+            case t.Sort(name=name):
+                return name in self.sorts
+            case t.Counter(name=name):
+                return name in self.counters
+            case t.Option(inner=inner) | t.Set(inner=inner) | t.Seq(inner=inner) | t.Ranking(inner):
+                return self.touches(inner)
+            case t.Record(fields=fields):
+                return any(self.touches(part) for _, part in fields)
+            case t.Union(cases=cases):
+                return any(self.touches(part) for _, params in cases for _, part in params)
+            case t.Map(key=key, value=value):
+                return self.touches(key) or self.touches(value)
+            case _:
+                return False
+
+
+def permute(kind: t.Type, value: Value, renaming: Renaming, universe: Universe) -> Value:
+    """A member of a small domain with sort elements renamed."""
+    match kind, value:
+        case t.Sort(name=name), int():
+            return renaming[name][value] if name in renaming else value
+        case t.Option(inner=inner), _ if value is not None:
+            return permute(inner, value, renaming, universe)
+        case t.Record(fields=fields), tuple():
+            pairs = zip(fields, value, strict=True)
+            return tuple(permute(part, v, renaming, universe) for (_, part), v in pairs)
+        case t.Union() as union, (str() as tag, *rest):
+            several = zip(union.params(tag), rest, strict=True)
+            return (tag, *(permute(part, v, renaming, universe) for (_, part), v in several))
+        case t.Set(inner=inner), frozenset():
+            return frozenset(permute(inner, v, renaming, universe) for v in value)
+        case (t.Seq() | t.Ranking()) as listed, tuple():
+            return tuple(permute(listed.inner, v, renaming, universe) for v in value)
+        case t.Map(key=key, value=inner), tuple():
+            keys = universe.domain(key)
+            moved = {
+                permute(key, k, renaming, universe): permute(inner, v, renaming, universe)
+                for k, v in zip(keys, value, strict=True)
+            }
+            return tuple(moved[k] for k in keys)
+        case _:
+            return value
+
+
+@dataclass(slots=True)
+class KeyPrinter:
+    """Prints the functions of one quotient. A slot that is not there is left as it is: zero."""
+
+    unit: Unit
+    quotient: Quotient
+    variables: tuple[StateVar, ...]
+    packing: Packing
+    code: Code = field(init=False)
+    renaming: Renaming = field(default_factory=dict)
+    masks: dict[str, Ref] = field(default_factory=dict)
+    seen: dict[str, tuple[Ref, Ref, Ref]] = field(default_factory=dict)
+
+    # --- packing ---------------------------------------------------------------------------------
+
+    def packed(self, slots: list[Ref], target: Ref) -> None:
+        """Write slots as words."""
+        words = ["0"] * self.packing.words
+        for slot, (word, low, width) in zip(slots, self.packing.places, strict=True):
+            if width:
+                moved = self.code.binary("shl", slot, str(low))
+                words[word] = self.code.binary("or", words[word], moved)
+        for i, word_ in enumerate(words):
+            self.code.store(word_, target, i)
+
+    def print_pack(self) -> None:
+        """`@pack(slots, words)`: a state as it is. `@unpack(words, slots)`."""
+        self.code = Code("void @pack(ptr noalias readonly %s, ptr noalias %out)", "nounwind")
+        self.packed([self.code.load("%s", i) for i in range(len(self.packing.places))], "%out")
+        self.code.do("ret void")
+        self.unit.add(self.code)
+        self.code = code = Code("void @unpack(ptr noalias readonly %s, ptr noalias %out)", "nounwind")
+        words = [code.load("%s", i) for i in range(self.packing.words)]
+        for i, (word, low, width) in enumerate(self.packing.places):
+            moved = code.binary("lshr", words[word], str(low))
+            mask = (1 << width) - 1
+            code.store("0" if not width else code.binary("and", moved, str(mask)), "%out", i)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def print_outside(self) -> None:
+        """`@outside(slots)`: whether a number or a length has left its range."""
+        self.code = Code("internal i1 @outside(ptr noalias readonly %s)", "nounwind")
+        found, at = "false", 0
+        for variable in self.variables:
+            for test in self.outside(variable.type, at, "true"):
+                found = self.code.either(found, test)
+            at += self.unit.layout.slots(variable.type)
+        self.code.do(f"ret i1 {found}")
+        self.unit.add(self.code)
+
+    def outside(self, kind: t.Type, at: int, there: Ref) -> Iterator[Ref]:
+        """Truths, one for each way in which a value can be out of range."""
+        code, layout = self.code, self.unit.layout
+        match kind:
+            case t.Int():
+                low, high = layout.span(kind)
+                test = code.compare("ugt", code.load("%s", at), str(high - low))
+                yield code.both(there, test)
+            case t.Option(inner=inner):
+                yield from self.outside(inner, at + 1, there)
+            case t.Record(fields=fields):
+                for _, part in fields:
+                    yield from self.outside(part, at, there)
+                    at += layout.slots(part)
+            case t.Union(cases=cases):
+                for number, (_, params) in enumerate(cases):
+                    here = at + 1
+                    for _, part in params:
+                        if ranged(part):
+                            tag = code.compare("eq", code.load("%s", at), str(number))
+                            yield from self.outside(part, here, code.both(there, tag))
+                        here += layout.slots(part)
+            case t.Map(key=key, value=value):
+                for i in range(layout.size(key)):
+                    yield from self.outside(value, at + i * layout.slots(value), there)
+            case t.Seq() | t.Ranking():
+                most = layout.most(kind)
+                yield code.both(there, code.compare("ugt", code.load("%s", at), str(most)))
+                for i in range(most):
+                    yield from self.outside(kind.inner, at + 1 + i * layout.slots(kind.inner), there)
+            case _:
+                pass
+
+    # --- keys ------------------------------------------------------------------------------------
+
+    def print_key(self) -> None:
+        """`@key(slots, words)`."""
+        renamings = self.quotient.renamings(self.unit.layout.universe)
+        names = sorted(self.quotient.ranked & self.quotient.counters)
+        params = "".join(f", i64 %r_{name}" for name in names)
+        for i, renaming in enumerate(renamings):
+            self.renaming = renaming
+            head = f"internal void @key_{i}(ptr noalias readonly %s, ptr noalias %out{params})"
+            self.code = Code(head, "nounwind")
+            self.masks = {name: f"%r_{name}" for name in names}
+            self.seen = {
+                name: (self.code.memory(1), self.code.memory(1), self.code.memory(64))
+                for name in sorted(self.quotient.counters - self.quotient.ranked)
+            }
+            for seen, count, _ in self.seen.values():
+                self.code.store("0", seen)
+                self.code.store("0", count)
+            slots: list[Ref] = []
+            at = 0
+            for variable in self.variables:
+                slots += self.renamed(variable.type, at, "true")
+                at += self.unit.layout.slots(variable.type)
+            self.packed(slots, "%out")
+            self.code.do("ret void")
+            self.unit.add(self.code)
+        self._choose(len(renamings), names)
+
+    def _choose(self, count: int, names: list[str]) -> None:
+        self.code = code = Code("void @key(ptr noalias readonly %s, ptr noalias %out)", "nounwind")
+        self.masks = {}
+        for name in names:
+            room = code.memory(1)
+            code.store("0", room)
+            self.masks[name] = room
+        at = 0
+        for variable in self.variables:
+            self.collect(variable.type, at, "true")
+            at += self.unit.layout.slots(variable.type)
+        texts = "".join(f", i64 {code.load(self.masks[name])}" for name in names)
+        code.do(f"call void @key_0(ptr %s, ptr %out{texts})")
+        other, words = code.memory(self.packing.words), self.packing.words
+        for i in range(1, count):
+            code.do(f"call void @key_{i}(ptr %s, ptr {other}{texts})")
+            less = "false"
+            for word in range(words):
+                a, b = code.load(other, word), code.load("%out", word)
+                below = code.compare("ult", a, b)
+                less = code.either(below, code.both(code.compare("eq", a, b), less))
+            with code.when(less):
+                code.copy("%out", other, words)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def collect(self, kind: t.Type, at: int, there: Ref) -> None:
+        """Add every ranked counter inside to the mask of its type."""
+        code, layout = self.code, self.unit.layout
+        if not any(holds(kind, name) for name in self.masks):
+            return
+        match kind:
+            case t.Counter(name=name):
+                bit = code.binary("shl", "1", code.load("%s", at))
+                old = code.load(self.masks[name])
+                code.store(
+                    code.binary("or", old, code.select(there, bit, "0")), self.masks[name]
+                )
+            case t.Set():
+                raise Unsupported("state with a set of counters")
+            case _:
+                for part, place, inside in self.parts(kind, at, there):
+                    self.collect(part, place, inside)
+        del layout
+
+    def parts(self, kind: t.Type, at: int, there: Ref) -> Iterator[tuple[t.Type, int, Ref]]:
+        """The parts of a value in memory, where they stand, and whether they are there."""
+        code, layout = self.code, self.unit.layout
+        match kind:
+            case t.Option(inner=inner):
+                tag = code.compare("ne", code.load("%s", at), "0")
+                yield inner, at + 1, code.both(there, tag)
+            case t.Record(fields=fields):
+                for _, part in fields:
+                    yield part, at, there
+                    at += layout.slots(part)
+            case t.Union(cases=cases):
+                for number, (_, params) in enumerate(cases):
+                    tag = code.compare("eq", code.load("%s", at), str(number))
+                    here = at + 1
+                    for _, part in params:
+                        yield part, here, code.both(there, tag)
+                        here += layout.slots(part)
+            case t.Map(key=key, value=value):
+                for i in range(layout.size(key)):
+                    yield value, at + i * layout.slots(value), there
+            case t.Seq() | t.Ranking():
+                count = code.load("%s", at)
+                for i in range(layout.most(kind)):
+                    inside = code.both(there, code.compare("slt", str(i), count))
+                    yield kind.inner, at + 1 + i * layout.slots(kind.inner), inside
+            case _:
+                pass
+
+    def renamed(self, kind: t.Type, at: int, there: Ref) -> list[Ref]:
+        """The slots of a value after renaming."""
+        code, layout = self.code, self.unit.layout
+        if not self.quotient.touches(kind):
+            return [code.load("%s", at + i) for i in range(layout.slots(kind))]
+        match kind:
+            case t.Sort(name=name):
+                row = self.renaming[name]
+                if row == tuple(range(len(row))):
+                    return [code.load("%s", at)]
+                table = sum(new << (4 * old) for old, new in enumerate(row))
+                shift = code.binary("shl", code.load("%s", at), "2")
+                moved = code.binary("and", code.let(f"lshr i64 {table}, {shift}"), "15")
+                return [code.select(there, moved, "0")]
+            case t.Counter(name=name):
+                return [self.counter(name, code.load("%s", at), there)]
+            case t.Set(inner=inner):
+                return self.mask(kind, inner, at)
+            case t.Map(key=key, value=value):
+                size, universe = layout.slots(value), layout.universe
+                keys = layout.domain(key)
+                found: list[Ref] = []
+                came = {permute(key, k, self.renaming, universe): i for i, k in enumerate(keys)}
+                for k in keys:
+                    found += self.renamed(value, at + came[k] * size, there)
+                return found
+            case t.Union():
+                return self.union(kind, at, there)
+            case _:
+                head = [] if isinstance(kind, t.Record) else [code.load("%s", at)]
+                for part, place, inside in self.parts(kind, at, there):
+                    head += self.renamed(part, place, inside)
+                return head
+
+    def union(self, kind: t.Union, at: int, there: Ref) -> list[Ref]:
+        """Each case renamed where it is the one that is there."""
+        code, layout = self.code, self.unit.layout
+        tag = code.load("%s", at)
+        rest = ["0"] * (layout.slots(kind) - 1)
+        for number, (_, params) in enumerate(kind.cases):
+            inside = code.both(there, code.compare("eq", tag, str(number)))
+            place = 1
+            for _, part in params:
+                slots = self.renamed(part, at + place, inside)
+                for i, slot in enumerate(slots, place - 1):
+                    rest[i] = code.binary("or", rest[i], code.select(inside, slot, "0"))
+                place += layout.slots(part)
+        return [tag, *rest]
+
+    def mask(self, kind: t.Set, inner: t.Type, at: int) -> list[Ref]:
+        """A set with its members renamed."""
+        code, layout = self.code, self.unit.layout
+        if holds_counter(inner):
+            raise Unsupported("state with a set of counters")
+        members, universe = layout.domain(inner), layout.universe
+        moves = [
+            layout.position(inner, permute(inner, member, self.renaming, universe))
+            for member in members
+        ]
+        slots = layout.slots(kind)
+        if moves == list(range(len(members))):
+            return [code.load("%s", at + i) for i in range(slots)]
+        ty = mask_type(len(members))
+        whole, found = code.load("%s", at, ty), "0"
+        for old, new in enumerate(moves):
+            bit = code.binary("and", code.binary("lshr", whole, str(old), ty), "1", ty)
+            found = code.binary("or", found, code.binary("shl", bit, str(new), ty), ty)
+        return [
+            code.cast(code.binary("lshr", found, str(64 * i), ty), ty, "i64") for i in range(slots)
+        ]
+
+    def counter(self, name: str, value: Ref, there: Ref) -> Ref:
+        """A counter's new number."""
+        code, low = self.code, self.quotient.fixed.get(name, -1)
+        if name in self.masks:
+            below = code.binary("sub", code.binary("shl", "1", value), "1")
+            others = code.binary("and", self.masks[name], below)
+            kept = ~((1 << (low + 1)) - 1)
+            rank = code.bits(code.binary("and", others, str(kept)))
+            rank = code.add(rank, str(low + 1))
+            stays = code.compare("sle", value, str(low))
+            return code.select(there, code.select(stays, value, rank), "0")
+        seen, count, table = self.seen[name]
+        room = code.memory(1)
+        code.store("0", room)
+        with code.when(there):
+            bit = code.binary("shl", "1", value)
+            known = code.binary("and", code.load(seen), bit)
+            with code.when(code.compare("eq", known, "0")):
+                code.store(code.bump(count), table, value)
+                code.store(code.binary("or", code.load(seen), bit), seen)
+            code.store(code.load(table, value), room)
+        return code.load(room)
+
+
+def ranged(kind: t.Type) -> bool:
+    """Whether a value of a type can be out of range."""
+    match kind:
+        case t.Int() | t.Seq() | t.Ranking():
+            return True
+        case t.Option(inner=inner):
+            return ranged(inner)
+        case t.Record(fields=fields):
+            return any(ranged(part) for _, part in fields)
+        case t.Union(cases=cases):
+            return any(ranged(part) for _, params in cases for _, part in params)
+        case t.Map(value=value):
+            return ranged(value)
+        case _:
+            return False
+
+
+def holds(kind: t.Type, counter: str) -> bool:
+    """Whether values of a counter occur inside a type."""
+    match kind:
+        case t.Counter(name=name):
+            return name == counter
+        case t.Option(inner=inner) | t.Set(inner=inner) | t.Seq(inner=inner) | t.Ranking(inner):
+            return holds(inner, counter)
+        case t.Record(fields=fields):
+            return any(holds(part, counter) for _, part in fields)
+        case t.Union(cases=cases):
+            return any(holds(part, counter) for _, params in cases for _, part in params)
+        case t.Map(key=key, value=value):
+            return holds(key, counter) or holds(value, counter)
+        case _:
+            return False
+
+
+def holds_counter(kind: t.Type) -> bool:
+    """Whether values of any counter occur inside a type."""
+    match kind:
+        case t.Counter():
+            return True
+        case t.Option(inner=inner) | t.Set(inner=inner) | t.Seq(inner=inner) | t.Ranking(inner):
+            return holds_counter(inner)
+        case t.Record(fields=fields):
+            return any(holds_counter(part) for _, part in fields)
+        case t.Union(cases=cases):
+            return any(holds_counter(part) for _, params in cases for _, part in params)
+        case t.Map(key=key, value=value):
+            return holds_counter(key) or holds_counter(value)
+        case _:
+            return False

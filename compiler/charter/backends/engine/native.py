@@ -1,0 +1,125 @@
+"""From text to callable machine code, kept in the user's cache by the digest of what it came from.
+
+A file of the cache is the SHA-256 of the rest, then the rest: the object code. One that does not
+match is not used; it is made again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from llvmlite import binding as llvm
+
+ObjectCode = bytes
+Function = Callable[..., int]
+
+SIGNATURES: dict[str, tuple[bool, int]] = {
+    "expand": (True, 3),
+    "check": (True, 3),
+    "insert": (True, 5),
+    "grow": (False, 4),
+    "merge": (False, 2),
+    "key": (False, 2),
+    "pack": (False, 2),
+    "unpack": (False, 2),
+}
+"""What can be called: whether it has a result, and how many arguments; all are 64 bits wide."""
+
+
+def cache_folder() -> Path:
+    """Where object code is kept: in the user's cache."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "charter" / "engine"
+
+
+def machine_digest() -> str:
+    """What object code depends on beside its text."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    name = llvm.get_host_cpu_name()
+    return f"{llvm.llvm_version_info} {llvm.get_process_triple()} {name} {features}"
+
+
+def compiled(text: str, level: int = 2) -> ObjectCode:
+    """Object code of a module."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(text)
+    target = _target(level)
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = False
+    options.slp_vectorization = False
+    options.loop_unrolling = False
+    builder = llvm.create_pass_builder(target, options)
+    builder.getModulePassManager().run(module, builder)
+    return bytes(target.emit_object(module))
+
+
+def _target(level: int) -> llvm.TargetMachine:
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=level,
+        reloc="pic",
+        codemodel="jitdefault",
+        jit=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Callable functions; `engine` owns their memory."""
+
+    engine: llvm.ExecutionEngine
+    functions: dict[str, Function]
+
+    def __getitem__(self, name: str) -> Function:
+        return self.functions[name]
+
+
+def linked(code: ObjectCode) -> Library:
+    """The functions of object code."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(1))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    functions: dict[str, Function] = {}
+    for name, (result, count) in SIGNATURES.items():
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64 if result else None, *[ctypes.c_void_p] * count)
+        functions[name] = kind(engine.get_function_address(name))
+    return Library(engine, functions)
+
+
+def from_cache(path: Path) -> ObjectCode | None:
+    """What a file of the cache holds, if it is whole."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    return data[32:] if len(data) > 32 and sha256(data[32:]).digest() == data[:32] else None
+
+
+def to_cache(path: Path, code: ObjectCode) -> None:
+    """Keep object code; a cache that cannot be written is no error."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(sha256(code).digest() + code)
+        Path(name).replace(path)
+    except OSError:
+        return

@@ -1,0 +1,263 @@
+"""From an instance to a program: its text, its memory plan, its functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from charter.backends.engine.body import SIGNATURE, Shape, arguments_of, operate, print_step
+from charter.backends.engine.context import Context
+from charter.backends.engine.kernel import Kernel
+from charter.backends.engine.keys import KeyPrinter, Quotient, holds, holds_counter
+from charter.backends.engine.layout import Layout, Packing, Unsupported
+from charter.backends.engine.native import (
+    Library,
+    compiled,
+    from_cache,
+    linked,
+    machine_digest,
+    to_cache,
+)
+from charter.backends.engine.offers import Issued, Offers
+from charter.backends.engine.unit import Unit
+from charter.ir import nodes as n
+from charter.ir import types as t
+from charter.ir.walk import children
+from charter.semantics.machine import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is known of a program without its code. A note for each name in `noted`: a property (and
+    behind it that it has no value), an operation that failed, the deadlock."""
+
+    machine: Machine
+    layout: Layout
+    shape: Shape
+    packing: Packing
+    context: Context
+    quotient: Quotient
+    noted: tuple[tuple[str, str], ...]
+    labels: tuple[str, ...]
+    sites: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A plan and its functions."""
+
+    plan: Plan
+    library: Library
+
+
+def labels_of(machine: Machine) -> tuple[str, ...]:
+    """All branches of a component's operations, all steps of a system."""
+    if machine.component is None:
+        return tuple(machine.operations)
+    return tuple(
+        f"{operation.name}/{branch.name}"
+        for operation in machine.operations.values()
+        if isinstance(operation, n.Operation)
+        for branch in operation.branches
+    )
+
+
+def plan_and_text(
+    model: n.Model, instance: n.Instance, symmetry: bool, renaming: bool
+) -> tuple[Plan, str]:
+    """The plan and the text of an instance. Raises Unsupported, or KeyError if the instance is of no
+    machine of the model."""
+    machine = Machine.of(model, instance)
+    layout = Layout(machine.universe)
+    unit = Unit(machine, layout)
+    labels = labels_of(machine)
+    for label in labels:
+        unit.label(label)
+    shape = Shape.of(unit, machine.variables)
+    packing = Packing.of([bits for v in machine.variables for bits in layout.bits(v.type)])
+    quotient = quotient_of(machine, symmetry, renaming)
+    issued = Issued.of(unit)
+    noted, states, moves = notes_of(machine)
+    system = machine.component is None
+    args = max((arguments_of(layout, o.params)[1] for o in machine.operations.values()), default=0)
+    replies = [
+        layout.slots(o.result) for o in machine.operations.values() if isinstance(o, n.Operation)
+    ]
+    undefined = len(noted)
+    noted += [("undefined", name) for name in machine.operations]
+    deadlock = len(noted) if system else -1
+    noted += [("deadlock", "deadlock")] if system else []
+    context = Context(
+        slots=shape.slots,
+        args=args,
+        row=1 + max(replies, default=0) + shape.slots,
+        words=packing.words,
+        raw=issued.size > 0,
+        labels=len(labels),
+        notes=len(noted),
+        issued=issued.size,
+    )
+    keys = KeyPrinter(unit, quotient, machine.variables, packing)
+    keys.print_pack()
+    keys.print_outside()
+    keys.print_key()
+    print_operations(unit, Offers(unit, context, shape, issued))
+    Kernel(unit, context, shape, states, moves, undefined, deadlock).print(len(machine.operations))
+    plan = Plan(
+        machine, layout, shape, packing, context, quotient, tuple(noted), labels, tuple(unit.sites)
+    )
+    return plan, unit.text()
+
+
+def print_operations(unit: Unit, offers: Offers) -> None:
+    """The operations or steps, and what offers them."""
+    machine = unit.machine
+    if offers.issued.size:
+        offers.print_issued()
+    for number, (name, operation) in enumerate(machine.operations.items()):
+        if isinstance(operation, n.Operation):
+            assert machine.component is not None
+            operate(unit, machine.component, operation)
+            target = f"@op_{machine.component.name}_{name}"
+        else:
+            system = next(s for s in unit.model.systems if s.name == machine.instance.machine)
+            print_step(unit, system, operation)
+            target = f"@step_{name}"
+        offers.print_offer(number, name, target)
+
+
+Noted = list[tuple[str, str]]
+Numbered = list[tuple[int, n.Property]]
+
+
+def notes_of(machine: Machine) -> tuple[Noted, Numbered, Numbered]:
+    """The notes of the properties; those of states and those of transitions with their numbers."""
+    noted: Noted = []
+    states: Numbered = []
+    moves: Numbered = []
+    for prop in machine.model.properties:
+        if prop.machine == machine.instance.machine:
+            moving = prop.kind == "stepwise" or reads_transition(prop.body)
+            (moves if moving else states).append((len(noted), prop))
+            noted += [(prop.kind, prop.name), ("undefined", prop.name)]
+    return noted, states, moves
+
+
+def reads_transition(e: n.Expr) -> bool:
+    """Whether an expression needs the state after, or the branch that was taken."""
+    match e:
+        case n.Took() | n.StateRef(primed=True):
+            return True
+        case _:
+            return any(reads_transition(child) for child in children(e))
+
+
+# --- which states count as one -------------------------------------------------------------------
+
+
+def quotient_of(machine: Machine, symmetry: bool, renaming: bool) -> Quotient:
+    """What may be renamed in the states of a machine."""
+    model = machine.model
+    fixed = mentioned_numbers(model)
+    counters = frozenset(
+        c.name for c in model.counters if any(holds(v.type, c.name) for v in machine.variables)
+    )
+    ranked = {c.name for c in model.counters if c.ordered} & (set(fixed) | compared(model))
+    sorts = tuple(name for name, members in machine.instance.sorts if len(members) > 1)
+    return Quotient(
+        sorts if symmetry else (),
+        counters if renaming else frozenset(),
+        frozenset(ranked) & counters,
+        fixed,
+    )
+
+
+def compared(model: n.Model) -> set[str]:
+    """The counters of which a rule or a property looks at the order."""
+    found: set[str] = set()
+    for part in subexpressions(model):
+        match part:
+            case n.Binary(op="lt" | "le" | "gt" | "ge", left=left):
+                if isinstance(left.type, t.Counter):
+                    found.add(left.type.name)
+            case n.Builtin(name="min" | "max", type=t.Counter(name=name)):
+                found.add(name)
+            case _:
+                pass
+    return found
+
+
+def mentioned_numbers(model: n.Model) -> Mapping[str, int]:
+    """For each counter, the largest number that a rule or a property mentions."""
+    found: dict[str, int] = {}
+    for part in subexpressions(model):
+        if isinstance(part, n.Literal) and isinstance(part.type, t.Counter):
+            assert isinstance(part.value, int)
+            name = part.type.name
+            found[name] = max(part.value, found.get(name, part.value))
+    return found
+
+
+def subexpressions(model: n.Model) -> list[n.Expr]:
+    """Every expression of the rules and properties and everything inside, but initial values."""
+    found: list[n.Expr] = []
+
+    def visit(e: n.Expr) -> None:
+        found.append(e)
+        for child in children(e):
+            visit(child)
+
+    def run(body: tuple[n.Statement, ...]) -> None:
+        for statement in body:
+            match statement:
+                case n.Bind(value=value) | n.Assign(value=value):
+                    visit(value)
+                case n.Pick(domain=domain):
+                    visit(domain)
+                case n.Require(condition=condition):
+                    visit(condition)
+                case n.CallOperation(index=index, args=args):
+                    for e in (*args, *(() if index is None else (index,))):
+                        visit(e)
+
+    for function in model.functions:
+        visit(function.body)
+    for prop in model.properties:
+        visit(prop.body)
+    for component in model.components:
+        for operation in component.operations:
+            for branch in operation.branches:
+                visit(branch.reply)
+                run(branch.lets)
+                for conjunct in branch.guard:
+                    visit(conjunct.condition)
+                run(branch.body)
+    for system in model.systems:
+        for step in system.steps:
+            run(step.body)
+    return found
+
+
+# --- code ----------------------------------------------------------------------------------------
+
+
+def program(
+    model: n.Model, instance: n.Instance, *, symmetry: bool, renaming: bool, cache: Path | None
+) -> Program:
+    """The compiled program of an instance, from the `cache` (None: without one) if it is there.
+    Raises Unsupported, or KeyError if the instance is of no machine of the model."""
+    plan, text = plan_and_text(model, instance, symmetry, renaming)
+    if cache is None:
+        return Program(plan, linked(compiled(text)))
+    digest = sha256(f"{machine_digest()}\n{text}".encode()).hexdigest()
+    path = cache / f"{digest}.o"
+    code = from_cache(path)
+    if code is None:
+        code = compiled(text)
+        to_cache(path, code)
+    return Program(plan, linked(code))
+
+
+__all__ = ["SIGNATURE", "Plan", "Program", "Unsupported", "holds_counter", "program"]

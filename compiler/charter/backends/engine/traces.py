@@ -1,0 +1,191 @@
+"""Shortest traces to what a search has noted, followed on the definition before anyone sees them.
+
+States are kept up to renaming, so a trace is found again from the real first state: in each state
+the engine tells every outcome, and the one whose key is that of the next state is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from charter.backends.engine.body import arguments_of
+from charter.backends.engine.context import CAPACITY, SOURCE, TELL, TELL_ROOM, TOLD
+from charter.backends.engine.memory import Array
+from charter.backends.engine.program import Program
+from charter.backends.engine.search import Note, Search
+from charter.ir import nodes as n
+from charter.ir.nodes import Value
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Scope, State
+
+MOST_TOLD = 1 << 15
+"""Outcomes of one state that can be told."""
+
+
+class Disagreement(Exception):
+    """The engine and the definition say different things: a bug of the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a trace, and the state it leads to."""
+
+    operation: str
+    args: tuple[Value, ...]
+    branch: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An outcome: `branch` is "" where the operation asked for a value that does not exist, at the
+    place number `site`."""
+
+    operation: str
+    outcome: int
+    branch: str
+    site: int
+    key: tuple[int, ...]
+    args: tuple[Value, ...]
+    after: State
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """Asks a program what can happen in one state."""
+
+    program: Program
+
+    def words(self, state: State) -> list[int]:
+        """A state, packed as it is. Raises OverflowError where a number does not fit."""
+        plan = self.program.plan
+        slots = [
+            slot for v in plan.machine.variables for slot in plan.layout.encode(v.type, state[v.name])
+        ]
+        for slot, (_, _, width) in zip(slots, plan.packing.places, strict=True):
+            if slot >> width:
+                raise OverflowError(slot)
+        return plan.packing.pack(slots)
+
+    def key(self, state: State) -> tuple[int, ...]:
+        """The key of a state."""
+        plan = self.program.plan
+        slots, found = Array.of(plan.context.slots), Array.of(plan.context.words)
+        encoded = [
+            slot for v in plan.machine.variables for slot in plan.layout.encode(v.type, state[v.name])
+        ]
+        slots.write(0, encoded)
+        self.program.library["key"](slots.address, found.address)
+        return tuple(found.numbers(0, plan.context.words))
+
+    def state(self, slots: list[int]) -> State:
+        """A state from slots."""
+        plan = self.program.plan
+        pairs = zip(plan.machine.variables, plan.shape.offsets, strict=True)
+        return {v.name: plan.layout.decode(v.type, slots[at:]) for v, at in pairs}
+
+    def tell(self, words: list[int]) -> Iterator[Told]:
+        """Every outcome in a packed state, in the order of the search."""
+        plan = self.program.plan
+        context = plan.context
+        memory, told = Array.of(context.size), Array.of(MOST_TOLD * context.told)
+        memory.view[CAPACITY], memory.view[SOURCE] = 1 << 40, 0
+        memory.view[TELL], memory.view[TELL_ROOM] = told.address, MOST_TOLD
+        record = Array.of(context.kept + 1)
+        record.write(0, [*words, 0])
+        self.program.library["expand"](memory.address, record.address, 1)
+        names = list(plan.machine.operations)
+        for i in range(memory.view[TOLD]):
+            row = told.numbers(i * context.told, context.told)
+            yield self._told(names[row[0]], row)
+
+    def _told(self, name: str, row: list[int]) -> Told:
+        plan = self.program.plan
+        context, params = plan.context, plan.machine.operations[name].params
+        at = 3 + context.words
+        offsets = arguments_of(plan.layout, params)[0]
+        args = tuple(
+            plan.layout.decode(p.type, row[at + offset : at + context.args])
+            for p, offset in zip(params, offsets, strict=True)
+        )
+        branch = row[2] if row[2] < 1 << 63 else row[2] - (1 << 64)
+        return Told(
+            operation=name,
+            outcome=row[1],
+            branch=plan.labels[branch] if branch >= 0 else "",
+            site=max(0, -branch),
+            key=tuple(row[3:at]),
+            args=args,
+            after=self.state(row[at + context.args :]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """The traces of one search."""
+
+    search: Search
+    teller: Teller
+
+    def to_state(self, number: int) -> tuple[Step, ...]:
+        """A shortest trace to a state."""
+        chain: list[int] = []
+        outcomes: list[int] = []
+        while number:
+            chain.append(number)
+            _, number, outcome = self.search.state(number)
+            outcomes.append(outcome)
+        machine = self.search.program.plan.machine
+        state, steps = machine.initial(), list[Step]()
+        for target, outcome in zip(reversed(chain), reversed(outcomes), strict=True):
+            told = self._towards(state, target, outcome)
+            steps.append(self._followed(state, told))
+            state = steps[-1].state
+        return tuple(steps)
+
+    def _towards(self, state: State, target: int, outcome: int) -> Told:
+        words, _, _ = self.search.state(target)
+        raw = self.search.plan.raw
+        for told in self.teller.tell(self.teller.words(state)):
+            if told.branch and (told.outcome == outcome if raw else told.key == tuple(words)):
+                return told
+        raise Disagreement(f"no way from one state to the next (state {target})")
+
+    def _followed(self, state: State, told: Told) -> Step:
+        """A step, as the definition does it."""
+        machine = self.search.program.plan.machine
+        for outcome in machine.outcomes(state, told.operation, told.args):
+            if outcome.branch == told.branch and dict(outcome.state) == dict(told.after):
+                return Step(told.operation, told.args, told.branch, outcome.state)
+        raise Disagreement(f"the definition does not allow {told.operation} as the engine did it")
+
+    # --- what was noted --------------------------------------------------------------------------
+
+    def violated(self, prop: n.Property, note: Note, moving: bool) -> tuple[Step, ...]:
+        """The trace to a state or a transition that a property (or witness) was noted for."""
+        steps = self.to_state(note.source)
+        machine = self.search.program.plan.machine
+        state = steps[-1].state if steps else machine.initial()
+        wanted = prop.kind == "witness"
+        if not moving:
+            if machine.holds(prop, Scope(state, state, "")) is not wanted:
+                raise Disagreement(f"{prop.name} is not what the engine says")
+            return steps
+        for told in self.teller.tell(self.teller.words(state)):
+            if told.branch and machine.holds(prop, Scope(state, told.after, told.branch)) is wanted:
+                return (*steps, self._followed(state, told))
+        raise Disagreement(f"{prop.name} is not what the engine says")
+
+    def undefined(self, operation: str, note: Note) -> tuple[tuple[Step, ...], str]:
+        """The trace to an operation that asks for a value that does not exist, and what it asks."""
+        steps = self.to_state(note.source)
+        machine = self.search.program.plan.machine
+        state = steps[-1].state if steps else machine.initial()
+        for told in self.teller.tell(self.teller.words(state)):
+            if not told.branch and told.operation == operation:
+                try:
+                    machine.outcomes(state, operation, told.args)
+                except EvaluationError as problem:
+                    return (*steps, Step(operation, told.args, "", state)), str(problem)
+        raise Disagreement(f"{operation} does not fail as the engine says")
