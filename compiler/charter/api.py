@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from charter import driver
+from charter import driver, exploring
 from charter.diagnostics import Diagnostics, Refused
+from charter.exploring import CannotCompile, Wanted
 from charter.formats.canonical import Json
 from charter.ir import nodes as ir
 from charter.ir.nodes import Model
@@ -20,6 +21,7 @@ from charter.syntax.parse import parse
 from charter.syntax.show import show
 
 __all__ = [
+    "CannotCompile",
     "Missing",
     "Model",
     "Opened",
@@ -28,6 +30,7 @@ __all__ = [
     "Source",
     "SuiteRequest",
     "Unreadable",
+    "Wanted",
     "check",
     "check_overlay",
     "check_sources",
@@ -232,46 +235,16 @@ def _instance(model: ir.Model, name: str) -> ir.Instance:
 
 
 def explored(
-    model: ir.Model, instance: str, most_states: int, progress: Callable[[int, int, int], None]
+    model: ir.Model, instance: str, wanted: Wanted, progress: Callable[[int, int, int, int], None]
 ) -> dict[str, Json]:
-    """Search an instance ("" for the first tiny one), up to `most_states` (0: all of it).
+    """Search an instance ("" for the first tiny one) as `wanted`.
 
-    The result has counts, and for each property, witness, branch and failure how often it was
-    seen, with the shortest trace there. `fine`: complete, and nothing is violated. `vacuous`:
-    witnesses that were not found. Raises `Missing`."""
-    from charter.backends.explorer.explore import Options, explore
-
-    chosen = _instance(model, instance)
-    found = explore(model, chosen, Options(most_states=most_states), progress)
-    machine = found.graph.flat.machine
-    findings: list[Json] = []
-    for one in (*found.properties, *found.branches, *found.failures):
-        trace: list[Json] = [
-            {
-                "operation": step.operation,
-                "args": machine.args_json(step.operation, step.args),
-                "branch": step.branch,
-            }
-            for step in one.trace or ()
-        ]
-        findings.append(
-            {"name": one.name, "kind": one.kind, "seen": one.seen, "trace": trace,
-             "detail": one.detail}
-        )  # fmt: skip
-    unseen = [one.name for one in found.properties if one.kind == "witness" and not one.seen]
-    return {
-        "instance": chosen.name,
-        "machine": found.machine,
-        "distinct": found.distinct,
-        "generated": found.generated,
-        "classes": found.classes,
-        "outside": found.outside,
-        "levels": list(found.levels),
-        "complete": found.complete,
-        "fine": found.fine,
-        "vacuous": list(unseen),
-        "findings": findings,
-    }
+    The result has `engine`, counts (`distinct`, `generated`, `depth`, ...), `seconds`, `complete`,
+    a verdict for each property, and findings: for each property, witness, branch and failure how
+    often it was seen, with the shortest trace there. `fine`: complete, and nothing is violated.
+    `vacuous`: witnesses that were not found. `why_plain`: why the native engine could not do it.
+    Raises `Missing` or `CannotCompile`."""
+    return exploring.explored(model, _instance(model, instance), wanted, progress)
 
 
 def proved(model: ir.Model, instance: str) -> dict[str, Json]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Iterator
 
 from rich.console import Console
@@ -42,5 +43,28 @@ def tasks(title: str) -> Iterator[Callable[[str, int, int], None]]:
 
         def update(name: str, done: int, total: int) -> None:
             progress.update(task, completed=done, total=total, last=name)
+
+        yield update
+
+
+@contextlib.contextmanager
+def searching() -> Iterator[Callable[[int, int, int, int], None]]:
+    """A line about a search; the function that it yields is told distinct states, transitions, the
+    level, and the states in the queue."""
+    if not sys.stderr.isatty():
+        yield lambda distinct, generated, level, queue: None
+        return
+    columns = (TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        begun = time.monotonic()
+
+        def update(distinct: int, generated: int, level: int, queue: int) -> None:
+            speed = distinct / max(0.001, time.monotonic() - begun)
+            progress.update(
+                task,
+                description=f"{distinct:,} states ({speed:,.0f}/s), {generated:,} transitions, "
+                f"depth {level}, {queue:,} in the queue",
+            )
 
         yield update

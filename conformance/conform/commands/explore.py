@@ -9,19 +9,21 @@ from charter import api
 from charter.formats.canonical import Json
 from conform.commands.charters import loaded
 from conform.errors import ConformError
+from conform.progress import searching
 from conform.relabel import key
 from conform.terminal import columns, number, out, out_json, say
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
   conform explore spec/kafka --instance tiny_elr --mutant forgets_gate
+  conform explore spec/examples --instance standard --no-symmetry --json
 
 Exit code 0: searched to the end, nothing violated; 1: a property fails, or the charter asks for a
 value that does not exist; 3: the search gave up; 4: a witness was not found.
 """
 
 
-_COUNTS = ("distinct", "generated", "classes", "outside")
+_COUNTS = ("distinct", "generated", "outside", "depth")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,15 +32,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--mutant", default="", help="a mutant of the charter")
     parser.add_argument("--most", type=int, default=0, help="give up after so many states")
+    parser.add_argument(
+        "--engine", choices=("auto", "native", "plain"), default="auto",
+        help="native: compiled code; plain: Python, slow; auto: native where it can (default)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-symmetry", action="store_true", help="states that differ by names count apart"
+    )
+    parser.add_argument("--workers", type=int, choices=(1, 2), default=2, help="cores (default 2)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    wanted = api.Wanted(
+        arguments.engine, arguments.most, not arguments.no_symmetry, arguments.workers
+    )
     try:
-        found = api.explored(model, arguments.instance, arguments.most, _progress)
-    except api.Missing as error:
+        with searching() as progress:
+            found = api.explored(model, arguments.instance, wanted, progress)
+    except (api.Missing, api.CannotCompile) as error:
         raise ConformError(str(error)) from None
+    if found.get("why_plain"):
+        say(f"the plain engine was used, which is slow: {found['why_plain']}")
     if arguments.json:
         out_json(found)
     else:
@@ -50,17 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 4 if found["vacuous"] else 0
 
 
-def _progress(distinct: int, generated: int, level: int) -> None:
-    if distinct % 100_000 < 4096:
-        say(f"{number(distinct)} states, {number(generated)} transitions, level {level}")
-
-
 def _show(found: dict[str, Json]) -> None:
     counts = [[name, _number(found[name])] for name in _COUNTS]
-    levels = found["levels"]
-    assert isinstance(levels, list)
     out(f"{found['machine']} in the instance {found['instance']}")
-    out(columns([*counts, ["levels", number(len(levels))]]))
+    out(columns([*counts, ["seconds", str(found["seconds"])], ["engine", str(found["engine"])]]))
     findings = found["findings"]
     assert isinstance(findings, list)
     for finding in findings:

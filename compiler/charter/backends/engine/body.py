@@ -301,7 +301,9 @@ class Body:
         room = self.code.memory(expr.layout.slots(kind))
         expr.keep.put(whole, kind, room, 0)
         slots = expr.layout.slots(kind.value)
-        expr.keep.put(new, kind.value, self.code.at(room, self.code.binary("mul", key, str(slots))), 0)
+        expr.keep.put(
+            new, kind.value, self.code.at(room, self.code.binary("mul", key, str(slots))), 0
+        )
         return Place(kind, room)
 
 
@@ -312,7 +314,8 @@ def assigned(operation: n.Operation) -> set[str]:
 
 
 SIGNATURE = (
-    "(ptr %ctx, ptr noalias readonly %vars, ptr noalias readonly %args, ptr noalias %rows, i64 %room)"
+    "(ptr %ctx, ptr noalias readonly %vars, ptr noalias readonly %args, "
+    "ptr noalias %rows, i64 %room)"
 )
 
 

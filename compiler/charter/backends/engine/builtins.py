@@ -115,11 +115,11 @@ class Builtins:
         most = len(value.parts) if isinstance(value, Tree) else self.most(value)
         items = [expr.keep.item(value, str(i)) for i in range(most)]
         scalars = [item for item in items if isinstance(item, Scalar)]
-        low, high = expr.members_span(e.type, scalars)
+        low, high = expr.numbers.members_span(e.type, scalars)
         ty, mask = mask_type(high - low + 1), "0"
         for i, item in enumerate(items):
             inside = code.compare("slt", str(i), count)
-            bit = expr.single(e.type.inner, item, low, high)
+            bit = expr.numbers.single(e.type.inner, item, low, high)
             mask = code.binary("or", mask, code.select(inside, bit, "0", ty), ty)
         return Scalar(mask, low, high)
 
@@ -170,8 +170,10 @@ class Builtins:
         kind, size = source.kind, expr.layout.slots(source.kind.inner)
         most = expr.layout.most(kind)
         limit = expr.layout.most(e.type)
-        target = t.Ranking(e.type.inner) if isinstance(e.type, t.Ranking) else t.Seq(
-            e.type.inner, t.Limit("", limit)
+        target = (
+            t.Ranking(e.type.inner)
+            if isinstance(e.type, t.Ranking)
+            else t.Seq(e.type.inner, t.Limit("", limit))
         )
         more = 0
         if e.name == "concat":
@@ -195,7 +197,7 @@ class Builtins:
                     out.add(args[1], "true")
             case "keep":
                 mask = scalar(args[1])
-                out.copy(source, count, lambda x: expr.member(kind.inner, x, mask))
+                out.copy(source, count, lambda x: expr.numbers.member(kind.inner, x, mask))
             case "take" | "drop":
                 cut = self.extreme("max", scalar(args[1]), keep.number(0)).ref
                 out.copy_part(source, count, cut, e.name == "take")
@@ -206,7 +208,7 @@ class Builtins:
                 out.copy(
                     other, again,
                     lambda x: "true" if known is None
-                    else code.negation(expr.member(kind.inner, x, known)),
+                    else code.negation(expr.numbers.member(kind.inner, x, known)),
                 )  # fmt: skip
                 expr.demand(
                     code.compare("sle", code.load(room), str(limit)),

@@ -17,8 +17,8 @@ PARTITION_BITS = 4
 MARGIN = 1 << 13
 """Successors that a state may have in one partition."""
 SEQ_BITS = 24
-"""A record's tag is the number of its source, shifted by so many bits, and the number of the outcome
-there: tags grow in the order of discovery."""
+"""A record's tag is the number of its source, shifted by so many bits, and the number of the
+outcome there: tags grow in the order of discovery."""
 ROWS_ROOM = 1 << 12
 """Outcomes that an operation may have for one list of arguments."""
 NOTE = 4

@@ -5,24 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from charter.backends.engine.code import Code, Ref, constant
 from charter.backends.engine.layout import FAR, Layout, Unsupported, mask_type
-from charter.backends.engine.unit import FATAL_RANGE, Unit
+from charter.backends.engine.unit import Unit
 from charter.backends.engine.values import Held, Keeper, Place, Scalar, Tree, scalar
 from charter.ir import nodes as n
 from charter.ir import types as t
-from charter.ir.walk import children
 from charter.source import Span
+
+if TYPE_CHECKING:
+    from charter.backends.engine.numbers import Numbers
 
 ERROR, FATAL = 0, 1
 """Slots of the context: the first failure, and why the engine cannot go on."""
 
 UNROLLED = 4
-INLINE = 12
-"""Functions of at most so many nodes are printed where they are called."""
-
 COMPARISONS: Mapping[str, str] = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge"}
 
 
@@ -41,6 +40,13 @@ class Expr:
 
     def __post_init__(self) -> None:
         self.keep = Keeper(self.code, self.unit.layout)
+
+    @property
+    def numbers(self) -> Numbers:
+        """Arithmetic and sets."""
+        from charter.backends.engine.numbers import Numbers
+
+        return Numbers(self)
 
     @property
     def layout(self) -> Layout:
@@ -88,11 +94,13 @@ class Expr:
                 return self.keep.number(self.layout.universe.consts[name])
             case n.Domain():
                 assert isinstance(e.type, t.Set)
-                ty, low, high = self.layout.width(e.type)
+                _, low, high = self.layout.width(e.type)
                 size = self.layout.size(e.type.inner)
                 return Scalar(str((1 << size) - 1), low, high)
             case n.Call():
-                return self.call(e)
+                from charter.backends.engine.calls import Calls
+
+                return Calls(self).value(e)
             case n.Builtin():
                 from charter.backends.engine.builtins import Builtins
 
@@ -237,9 +245,7 @@ class Expr:
                 row = self.code.at(rows, self.code.binary("mul", at, str(slots)))
                 return self.keep.part(kind, row, 0)
 
-    def structure(
-        self, e: n.RecordWith | n.MapWith | n.MapNew | n.SetNew | n.SeqNew
-    ) -> Held:
+    def structure(self, e: n.RecordWith | n.MapWith | n.MapNew | n.SetNew | n.SeqNew) -> Held:
         """Records, maps, sets and lists that are made."""
         match e:
             case n.RecordWith(target=target, fields=fields):
@@ -263,7 +269,7 @@ class Expr:
                 assert isinstance(e.type, t.Map)
                 return self.map_new(e.type, name, value)
             case n.SetNew(items=items):
-                return self.set_of(e, [self.value(item) for item in items])
+                return self.numbers.literal(e, [self.value(item) for item in items])
             case n.SeqNew(items=items):
                 tree = Tree(e.type, tuple(self.value(item) for item in items))
                 if isinstance(e.type, t.Ranking):
@@ -316,40 +322,6 @@ class Expr:
             self.keep.put(item, kind.value, code.at(room, code.binary("mul", i_, str(slots))), 0)
         return Place(kind, room)
 
-    def set_of(self, e: n.SetNew, items: list[Held]) -> Scalar:
-        """`{a, b}`."""
-        assert isinstance(e.type, t.Set)
-        low, high = self.members_span(e.type, [item for item in items if isinstance(item, Scalar)])
-        ty, mask = mask_type(high - low + 1), "0"
-        for item in items:
-            mask = self.code.binary("or", mask, self.single(e.type.inner, item, low, high), ty)
-        return Scalar(mask, low, high)
-
-    def members_span(self, kind: t.Set, items: list[Scalar]) -> tuple[int, int]:
-        """What the bits of a set with these members stand for."""
-        if isinstance(kind.inner, t.Int) and self.layout.span(kind.inner)[0] == -FAR:
-            low = min((item.low for item in items), default=0)
-            high = max((item.high for item in items), default=0)
-            if high - low > 255:
-                raise Unsupported("a set of numbers without a range")
-            return low, high
-        _, low, high = self.layout.width(kind)
-        return low, high
-
-    def single(self, kind: t.Type, item: Held, low: int, high: int) -> Ref:
-        """The mask with the bit of one member."""
-        code, ty = self.code, mask_type(high - low + 1)
-        if isinstance(kind, t.Int):
-            number = scalar(item)
-            at = code.binary("sub", number.ref, str(low))
-            if number.low < low or number.high > high:
-                with code.unless(code.compare("ule", at, str(high - low))):
-                    self.fatal(FATAL_RANGE)
-                at = code.binary("and", at, str(int(ty[1:]) - 1))
-        else:
-            at = self.bit(kind, item)
-        return code.binary("shl", "1", code.cast(at, "i64", ty), ty)
-
     # --- choice ----------------------------------------------------------------------------------
 
     def choose(
@@ -400,20 +372,22 @@ class Expr:
         ty = "i1" if isinstance(kind, t.Bool) else "i64"
         if isinstance(kind, t.Set):
             ty = mask_type(x.high - x.low + 1)
-        return Scalar(self.code.let(f"phi {ty} [{x.ref}, %{from_x}], [{y.ref}, %{from_y}]"), *bounds)
+        return Scalar(
+            self.code.let(f"phi {ty} [{x.ref}, %{from_x}], [{y.ref}, %{from_y}]"), *bounds
+        )
 
     def connective(self, e: n.Binary) -> Ref:
         """`and`, `or`, `implies`: the right side is looked at only where it decides."""
         left = self.truth(e.left)
-        yes = Scalar("true")
-        match e.op:
-            case "and":
-                pair = (lambda: self.value(e.right), lambda: Scalar("false"))
-            case "or":
-                pair = (lambda: yes, lambda: self.value(e.right))
-            case _:
-                pair = (lambda: self.value(e.right), lambda: yes)
-        return scalar(self.choose(e.type, left, *pair)).ref
+
+        def right() -> Held:
+            return self.value(e.right)
+
+        def known() -> Held:
+            return Scalar("false" if e.op == "and" else "true")
+
+        arms = (known, right) if e.op == "or" else (right, known)
+        return scalar(self.choose(e.type, left, *arms)).ref
 
     def match(self, e: n.Match) -> Held:
         """A chain of tests on the tag, in the order of the author; exhaustive."""
@@ -467,169 +441,13 @@ class Expr:
                 same = self.keep.equal(left, right, e.left.type)
                 return Scalar(same if e.op == "eq" else code.negation(same))
             case "in":
-                return Scalar(self.member(e.left.type, left, scalar(right)))
+                return Scalar(self.numbers.member(e.left.type, left, scalar(right)))
             case "lt" | "le" | "gt" | "ge":
                 how = COMPARISONS[e.op]
                 return Scalar(code.compare(how, scalar(left).ref, scalar(right).ref))
             case "add" | "sub" | "mul":
-                return self.arithmetic(e.op, scalar(left), scalar(right))
+                return self.numbers.arithmetic(e.op, scalar(left), scalar(right))
             case "union" | "intersection" | "difference" | "subset":
-                return self.sets(e.op, scalar(left), scalar(right))
+                return self.numbers.algebra(e.op, scalar(left), scalar(right))
             case _:
                 raise AssertionError(e.op)
-
-    def arithmetic(self, op: str, a: Scalar, b: Scalar) -> Scalar:
-        """A number from two others, with what it can be."""
-        ref = self.code.binary(op, a.ref, b.ref)
-        match op:
-            case "add":
-                return Scalar(ref, a.low + b.low, a.high + b.high)
-            case "sub":
-                return Scalar(ref, a.low - b.high, a.high - b.low)
-            case _:
-                ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-                return Scalar(ref, min(ends), max(ends))
-
-    def sets(self, op: str, a: Scalar, b: Scalar) -> Scalar:
-        """Algebra of sets."""
-        code, low, high = self.code, min(a.low, b.low), max(a.high, b.high)
-        if high - low > 511:
-            raise Unsupported("a set of numbers without a range")
-        ty = mask_type(high - low + 1)
-        x, y = self.keep.rebased(a, low, high), self.keep.rebased(b, low, high)
-        if op == "union":
-            return Scalar(code.binary("or", x, y, ty), low, high)
-        if op == "intersection":
-            return Scalar(code.binary("and", x, y, ty), low, high)
-        rest = code.binary("and", x, code.binary("xor", y, "-1", ty), ty)
-        if op == "difference":
-            return Scalar(rest, low, high)
-        return Scalar(code.compare("eq", rest, "0", ty))
-
-    def member(self, kind: t.Type, item: Held, mask: Scalar) -> Ref:
-        """Whether a set has a member."""
-        code, ty = self.code, mask_type(mask.high - mask.low + 1)
-        inside = "true"
-        if isinstance(kind, t.Int):
-            number = scalar(item)
-            at = code.binary("sub", number.ref, str(mask.low))
-            if number.low < mask.low or number.high > mask.high:
-                inside = code.compare("ule", at, str(mask.high - mask.low))
-                at = code.select(inside, at, "0")
-        else:
-            at = self.bit(kind, item)
-        moved = code.binary("lshr", mask.ref, code.cast(at, "i64", ty), ty)
-        bit = code.binary("and", moved, "1", ty)
-        return code.both(inside, code.compare("ne", bit, "0", ty))
-
-    # --- functions -------------------------------------------------------------------------------
-
-    def call(self, e: n.Call) -> Held:
-        """A declared function: printed here if it is small, called otherwise."""
-        functions = self.unit.machine.evaluator.functions
-        function = functions[e.function]
-        args = [self.value(a) for a in e.args]
-        params = zip(function.params, args, strict=True)
-        fits = all(self._fits(p.type, a) for p, a in params) and self._simple(function.result)
-        if fits and size_of(function.body) > INLINE:
-            return self.called(function, args)
-        outer = self.names
-        self.names = {p.name: a for p, a in zip(function.params, args, strict=True)}
-        found = self.value(function.body)
-        self.names = outer
-        return found
-
-    def _simple(self, kind: t.Type) -> bool:
-        return not isinstance(kind, t.Set) or self.layout.span(kind.inner)[0] != -FAR
-
-    def _fits(self, kind: t.Type, value: Held) -> bool:
-        if not isinstance(value, Scalar) or isinstance(kind, t.Bool):
-            return True
-        if isinstance(kind, t.Set):
-            return self._simple(kind)
-        low, high = self.layout.span(kind)
-        return low <= value.low and value.high <= high
-
-    def called(self, function: n.Function, args: list[Held]) -> Held:
-        """A call of a function of its own."""
-        texts = ["ptr %ctx"]
-        for param, value in zip(function.params, args, strict=True):
-            if isinstance(value, Scalar):
-                texts.append(f"{self.register(param.type)} {self.passed(param.type, value)}")
-            else:
-                texts.append(f"ptr {self.keep.address(self.keep.placed(value, param.type))}")
-        self.unit_function(function)
-        kind = function.result
-        if isinstance(kind, t.Bool | t.Int | t.Sort | t.Counter | t.Enum | t.Set):
-            ty = self.register(kind)
-            ref = self.code.let(f"call {ty} @fn_{function.name}({', '.join(texts)})")
-            return self.bounded(kind, ref)
-        room = self.code.memory(self.layout.slots(kind))
-        self.code.do(f"call void @fn_{function.name}({', '.join([*texts, f'ptr {room}'])})")
-        return Place(kind, room)
-
-    def register(self, kind: t.Type) -> str:
-        """The LLVM type of a scalar."""
-        if isinstance(kind, t.Bool):
-            return "i1"
-        return self.layout.width(kind)[0] if isinstance(kind, t.Set) else "i64"
-
-    def passed(self, kind: t.Type, value: Scalar) -> Ref:
-        """A scalar as an argument of its type."""
-        if isinstance(kind, t.Set):
-            _, low, high = self.layout.width(kind)
-            return self.keep.rebased(value, low, high)
-        return value.ref
-
-    def bounded(self, kind: t.Type, ref: Ref) -> Scalar:
-        """A scalar of a type."""
-        if isinstance(kind, t.Set):
-            _, low, high = self.layout.width(kind)
-        else:
-            low, high = self.layout.span(kind)
-        return Scalar(ref, low, high)
-
-    def unit_function(self, function: n.Function) -> None:
-        """Print a function once."""
-        if function.name in self.unit.printed:
-            return
-        self.unit.printed.add(function.name)
-        texts, names = ["ptr %ctx"], dict[str, Held]()
-        for i, param in enumerate(function.params):
-            if isinstance(param.type, t.Bool | t.Int | t.Sort | t.Counter | t.Enum | t.Set):
-                texts.append(f"{self.register(param.type)} %a{i}")
-                names[param.name] = self.bounded(param.type, f"%a{i}")
-            else:
-                texts.append(f"ptr noalias readonly %a{i}")
-                names[param.name] = Place(param.type, f"%a{i}")
-        kind = function.result
-        plain = isinstance(kind, t.Bool | t.Int | t.Sort | t.Counter | t.Enum | t.Set)
-        ty = self.register(kind) if plain else "void"
-        out = [] if plain else ["ptr noalias %out"]
-        head = f"internal {ty} @fn_{function.name}({', '.join([*texts, *out])})"
-        code = Code(head, "nounwind")
-        inner = Expr(self.unit, code, names)
-        value = inner.value(function.body)
-        if isinstance(value, Scalar):
-            code.do(f"ret {ty} {inner.passed(kind, inner.checked(kind, value))}")
-        else:
-            inner.keep.put(value, kind, "%out", 0)
-            code.do("ret void")
-        self.unit.add(code)
-
-    def checked(self, kind: t.Type, value: Scalar) -> Scalar:
-        """A scalar that is within its type, or the engine cannot go on."""
-        if isinstance(kind, t.Bool | t.Set):
-            return value
-        low, high = self.layout.span(kind)
-        if value.low < low or value.high > high:
-            at = self.code.binary("sub", value.ref, str(low))
-            if low != -FAR:
-                with self.code.unless(self.code.compare("ule", at, str(high - low))):
-                    self.fatal(FATAL_RANGE if not isinstance(kind, t.Counter) else FATAL_COUNTER)
-        return value
-
-
-def size_of(expr: n.Expr) -> int:
-    """How many nodes an expression has."""
-    return 1 + sum(size_of(child) for child in children(expr))

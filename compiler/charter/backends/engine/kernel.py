@@ -1,10 +1,10 @@
 """Prints what every instance shares: expansion of a block of states, and the table of keys.
 
-    i64 expand(ctx, states, count)      -> how many were expanded before a buffer was nearly full
-    void check(ctx, states, count)      properties of states that are not expanded
-    i64 insert(table, size, most, lists, fresh) -> how many keys were new
-    void grow(old, size, table, new_size)
-    void merge(lists, target)           new states of all partitions in the order of their tags
+i64 expand(ctx, states, count)      -> how many were expanded before a buffer was nearly full
+void check(ctx, states, count)      properties of states that are not expanded
+i64 insert(table, size, most, lists, fresh) -> how many keys were new
+void grow(old, size, table, new_size)
+void merge(lists, target)           new states of all partitions in the order of their tags
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from charter.backends.engine.body import Shape
 from charter.backends.engine.code import Code, Ref
 from charter.backends.engine.context import (
     CAPACITY,
@@ -34,7 +35,6 @@ from charter.backends.engine.context import (
     Context,
 )
 from charter.backends.engine.expr import Expr
-from charter.backends.engine.body import Shape
 from charter.backends.engine.unit import FATAL_SUCCESSORS, Unit
 from charter.ir import nodes as n
 
@@ -149,7 +149,9 @@ class Kernel:
 
     def print_emit(self) -> None:
         """`@emit(ctx, branch, after)`: one transition."""
-        code = Code("internal void @emit(ptr %ctx, i64 %branch, ptr noalias readonly %z)", "nounwind")
+        code = Code(
+            "internal void @emit(ptr %ctx, i64 %branch, ptr noalias readonly %z)", "nounwind"
+        )
         context = self.context
         fields = code.at("%ctx", context.fields)
         outside, inside, done = code.label(), code.label(), code.label()

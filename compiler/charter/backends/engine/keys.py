@@ -121,7 +121,9 @@ class KeyPrinter:
         self.packed([self.code.load("%s", i) for i in range(len(self.packing.places))], "%out")
         self.code.do("ret void")
         self.unit.add(self.code)
-        self.code = code = Code("void @unpack(ptr noalias readonly %s, ptr noalias %out)", "nounwind")
+        self.code = code = Code(
+            "void @unpack(ptr noalias readonly %s, ptr noalias %out)", "nounwind"
+        )
         words = [code.load("%s", i) for i in range(self.packing.words)]
         for i, (word, low, width) in enumerate(self.packing.places):
             moved = code.binary("lshr", words[word], str(low))
@@ -170,7 +172,9 @@ class KeyPrinter:
                 most = layout.most(kind)
                 yield code.both(there, code.compare("ugt", code.load("%s", at), str(most)))
                 for i in range(most):
-                    yield from self.outside(kind.inner, at + 1 + i * layout.slots(kind.inner), there)
+                    yield from self.outside(
+                        kind.inner, at + 1 + i * layout.slots(kind.inner), there
+                    )
             case _:
                 pass
 
@@ -238,9 +242,7 @@ class KeyPrinter:
             case t.Counter(name=name):
                 bit = code.binary("shl", "1", code.load("%s", at))
                 old = code.load(self.masks[name])
-                code.store(
-                    code.binary("or", old, code.select(there, bit, "0")), self.masks[name]
-                )
+                code.store(code.binary("or", old, code.select(there, bit, "0")), self.masks[name])
             case t.Set():
                 raise Unsupported("state with a set of counters")
             case _:

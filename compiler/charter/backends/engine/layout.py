@@ -207,7 +207,9 @@ class Layout:
                 widest = [0] * (self.slots(kind) - 1)
                 for _, params in cases:
                     here = [bits for _, part in params for bits in self.bits(part)]
-                    widest = [max(pair) for pair in zip(widest, pad(here, len(widest)), strict=True)]
+                    widest = [
+                        max(pair) for pair in zip(widest, pad(here, len(widest)), strict=True)
+                    ]
                 return [(len(cases) - 1).bit_length(), *widest]
             case t.Set(inner=inner):
                 size = self.size(inner)

@@ -108,7 +108,7 @@ class Loops:
             if e.flatten:
                 bit = expr.keep.rebased(scalar(value), low, high)
             else:
-                bit = expr.single(inner, value, low, high)
+                bit = expr.numbers.single(inner, value, low, high)
             code.store(code.binary("or", code.load(room, 0, ty), bit, ty), room, 0, ty)
 
         def body() -> None:

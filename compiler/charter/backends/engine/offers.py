@@ -364,12 +364,9 @@ class _Loops:
         size = 1 + reply + offers.shape.slots
         rows, args = code.at("%ctx", context.rows), code.at("%ctx", context.arguments)
         fields = code.at("%ctx", context.fields)
-        count = code.let(
-            f"call i64 {self.target}(ptr %ctx, ptr {fields}, ptr {args}, ptr {rows}, i64 {ROWS_ROOM})"
-        )
-        code.do(
-            f"call void @deliver(ptr %ctx, i64 {count}, i64 {size}, i64 {1 + reply})"
-        )
+        given = f"ptr %ctx, ptr {fields}, ptr {args}, ptr {rows}, i64 {ROWS_ROOM}"
+        count = code.let(f"call i64 {self.target}({given})")
+        code.do(f"call void @deliver(ptr %ctx, i64 {count}, i64 {size}, i64 {1 + reply})")
         code.jump(on)
         code.start(on)
 

@@ -67,8 +67,8 @@ def labels_of(machine: Machine) -> tuple[str, ...]:
 def plan_and_text(
     model: n.Model, instance: n.Instance, symmetry: bool, renaming: bool
 ) -> tuple[Plan, str]:
-    """The plan and the text of an instance. Raises Unsupported, or KeyError if the instance is of no
-    machine of the model."""
+    """The plan and the text of an instance. Raises Unsupported, or KeyError if the instance is
+    of no machine of the model."""
     machine = Machine.of(model, instance)
     layout = Layout(machine.universe)
     unit = Unit(machine, layout)

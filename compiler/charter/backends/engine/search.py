@@ -149,7 +149,7 @@ class Search:
         return Note(sum(n.count for n in hits), first.source, first.outcome, first.site)
 
     def state(self, number: int) -> tuple[list[int], int, int]:
-        """A state as it is kept, the number of the one it was reached from, and by which outcome."""
+        """A state as it is kept, the number of the one before it, and by which outcome."""
         low, high = 0, len(self.segments)
         while high - low > 1:
             middle = (low + high) // 2

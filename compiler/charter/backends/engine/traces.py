@@ -61,7 +61,9 @@ class Teller:
         """A state, packed as it is. Raises OverflowError where a number does not fit."""
         plan = self.program.plan
         slots = [
-            slot for v in plan.machine.variables for slot in plan.layout.encode(v.type, state[v.name])
+            slot
+            for v in plan.machine.variables
+            for slot in plan.layout.encode(v.type, state[v.name])
         ]
         for slot, (_, _, width) in zip(slots, plan.packing.places, strict=True):
             if slot >> width:
@@ -73,7 +75,9 @@ class Teller:
         plan = self.program.plan
         slots, found = Array.of(plan.context.slots), Array.of(plan.context.words)
         encoded = [
-            slot for v in plan.machine.variables for slot in plan.layout.encode(v.type, state[v.name])
+            slot
+            for v in plan.machine.variables
+            for slot in plan.layout.encode(v.type, state[v.name])
         ]
         slots.write(0, encoded)
         self.program.library["key"](slots.address, found.address)

@@ -34,8 +34,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Parts: of an option its truth and its value, of a record its fields, of a map its values, of a
-    union its tag and the parameters of that case, of a list its items (their number is known)."""
+    """Parts: of an option its truth and its value, of a record its fields, of a map its values, of
+    a union its tag and the parameters of that case, of a list its items (their number is known)."""
 
     kind: t.Type
     parts: tuple[Held, ...]
@@ -305,9 +305,7 @@ class Keeper:
             return code.let(f"call i1 @same(ptr {x}, ptr {y}, i64 {slots})")
         total = "0"
         for i in range(slots):
-            total = code.binary(
-                "or", total, code.binary("xor", code.load(x, i), code.load(y, i))
-            )
+            total = code.binary("or", total, code.binary("xor", code.load(x, i), code.load(y, i)))
         return code.compare("eq", total, "0")
 
     # --- constants -------------------------------------------------------------------------------

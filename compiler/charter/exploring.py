@@ -1,0 +1,177 @@
+"""Exploring an instance with the engine that fits: the native one, or the plain one and why."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from charter.formats.canonical import Json
+from charter.ir import nodes as n
+
+Tell = Callable[[int, int, int, int], None]
+"""Called now and then with distinct states, transitions, the level, and states in the queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How to explore: with which engine (`auto`: the native one where it can), up to how many
+    states (0: all), with which symmetry, on how many cores."""
+
+    engine: Literal["auto", "native", "plain"] = "auto"
+    most_states: int = 0
+    symmetry: bool = True
+    workers: int = 2
+
+
+class CannotCompile(Exception):
+    """The native engine was asked for and cannot take the charter; a sentence for a person."""
+
+
+def explored(
+    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
+) -> dict[str, Json]:
+    """Counts, verdicts and findings of an instance. Raises `CannotCompile`."""
+    begun = time.monotonic()
+    why = ""
+    if wanted.engine != "plain":
+        try:
+            found = _natively(model, instance, wanted, progress)
+        except _Beyond as reason:
+            why = str(reason)
+            if wanted.engine == "native":
+                raise CannotCompile(
+                    f"the native engine cannot explore {instance.name}: {why}; "
+                    "--engine plain can, slowly"
+                ) from None
+        else:
+            return {**found, "seconds": round(time.monotonic() - begun, 3)}
+    found = _plainly(model, instance, wanted, progress)
+    found["why_plain"] = why
+    return {**found, "seconds": round(time.monotonic() - begun, 3)}
+
+
+class _Beyond(Exception):
+    """Why the native engine cannot do it; a phrase."""
+
+
+def _natively(
+    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
+) -> dict[str, Json]:
+    try:
+        from charter.backends.engine import explore as native
+        from charter.backends.engine.native import cache_folder
+    except ImportError:
+        raise _Beyond("llvmlite is not installed") from None
+    options = native.Options(
+        symmetry=wanted.symmetry,
+        most_states=wanted.most_states,
+        workers=wanted.workers,
+        cache=cache_folder(),
+    )
+
+    def tell(now: native.Progress) -> None:
+        progress(now.distinct, now.generated, now.depth, now.queue)
+
+    try:
+        found = native.explore(model, instance, options, tell)
+    except (native.Unsupported, native.GaveUp) as reason:
+        raise _Beyond(str(reason)) from None
+    machine = found.search.program.plan.machine
+    findings: list[Json] = []
+    for one in (*found.properties, *found.branches, *found.failures):
+        trace: list[Json] = [
+            {
+                "operation": step.operation,
+                "args": machine.args_json(step.operation, step.args),
+                "branch": step.branch,
+            }
+            for step in one.trace or ()
+        ]
+        findings.append(_finding(one, trace))
+    head: dict[str, Json] = {
+        "engine": "native",
+        "instance": instance.name,
+        "machine": instance.machine,
+        "distinct": found.distinct,
+        "generated": found.generated,
+        "outside": found.outside,
+        "depth": len(found.levels),
+        "levels": list(found.levels),
+        "bits": found.bits,
+        "complete": found.complete,
+        "fine": found.fine,
+    }
+    return {**head, **_judged(found.properties, found.complete), "findings": findings}
+
+
+def _plainly(
+    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
+) -> dict[str, Json]:
+    from charter.backends.explorer.explore import Options, explore
+
+    def tell(distinct: int, generated: int, level: int) -> None:
+        progress(distinct, generated, level, 0)
+
+    options = Options(most_states=wanted.most_states, symmetry=wanted.symmetry)
+    found = explore(model, instance, options, tell)
+    findings: list[Json] = [
+        _finding(one, found.trace_json(one.trace or ()))
+        for one in (*found.properties, *found.branches, *found.failures)
+    ]
+    head: dict[str, Json] = {
+        "engine": "plain",
+        "instance": instance.name,
+        "machine": found.machine,
+        "distinct": found.distinct,
+        "generated": found.generated,
+        "classes": found.classes,
+        "outside": found.outside,
+        "depth": len(found.levels),
+        "levels": list(found.levels),
+        "complete": found.complete,
+        "fine": found.fine,
+    }
+    return {**head, **_judged(found.properties, found.complete), "findings": findings}
+
+
+class Seen(Protocol):
+    """What both engines say of a property, a witness, a branch or a failure."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def seen(self) -> int: ...
+    @property
+    def detail(self) -> str: ...
+
+
+def _finding(one: Seen, trace: list[Json]) -> dict[str, Json]:
+    return {
+        "name": one.name, "kind": one.kind, "seen": one.seen, "trace": trace, "detail": one.detail,
+    }  # fmt: skip
+
+
+VERDICTS: Mapping[tuple[bool, bool], str] = {
+    (True, True): "found",
+    (True, False): "not found",
+    (False, True): "violated",
+    (False, False): "holds",
+}
+
+
+def _judged(found: Sequence[Seen], complete: bool) -> dict[str, Json]:
+    """A verdict for each property and witness, and which witnesses were not found. What was not
+    seen in a search that gave up is unknown."""
+    verdicts: dict[str, Json] = {}
+    unseen: list[Json] = []
+    for one in found:
+        witness = one.kind == "witness"
+        settled = complete or one.seen
+        verdicts[one.name] = VERDICTS[witness, bool(one.seen)] if settled else "unknown"
+        if witness and not one.seen:
+            unseen.append(one.name)
+    return {"verdicts": verdicts, "vacuous": unseen}

@@ -1,0 +1,148 @@
+"""The native engine against the plain explorer and the definition: counts, verdicts, traces, and
+every outcome of the states of charters that nobody wrote."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.agreement.test_systems import CHARTER, without
+from tests.support.drawn_models import INSTANCE, drawn_model
+from tests.support.engines import both, counts, verdicts
+
+from charter import api
+from charter.backends.engine.explore import Options, explore
+from charter.backends.engine.layout import Unsupported
+from charter.backends.engine.program import Program, program
+from charter.backends.engine.traces import Teller
+from charter.backends.explorer.explore import Options as PlainOptions
+from charter.backends.explorer.explore import explore as plainly
+from charter.backends.explorer.load import FlatMachine, FlatState
+from charter.ir import nodes as n
+from charter.ir import types as t
+from charter.ir.nodes import Value
+from charter.semantics.builtins import EvaluationError
+
+SPEC = Path(__file__).resolve().parents[2] / "spec"
+TINY = ["tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics"]
+"""`tiny_reassignment` takes the plain explorer 20 s; its pinned counts are held in tests/counts."""
+
+Asked = tuple[str, tuple[Value, ...]]
+Outcomes = Mapping[Asked, frozenset[tuple[str, FlatState]]]
+
+
+@pytest.fixture(scope="module")
+def kafka() -> n.Model:
+    return api.load(SPEC / "kafka")
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_engines_agree_when_a_tiny_instance_of_kafka_is_explored(kafka: n.Model, name: str) -> None:
+    instance = next(i for i in kafka.instances if i.name == name)
+    fast, plain = both(kafka, instance)
+    assert counts(fast) == counts(plain)
+    assert verdicts(fast) == verdicts(plain)
+
+
+@pytest.mark.parametrize("symmetry", [True, False])
+def test_engines_agree_when_the_primary_backup_log_is_explored(symmetry: bool) -> None:
+    model = api.load(SPEC / "examples" / "primary_backup.charter")
+    fast, plain = both(model, model.instances[0], symmetry=symmetry)
+    assert counts(fast) == counts(plain)
+    assert verdicts(fast) == verdicts(plain)
+
+
+@pytest.mark.parametrize("symmetry", [True, False])
+@pytest.mark.parametrize("broken", [True, False])
+def test_engines_agree_when_a_system_calls_operations_of_its_parts(
+    symmetry: bool, broken: bool
+) -> None:
+    model = api.load_text(CHARTER)
+    if broken:
+        model = without(model, "tired")
+    for instance in model.instances:
+        fast, plain = both(model, instance, symmetry=symmetry)
+        assert counts(fast) == counts(plain)
+        assert verdicts(fast) == verdicts(plain)
+
+
+def test_counts_do_not_depend_on_workers_when_there_are_two(kafka: n.Model) -> None:
+    for name in ("tiny_topics", "tiny_reassignment"):
+        instance = next(i for i in kafka.instances if i.name == name)
+        one, two = (explore(kafka, instance, Options(workers=count)) for count in (1, 2))
+        assert counts(one) == counts(two)
+        assert verdicts(one) == verdicts(two)
+
+
+def test_a_failing_expression_is_told_with_its_place_and_the_way_there() -> None:
+    model = api.load_text(CHARTER)
+    clerk = model.components[0]
+    ask = clerk.operations[0]
+    undefined = n.Builtin(
+        "value", (n.StateRef("holder", type=clerk.state[1].type),), type=t.Sort("Node")
+    )
+    bind = n.Bind("who", undefined)
+    last = replace(ask.branches[-1], body=(bind, *ask.branches[-1].body))
+    operation = replace(ask, branches=(*ask.branches[:-1], last))
+    broken = replace(clerk, operations=(operation, *clerk.operations[1:]))
+    model = replace(model, components=(broken, *model.components[1:]))
+    fast, plain = both(model, model.instances[0])
+    assert verdicts(fast) == verdicts(plain)
+    (failure,) = (f for f in fast.failures if f.kind == "undefined")
+    assert failure.name == "ask" and "value(none)" in failure.detail
+
+
+# --- charters that nobody wrote ------------------------------------------------------------------
+
+
+def told(compiled: Program, flat: FlatMachine, words: list[int]) -> Outcomes:
+    """What the engine says can happen."""
+    found: dict[Asked, set[tuple[str, FlatState]]] = defaultdict(set)
+    for one in Teller(compiled).tell(words):
+        after = flat.flatten(one.after) if one.branch else ()
+        found[one.operation, one.args].add((one.branch, after))
+    return {asked: frozenset(outcomes) for asked, outcomes in found.items()}
+
+
+def defined(flat: FlatMachine, state: FlatState) -> Outcomes:
+    """What the definition says can happen."""
+    machine, arguments = flat.machine, flat.arguments(state)
+    found: dict[Asked, set[tuple[str, FlatState]]] = defaultdict(set)
+    for name, operation in machine.operations.items():
+        for args in arguments.of(operation.params):
+            try:
+                outcomes = machine.outcomes(flat.unflatten(state), name, args)
+            except EvaluationError:
+                found[name, args].add(("", ()))
+                continue
+            for outcome in outcomes:
+                if not machine.outside(outcome.state):
+                    found[name, args].add((outcome.branch, flat.flatten(outcome.state)))
+    return {asked: frozenset(outcomes) for asked, outcomes in found.items() if outcomes}
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_engine_says_what_the_definition_says_when_charters_are_drawn(partial: bool) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(14):
+        model = drawn_model(Random(seed), partial=partial)
+        try:
+            compiled = program(model, INSTANCE, symmetry=True, renaming=True, cache=None)
+        except Unsupported:
+            seen["unsupported"] += 1
+            continue
+        found = plainly(model, INSTANCE, PlainOptions(most_states=8))
+        flat, teller = found.graph.flat, Teller(compiled)
+        keys: dict[tuple[int, ...], object] = {}
+        for state in found.graph.states[:8]:
+            whole = flat.unflatten(state)
+            assert told(compiled, flat, teller.words(whole)) == defined(flat, state)
+            key = teller.key(whole)
+            assert keys.setdefault(key, flat.key(state)) == flat.key(state)
+            seen["states"] += 1
+        assert len(keys) == len(found.graph.states[:8])
+    assert seen["states"] >= 25 and seen["unsupported"] <= 4

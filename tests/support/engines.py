@@ -1,0 +1,50 @@
+"""What the native engine and the plain explorer say of one instance, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from charter.backends.engine.explore import Exploration as Native
+from charter.backends.engine.explore import Finding as NativeFinding
+from charter.backends.engine.explore import Options as NativeOptions
+from charter.backends.engine.explore import explore as natively
+from charter.backends.explorer.explore import Exploration as Plain
+from charter.backends.explorer.explore import Finding as PlainFinding
+from charter.backends.explorer.explore import Options as PlainOptions
+from charter.backends.explorer.explore import explore as plainly
+from charter.ir import nodes as n
+
+Counts = tuple[int, int, int, tuple[int, ...]]
+Verdicts = dict[tuple[str, str], tuple[bool, int | None]]
+
+
+def counts(found: Native | Plain) -> Counts:
+    """Distinct states, transitions, those that leave the instance, and the levels."""
+    return found.distinct, found.generated, found.outside, found.levels
+
+
+def verdicts(found: Native | Plain) -> Verdicts:
+    """Of each property, branch and failure whether it was seen and, but for branches, how long the
+    shortest trace is."""
+    every: Iterable[NativeFinding | PlainFinding] = (
+        *found.properties, *found.branches, *found.failures,
+    )  # fmt: skip
+    return {
+        (f.kind, f.name): (
+            bool(f.seen),
+            None if f.kind == "branch" or f.trace is None else len(f.trace),
+        )
+        for f in every
+    }
+
+
+def both(
+    model: n.Model, instance: n.Instance, *, symmetry: bool = True, cache: Path | None = None
+) -> tuple[Native, Plain]:
+    """The same search by both."""
+    options = NativeOptions(symmetry=symmetry, cache=cache)
+    return (
+        natively(model, instance, options),
+        plainly(model, instance, PlainOptions(symmetry=symmetry)),
+    )
