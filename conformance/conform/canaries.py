@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from charter.formats.canonical import Json
-from charter.formats.verdict import JUDGED, Kind
+from charter.formats.verdict import JUDGED, Kind, Verdict
 from conform.assess import Item
 from conform.connect.base import Connection, Start
 from conform.connect.stdio import StdioConnection
@@ -22,6 +22,9 @@ from conform.session import Judgement, Session
 from conform.targets import python_path
 
 SAMPLE = 16
+
+TRIES = 3
+"""With how many vectors of a bucket a canary is tried that the adapter breaks on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +87,33 @@ def changed_value(value: Json) -> Json:
     return value + 1 if isinstance(value, int) else "changed by the canary"
 
 
-def on_target(session: Session, chosen: Item | None, where: str) -> list[Canary]:
-    """The canaries of one bucket on the target itself: `chosen` is a vector of the bucket that
-    conforms. It is asked again with a fresh nonce, and a changed expectation."""
-    if chosen is None:
+def on_target(session: Session, fit: Sequence[Item], where: str) -> list[Canary]:
+    """The canaries of one bucket on the target itself: `fit` are vectors of the bucket that
+    conform. The first that can be had is asked again with a fresh nonce, and a changed
+    expectation. One that no vector could be had for has misbehaved."""
+    if not fit:
         return [skipped(where, "no vector of this bucket conforms, so there is none to change")]
-    nonce = secrets.token_hex(8)
-    judgement = _ask_changed(session, chosen, nonce)
-    verdict = judgement.assessments[0].verdict
-    if verdict.kind in (Kind.CRASHED, Kind.TIMED_OUT):
-        return [skipped(where, f"the adapter {verdict.kind} on the canary: {verdict.detail}")]
-    first = verdict.first
-    last = len(orjson.loads(chosen.answer)["steps"]) - 1
+    for chosen in fit:
+        nonce = secrets.token_hex(8)
+        judgement = _ask_changed(session, chosen, nonce)
+        verdict = judgement.assessments[0].verdict
+        if verdict.kind not in (Kind.CRASHED, Kind.TIMED_OUT):
+            came = nonce.encode() in judgement.line
+            got = "the nonce" if came else "none"
+            seen = Canary("nonce", where, chosen.id, "the nonce", got, came)
+            return [_flipped(chosen, verdict, where), seen]
+    detail = f"so with {len(fit)} vectors: {verdict.detail}"
+    return [Canary("flipped", where, chosen.id, "diverges", str(verdict.kind), False, detail)]
+
+
+def _flipped(chosen: Item, verdict: Verdict, where: str) -> Canary:
+    """It must diverge where it was changed, and nowhere before."""
+    first, last = verdict.first, len(orjson.loads(chosen.answer)["steps"]) - 1
     ok = verdict.kind is Kind.DIVERGES and first is not None and first.step == last
-    came = nonce.encode() in judgement.line
-    return [
-        Canary("flipped", where, chosen.id, "diverges", str(verdict.kind), ok, verdict.detail),
-        Canary("nonce", where, chosen.id, "the nonce", "the nonce" if came else "none", came),
-    ]
+    got = str(verdict.kind)
+    if verdict.kind is Kind.DIVERGES and not ok and first is not None:
+        got = f"diverges at step {first.step}, not {last}"
+    return Canary("flipped", where, chosen.id, "diverges", got, ok, verdict.detail)
 
 
 def _ask_changed(session: Session, chosen: Item, nonce: str) -> Judgement:

@@ -369,7 +369,7 @@ def _context(
         entries=entries,
         variables=variables(suite),
         limit=-(-options.limit // suite.buckets) if options.limit else 0,
-        canaries=_canary_items(suite) if reference else {},
+        canaries=_canary_items(suite),
         started=time.time(),
         reference=reference,
     )

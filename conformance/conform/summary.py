@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED, Kind
+from conform import trust
 from conform.store import RunFolder
 
 _LOST = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
@@ -81,8 +82,9 @@ def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[s
     """The content of summary.json (docs/formats/run.md), with the exit code of the run."""
     stale = sorted(asked.stale)
     unmet = [e for e in asked.entries if e and not counts.by_entry[e] and e not in stale]
-    trusted = all(isinstance(item, dict) and item["ok"] is True for item in counts.canaries)
-    exit_code, reasons = _exit(counts, asked, trusted, stale)
+    canaries = [item for item in counts.canaries if isinstance(item, dict)]
+    untrusted = trust.why_not(canaries)
+    exit_code, reasons = _exit(counts, asked, untrusted, stale)
     branches: dict[str, Json] = {
         branch: {"taken": counts.taken[branch], "deviating": counts.deviating[branch]}
         for branch in sorted({*counts.taken, *counts.deviating} - {""})
@@ -105,20 +107,18 @@ def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[s
         "distinct_pairs": pairs,
         "seconds": round(seconds, 3),
         "exit": exit_code,
-        "trusted": trusted,
+        "trusted": not untrusted,
+        "skipped_canaries": trust.skipped(canaries),
         "complete": True,
         "reasons": list(reasons),
     }
 
 
 def _exit(
-    counts: Counts, asked: Asked, trusted: bool, stale: Sequence[str]
+    counts: Counts, asked: Asked, untrusted: Sequence[str], stale: Sequence[str]
 ) -> tuple[int, list[str]]:
     """The gravest exit code, and a sentence for each thing that is not as it should be."""
-    reasons: list[tuple[int, str]] = []
-    if not trusted:
-        wrong = sum(isinstance(item, dict) and item["ok"] is not True for item in counts.canaries)
-        reasons.append((3, f"{wrong} canaries misbehaved, so the run cannot be trusted"))
+    reasons = [(3, sentence) for sentence in untrusted]
     if not counts.judged:
         reasons.append((3, "no vector was judged"))
     if counts.new_deviations:
@@ -144,7 +144,7 @@ def _exit(
             reasons.append((3, f"{counts.verdicts[kind]} vectors were not judged: {name}"))
     if not reasons:
         return 0, []
-    if not trusted or not counts.judged:
+    if untrusted or not counts.judged:
         return 3, [sentence for _, sentence in reasons]
     code = 1 if any(code == 1 for code, _ in reasons) else 3
     return code, [sentence for _, sentence in reasons]

@@ -216,15 +216,17 @@ def test_overlay_that_denies_what_the_target_does_is_a_finding(toy_suite, target
 
 def test_overlay_entry_that_the_suite_does_not_lead_to_is_only_named(targets_folder, tmp_path):
     """No vector lets a session expire, so nothing is known about the entry."""
-    from tests.support.toy.vectors import vector
+    from tests.support.toy.vectors import killers, vector
 
     from charter.formats.suite import Manifest, Models, write_suite
 
     register, write = ("register", {"node": "n1"}), ("elect", {})
     overlay = {"known": {"leader_stays": "tests.support.toy.keeps_leader"}}
+    mutants = {"no_epoch_check": "tests.support.toy.no_epoch_check"}
     about = Manifest("", "toy.lease", "", "keeper", "5eed", 0,
-                     Models("tests.support.toy.charter", overlay))  # fmt: skip
-    write_suite(tmp_path / "suite", [vector(register), vector(register, write)], about)
+                     Models("tests.support.toy.charter", overlay, mutants),
+                     {"no_epoch_check": tuple(v.id for v in killers())})  # fmt: skip
+    write_suite(tmp_path / "suite", [vector(register, write), *killers()], about)
     finished = judged(targets_folder("faithful"), tmp_path / "suite", tmp_path / "run")
     assert finished.exit_code == 0
     assert finished.summary["unmet_entries"] == ["leader_stays"]

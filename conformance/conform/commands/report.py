@@ -12,8 +12,8 @@ EXAMPLES = """examples:
   conform report build/runs/kafka-controller-4.3.1-9f01c2aa
   conform report build/runs/A build/runs/B --out build/report
 
-The site opens from disk: open build/report/index.html. Exit code 3: a canary misbehaved, and
-the report is withheld.
+The site opens from disk: open build/report/index.html. Exit code 3: a run
+cannot be trusted (docs/formats/run.md, canaries), and the report is withheld.
 """
 
 

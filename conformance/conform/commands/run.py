@@ -71,9 +71,22 @@ def show(finished: Finished) -> None:
     out("")
     for item in wrong:
         out(f"canary {item['kind']} ({item['where']}): expected {item['expected']}, got"
-            f" {item['got']} {item['detail']}")  # fmt: skip
+            f" {item['got']} {item['detail']}".rstrip())  # fmt: skip
+    _show_skipped(counted["skipped_canaries"])
     out(f"run: {finished.folder.place}")
     out(_last_line(finished))
+
+
+def _show_skipped(skipped: Json, most: int = 6) -> None:
+    """Where no canary could be had, by reason."""
+    assert isinstance(skipped, list)
+    places: dict[str, list[str]] = {}
+    for item in skipped:
+        assert isinstance(item, dict)
+        places.setdefault(str(item["why"]), []).append(str(item["where"]))
+    for why, where in places.items():
+        more = f" and {len(where) - most} more" if len(where) > most else ""
+        out(f"no canary in {', '.join(where[:most])}{more}: {why}")
 
 
 def _charter(about: Mapping[str, Json]) -> str:

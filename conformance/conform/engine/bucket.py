@@ -15,7 +15,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
 from conform import model
 from conform.assess import Assessment, Item
-from conform.canaries import SAMPLE, Canary, fit, of_worker, on_target
+from conform.canaries import SAMPLE, TRIES, Canary, fit, of_worker, on_target
 from conform.connect.stdio import StdioConnection
 from conform.engine.context import Context
 from conform.errors import BadSuite
@@ -99,7 +99,7 @@ class Tally:
     judged: int = 0
     not_judged: int = 0
     new: int = 0
-    fit: Item | None = None
+    fit: list[Item] = field(default_factory=list)
     sample: list[Item] = field(default_factory=list)
     first: float = 0.0
     claimed: list[Claimed] = field(default_factory=list)
@@ -121,8 +121,8 @@ class Tally:
         self.not_judged += verdict.not_judged
         self.taken.update(verdict.branches)
         self.transitions.add(assessment.transitions, verdict.id)
-        if self.fit is None and fit(verdict.kind):
-            self.fit = item
+        if len(self.fit) < TRIES and fit(verdict.kind):
+            self.fit.append(item)
         if verdict.deviations:
             add_deviations(self.deviations, verdict, item.question)
             for deviation in verdict.deviations:

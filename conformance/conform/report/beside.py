@@ -123,9 +123,14 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
 
 def withheld(runs: Sequence[Run]) -> str:
     """The summary of runs that cannot be trusted."""
-    lines = ["# Withheld", "", "A canary misbehaved, so nothing is said of any run.", ""]
+    lines = ["# Withheld", "", "These runs cannot be trusted, so nothing is said of any run.", ""]
     for run in runs:
+        reasons = run.summary.get("reasons")
         lines += [f"## {_md(run.name)}", ""]
+        lines += (
+            [f"- {_md(str(reason))}" for reason in reasons] if isinstance(reasons, list) else []
+        )
+        lines += [""]
         lines += _table(["canary", "where", "expected", "got"], [
             [str(canary.get(name, "")) for name in ("kind", "where", "expected", "got")]
             for canary in run.canaries if canary.get("ok") is not True])  # fmt: skip

@@ -136,7 +136,17 @@ def flaky(line):
         os._exit(1)
 
 
+def once(line):
+    """Breaks on a question that it or its forerunner has been asked before: LOG is its memory."""
+    memory = Path(sys.argv[2])
+    asked = [question["id"] for question in json.loads(line).get("questions", ())]
+    if set(asked) & set(memory.read_text().split()):
+        os._exit(1)
+    memory.write_text(" ".join([memory.read_text(), *asked]))
+
+
 BEFORE = {
+    "once": once,
     "crash": crash,
     "always_crash": always_crash,
     "hang": hang,

@@ -1,0 +1,50 @@
+"""Whether a run can be trusted, from what came of its canaries. The rule is that of
+docs/formats/run.md: none misbehaved, and of each kind one has shown that the run can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from charter.formats.canonical import Json
+
+_KINDS = (
+    ("flipped", "no flipped canary diverged as it must"),
+    ("nonce", "no nonce came back"),
+    ("mutant", "no mutant canary was caught"),
+    ("nothing", "no idle adapter was caught"),
+)
+_SO = "so the run cannot be trusted"
+
+
+def why_not(found: Sequence[Mapping[str, Json]]) -> list[str]:
+    """The reasons not to trust a run with these canaries (as in canaries.json); none: trust it."""
+    wrong = sum(item["ok"] is not True for item in found)
+    reasons = []
+    if wrong:
+        noun = "canary" if wrong == 1 else "canaries"
+        reasons.append(f"{wrong} {noun} misbehaved, {_SO}")
+    for kind, sentence in _KINDS:
+        if not any(item["kind"] == kind for item in found):
+            why = _why(kind, found)
+            reasons.append(f"{sentence}{why}, {_SO}")
+    return reasons
+
+
+def skipped(found: Iterable[Mapping[str, Json]]) -> list[Json]:
+    """Where a canary could not be had, and why: `[{"where", "why"}, ...]`."""
+    return [
+        {"where": item["where"], "why": item["detail"]}
+        for item in found
+        if item["kind"] == "skipped"
+    ]
+
+
+def _why(kind: str, found: Iterable[Mapping[str, Json]]) -> str:
+    """The reason that was noted where a canary of a kind was left out."""
+    begins = {"mutant": "run", "nothing": "worker"}.get(kind, "bucket")
+    reasons = {
+        str(item["detail"])
+        for item in found
+        if item["kind"] == "skipped" and str(item["where"]).startswith(begins)
+    }
+    return f" ({'; '.join(sorted(reasons))})" if reasons else ""

@@ -1,0 +1,77 @@
+"""When a run is trusted: each kind of canary has come as it must, and none has misbehaved."""
+
+import json
+
+import pytest
+from tests.support.toy.vectors import vector
+
+from charter.formats.suite import Manifest, Models, write_suite
+from conform.run import Options, run_target
+
+
+def judged(target, suite, out, **options):
+    chosen = Options(target, suite=str(suite), engine="inline", out=str(out), **options)
+    return run_target(chosen, lambda _: None)
+
+
+def canary(kind, ok=True, where="bucket 0", detail=""):
+    return {"kind": kind, "where": where, "vector": "", "expected": "", "got": "", "ok": ok,
+            "detail": detail}  # fmt: skip
+
+
+def test_run_in_which_no_expectation_could_be_flipped_is_not_trusted(
+    toy_suite, targets_folder, tmp_path
+):
+    """Nothing conforms, so in no bucket is there anything to flip."""
+    finished = judged(targets_folder("wrong"), toy_suite, tmp_path / "run")
+    assert finished.summary["verdicts"]["conforms"] == 0
+    assert finished.summary["trusted"] is False
+    assert finished.exit_code == 3
+    assert any("no flipped canary" in reason for reason in finished.summary["reasons"])
+    shown = json.loads((tmp_path / "run" / "canaries.json").read_text())
+    assert shown["trusted"] is False
+    assert "no vector of this bucket conforms" in finished.summary["skipped_canaries"][0]["why"]
+
+
+def test_bucket_whose_canaries_cannot_be_had_makes_the_run_untrusted(
+    toy_suite, targets_folder, tmp_path
+):
+    """The target breaks on each question that it has seen before: only canaries are."""
+    finished = judged(targets_folder("once", str(tmp_path / "log")), toy_suite, tmp_path / "run")
+    assert finished.summary["verdicts"]["conforms"] == 121
+    wrong = {item["kind"]: item["got"] for item in finished.canaries if not item["ok"]}
+    assert wrong == {"flipped": "crashed"}
+    assert finished.exit_code == 3
+
+
+def test_suite_without_a_mutant_is_not_trusted(targets_folder, tmp_path):
+    models = Models("tests.support.toy.charter")
+    about = Manifest("", "toy.lease", "", "keeper", "5eed", 0, models)
+    write_suite(tmp_path / "suite", [vector(("register", {"node": "n1"}))], about)
+    finished = judged("reference", tmp_path / "suite", tmp_path / "run")
+    assert finished.exit_code == 3
+    (reason,) = finished.summary["reasons"]
+    assert reason == "no mutant canary was caught (the suite names no mutants), so the run cannot be trusted"  # noqa: E501 # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["flipped", "nonce", "mutant", "nothing"])
+def test_each_kind_of_canary_must_have_come_once(kind):
+    from conform.trust import why_not
+
+    every = [canary(name) for name in ("flipped", "nonce", "mutant", "nothing")]
+    assert why_not(every) == []
+    left = [item for item in every if item["kind"] != kind]
+    assert len(why_not(left)) == 1
+    assert {"nothing": "idle"}.get(kind, kind) in why_not(left)[0]
+    assert len(why_not([*every, canary(kind, ok=False)])) == 1
+
+
+def test_skipped_canaries_are_shown_by_bucket_with_their_reason():
+    from conform.trust import skipped, why_not
+
+    every = [canary(name) for name in ("flipped", "nonce", "mutant", "nothing")]
+    left = canary("skipped", where="bucket 7", detail="no vector of this bucket conforms")
+    assert why_not([*every, left]) == []
+    assert skipped([*every, left]) == [
+        {"where": "bucket 7", "why": "no vector of this bucket conforms"}
+    ]
