@@ -1,5 +1,8 @@
 """The overlay, held to the target the other way round: where the target does what the charter
-says, the charter with the overlay must allow it too. If it does not, an entry claims too much."""
+says, the charter with the overlay must allow it too. If it does not, an entry claims too much.
+
+Only suites that were made from the charter of the models are looked at: their operations and
+arguments are those of the models."""
 
 from __future__ import annotations
 
@@ -11,14 +14,18 @@ import orjson
 from charter.formats.adapter import Result, read_results
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
-from conform.follow import Follower, Siblings, Step
+from conform.follow import CannotFollow, Follower, Siblings, Step
 from conform.session import Judgement
 from conform.store import RunFolder
 from conform.stored import observations
 from conform.suites import Suite
+from conform.translate import NoPlace
 from conform.walk import Batch
 
 _SAMPLE = 1_000
+_CANNOT_STAND = (CannotFollow, NoPlace, KeyError, ValueError)
+"""What setting up a model raises where the state is none of its own (`given` and `decode` of a
+generated model say so). Whatever else comes, and whatever its rules raise, is a bug."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +121,21 @@ def _first_refused(
     overlay: Siblings,
     observes: tuple[str, ...] | None,
 ) -> int:
-    """The first step that the model does not allow, or 0."""
+    """The first step that the model does not allow, or 0: also where it cannot stand or follow."""
     question: dict[str, Json] = orjson.loads(text)
     calls = question["operations"]
     assert isinstance(calls, list)
     try:
         follower = Follower(overlay, question, observes, steps[0][1])
-        for number, (reply, observation) in enumerate(steps[1:], 1):
-            call = calls[number - 1]
-            assert isinstance(call, dict)
-            step = Step(str(call["operation"]), call["args"], reply, observation)
+    except _CANNOT_STAND:
+        return 0
+    for number, (reply, observation) in enumerate(steps[1:], 1):
+        call = calls[number - 1]
+        assert isinstance(call, dict)
+        step = Step(str(call["operation"]), call["args"], reply, observation)
+        try:
             if not follower.step(step).allowed:
                 return number
-    except Exception:  # the model cannot stand there: nothing is claimed
-        return 0
+        except CannotFollow:
+            return 0
     return 0

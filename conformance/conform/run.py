@@ -98,7 +98,7 @@ def run_target(
     extra: list[Json] = [canary.json() for canary in canaries.of_run(context)]
     counts = summary.collect(folder)
     counts.canaries += extra
-    stale = stale_entries(folder, suite, entries, counts)
+    stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
     asked = summary.Asked(tuple(entries), stale, options.strict)
     concluded = summary.conclude(counts, asked, time.time() - began, summary.distinct_pairs(folder))
     concluded["judging_seconds"] = round(spent, 3)

@@ -77,7 +77,10 @@ def siblings(context: Context) -> Siblings | None:
 
 
 def with_overlay(context: Context) -> Siblings | None:
-    """The model with all overlay entries in the place of the charter's, if there is one."""
+    """The model with all overlay entries in the place of the charter's, if there is one, and the
+    suite was made from the same charter."""
+    if not context.reference:
+        return None
     module = context.entries.get("", "")
     if not module and len(context.entries) == 1:
         (module,) = context.entries.values()

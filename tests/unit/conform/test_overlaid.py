@@ -1,0 +1,66 @@
+"""Holding the overlay to the target: what a model cannot follow claims nothing, a bug raises."""
+
+import pytest
+from tests.support.judging import fake_start
+from tests.support.toy import charter, keeps_leader
+from tests.support.toy.vectors import vector
+
+from conform.connect.stdio import StdioConnection
+from conform.follow import Siblings
+from conform.importing import item_of
+from conform.overlaid import claimed_too_much
+from conform.session import Session
+
+
+class Bent:
+    """The charter's model with some of its functions replaced."""
+
+    def __init__(self, **functions):
+        self.functions = functions
+
+    def __getattr__(self, name):
+        return self.functions.get(name) or getattr(charter, name)
+
+
+def raises(error):
+    def function(*_):
+        raise error
+
+    return function
+
+
+@pytest.fixture(scope="module")
+def judgement():
+    """Of one vector in which a session expires, on a target that follows the charter."""
+    start = fake_start("faithful")
+    connection = StdioConnection(start)
+    calls = (("register", {"node": "n1"}), ("elect", {}), ("expire", {"node": "n1"}))
+    try:
+        session = Session(connection, None, start.deadlines, "test", charter.OBSERVES)
+        (found,) = session.run([item_of(vector(*calls))])
+    finally:
+        connection.close()
+    return found
+
+
+def test_what_the_overlay_denies_is_told(judgement):
+    found = claimed_too_much(judgement, Siblings(keeps_leader), None)
+    assert [(item.step, item.branch) for item in found] == [(3, "expire/expired")]
+    assert claimed_too_much(judgement, Siblings(charter), None) == []
+
+
+@pytest.mark.parametrize("name", ["encode", "decode"])
+def test_model_that_cannot_hold_the_state_claims_nothing(judgement, name):
+    bent = Bent(**{name: raises(KeyError("another_variable"))})
+    assert claimed_too_much(judgement, Siblings(bent), None) == []
+
+
+@pytest.mark.parametrize("error", [KeyError("version"), TypeError("no"), ZeroDivisionError()])
+def test_bug_in_a_rule_of_the_model_raises(judgement, error):
+    with pytest.raises(type(error)):
+        claimed_too_much(judgement, Siblings(Bent(outcomes=raises(error))), None)
+
+
+def test_bug_while_the_model_is_set_up_raises(judgement):
+    with pytest.raises(ZeroDivisionError):
+        claimed_too_much(judgement, Siblings(Bent(initial=raises(ZeroDivisionError()))), None)
