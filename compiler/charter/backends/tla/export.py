@@ -1,0 +1,88 @@
+"""Everything that is written for a model: modules and cfgs by file name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files as resources
+
+from charter.backends.tla.counters import Orders, Unordered
+from charter.backends.tla.instance import InstanceModule, NotOffered
+from charter.backends.tla.machine import Module, Rules
+from charter.diagnostics import Diagnostics
+from charter.ir import nodes as n
+
+KINDS = ("always", "stepwise", "witness")
+
+
+def export(model: n.Model, instances: Sequence[n.Instance], orders: Orders) -> Mapping[str, str]:
+    """The files of `instances` by name. Raises `Refused` with all that TLA+ cannot say."""
+    diagnostics = Diagnostics()
+    _refuse_properties(model, instances, diagnostics)
+    diagnostics.refuse_if_any()
+    rules = Rules(model)
+    modules: dict[str, Module] = {}
+    files: dict[str, str] = {}
+    for instance in instances:
+        module = modules.get(instance.machine)
+        if module is None:
+            module = modules[instance.machine] = Module(rules, _machine(model, instance), orders)
+            _add_machine(module, files, diagnostics)
+        _add_instance(InstanceModule(module, instance), files, diagnostics)
+    diagnostics.refuse_if_any()
+    files[f"{rules.name}.tla"] = rules.text()
+    files["Charter.tla"] = _library()
+    return dict(sorted(files.items()))
+
+
+def cfg_of(model: n.Model, instance: n.Instance, names: Sequence[str], orders: Orders) -> str:
+    """A cfg of an instance that asks for the properties and witnesses called `names` alone."""
+    module = Module(Rules(model), _machine(model, instance), orders)
+    wanted = [p for p in module.properties if p.name in names]
+    return InstanceModule(module, instance).cfg(wanted)
+
+
+def _library() -> str:
+    """The module of Charter's built-in functions."""
+    return resources(__package__).joinpath("Charter.tla").read_text(encoding="utf-8")
+
+
+def _machine(model: n.Model, instance: n.Instance) -> n.Component | n.System:
+    """The machine of an instance."""
+    machines: tuple[n.Component | n.System, ...] = (*model.components, *model.systems)
+    return next(m for m in machines if m.name == instance.machine)
+
+
+def _refuse_properties(
+    model: n.Model, instances: Sequence[n.Instance], diagnostics: Diagnostics
+) -> None:
+    machines = {i.machine for i in instances}
+    for prop in model.properties:
+        if prop.machine in machines and prop.kind not in KINDS:
+            message = f"the TLA+ export has no form for `{prop.kind}` (property `{prop.name}`)"
+            diagnostics.error("tla/property", message, prop.span)
+
+
+def _add_machine(module: Module, files: dict[str, str], diagnostics: Diagnostics) -> None:
+    try:
+        files[f"{module.name}.tla"] = module.text()
+    except Unordered as problem:
+        message = (
+            f"values of `{problem}` stand in a set, and only their equality means anything: the"
+            " TLA+ export cannot name states up to renaming of them"
+        )
+        diagnostics.error("tla/unordered", message, module.machine.span)
+
+
+def _add_instance(one: InstanceModule, files: dict[str, str], diagnostics: Diagnostics) -> None:
+    try:
+        files[f"{one.name}.tla"] = one.text()
+    except NotOffered as problem:
+        message = f"the TLA+ export cannot say what an environment offers for {problem}"
+        diagnostics.error("tla/argument", message, one.instance.span)
+        return
+    claims = [p for p in one.module.properties if p.kind != "witness"]
+    files[f"{one.name}.cfg"] = one.cfg(claims, ["All properties of the instance."])
+    for prop in one.module.properties:
+        if prop.kind == "witness":
+            about = [f"TLC violates this: the counterexample is the witness {prop.name}."]
+            files[f"{one.name}_finds_{prop.name}.cfg"] = one.cfg([prop], about)

@@ -1,0 +1,191 @@
+"""The explorer and TLC on the exported TLA+: the same states, depth and verdicts.
+
+TLC knows no permutations of sorts together with a VIEW, so the explorer tells sort elements apart
+here. A jar is named with --tlc-jar or TLC_JAR; otherwise it is the one in the extra `tla`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.agreement.test_systems import CHARTER as OFFICE
+from tests.agreement.test_systems import without
+from tests.support import tlc
+
+from charter import api
+from charter.backends.explorer.explore import Exploration, Finding, Options, explore
+from charter.ir import nodes as n
+
+SPEC = Path(__file__).resolve().parents[2] / "spec"
+APART = Options(symmetry=False)
+
+COUNTS = {
+    ("primary_backup", "tiny"): (24_055, 25, 112_161),
+    ("kafka", "tiny_configuration"): (792, 13, 19_124),
+    ("kafka", "tiny_shutdown"): (610, 9, 45_780),
+    ("office", "tiny"): (254, 14, 593),
+    ("office", "narrow"): (49, 9, 98),
+    ("office without a branch", "narrow"): (19, 5, 38),
+}
+"""Distinct states, levels, and the states that TLC generates. The explorer may generate fewer: it
+counts equal outcomes of one argument list once."""
+SLOW_COUNTS = {
+    ("primary_backup", "small"): (394_680, 36, 2_125_323),
+    ("kafka", "tiny_elr"): (1_951, 11, 243_938),
+    ("kafka", "tiny_reassignment"): (4_780, 10, 241_127),
+    ("kafka", "tiny_proposals"): (264, 12, 1_214_336),
+    ("kafka", "tiny_topics"): (14_705, 12, 817_470),
+}
+MUTANTS = ["elr_without_gate", "leader_epoch_stays"]
+"""One that a property of states catches, and one that a property of steps does."""
+WITNESSES = [("primary_backup", "tiny"), ("kafka", "tiny_configuration"), ("office", "tiny")]
+
+
+@cache
+def opened(protocol: str) -> n.Model:
+    match protocol:
+        case "kafka":
+            return api.load(SPEC / "kafka")
+        case "office":
+            return api.load_text(OFFICE)
+        case "office without a branch":
+            return without(api.load_text(OFFICE), "tired")
+        case _:
+            return api.load(SPEC / "examples" / f"{protocol}.charter")
+
+
+def instance_of(model: n.Model, name: str) -> n.Instance:
+    return next(i for i in model.instances if i.name == name)
+
+
+@pytest.fixture(scope="session")
+def jar(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """TLC, or a skip that is told at the end of the run."""
+    found = tlc.jar_of(request.config.getoption("--tlc-jar"))
+    if found is None:
+        pytest.skip(tlc.NO_JAR)
+    yield found
+
+
+def claims(model: n.Model, instance: n.Instance) -> list[str]:
+    mine = [p for p in model.properties if p.machine == instance.machine]
+    return [p.name for p in mine if p.kind != "witness"]
+
+
+@cache
+def explored(protocol: str, name: str) -> Exploration:
+    model = opened(protocol)
+    return explore(model, instance_of(model, name), APART)
+
+
+def finding(found: Exploration, name: str) -> Finding:
+    return next(f for f in found.properties if f.name == name)
+
+
+def searched(protocol: str, name: str) -> None:
+    """The explorer finds the pinned states and levels."""
+    found = explored(protocol, name)
+    distinct, levels, _ = (COUNTS | SLOW_COUNTS)[protocol, name]
+    assert (found.distinct, len(found.levels), found.complete) == (distinct, levels, True)
+    assert not [f.name for f in found.properties if f.kind != "witness" and f.seen]
+
+
+def checked(protocol: str, name: str, jar: Path, folder: Path) -> None:
+    """TLC finds them too, with all properties asked."""
+    model = opened(protocol)
+    instance = instance_of(model, name)
+    said = tlc.check(jar, model, instance, folder, claims(model, instance))
+    assert (said.distinct, said.depth, said.generated) == (COUNTS | SLOW_COUNTS)[protocol, name]
+    assert not said.error
+
+
+@pytest.mark.parametrize(("protocol", "name"), COUNTS)
+def test_counts_are_the_pinned_ones_when_the_explorer_searches(protocol: str, name: str) -> None:
+    searched(protocol, name)
+
+
+@pytest.mark.parametrize(("protocol", "name"), COUNTS)
+def test_counts_are_the_pinned_ones_when_tlc_searches(
+    protocol: str, name: str, jar: Path, tmp_path: Path
+) -> None:
+    checked(protocol, name, jar, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "name"), SLOW_COUNTS)
+def test_counts_are_the_pinned_ones_when_larger_instances_are_searched(
+    protocol: str, name: str, jar: Path, tmp_path: Path
+) -> None:
+    searched(protocol, name)
+    checked(protocol, name, jar, tmp_path)
+
+
+@pytest.mark.parametrize(("protocol", "name"), WITNESSES)
+def test_witnesses_are_as_far_away_when_tlc_looks_for_them(
+    protocol: str, name: str, jar: Path, tmp_path: Path
+) -> None:
+    model = opened(protocol)
+    instance = instance_of(model, name)
+    found = explored(protocol, name)
+    for witness in (f for f in found.properties if f.kind == "witness" and f.trace is not None):
+        said = tlc.check(jar, model, instance, tmp_path, [witness.name])
+        assert said.error and said.steps == len(witness.trace or ()), witness.name
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_caught_as_early_when_tlc_searches(
+    name: str, jar: Path, tmp_path: Path
+) -> None:
+    mutant = next(m for m in opened("kafka").mutants if m.name == name)
+    model = api.load(SPEC / "kafka", api.Selection(mutant=name))
+    instance = instance_of(model, mutant.instance)
+    found = explore(model, instance, replace(APART, most_states=2_000))
+    trace = finding(found, mutant.caught_by).trace
+    said = tlc.check(jar, model, instance, tmp_path, [mutant.caught_by])
+    assert trace and said.error and said.steps == len(trace)
+
+
+def test_a_deadlock_is_found_as_early_when_tlc_looks_for_one(jar: Path, tmp_path: Path) -> None:
+    model = opened("office")
+    instance = instance_of(model, "tiny")
+    trace = next(f for f in explored("office", "tiny").failures if f.kind == "deadlock").trace
+    said = tlc.check(jar, model, instance, tmp_path, ["deadlock"])
+    assert said.error == "Deadlock reached." and said.steps == len(trace or ())
+
+
+def test_a_step_out_of_the_instance_is_no_deadlock_when_it_is_all_that_is_left(
+    jar: Path, tmp_path: Path
+) -> None:
+    model = unlimited(api.load_text(CLOCK))
+    instance = model.instances[0]
+    found = explore(model, instance, APART)
+    assert found.outside == 1 and not found.failures
+    said = tlc.check(jar, model, instance, tmp_path, ["deadlock", "small"])
+    assert (said.distinct, said.depth, said.error) == (found.distinct, len(found.levels), "")
+
+
+CLOCK = """
+protocol test.clock
+const most: int 0..9
+system clock {
+  state count: int 0..most = 0
+  step tick() { count' = min(most, count + 1) }
+}
+always small of clock cites silent: count <= most
+witness full of clock: count == most
+instance tiny of clock { most = 2 }
+"""
+
+
+def unlimited(model: n.Model) -> n.Model:
+    """The clock without `min`: more than the checker would allow."""
+    clock = model.systems[0]
+    step = clock.steps[0]
+    assign = step.body[0]
+    assert isinstance(assign, n.Assign) and isinstance(assign.value, n.Builtin)
+    bent = replace(step, body=(replace(assign, value=assign.value.args[1]),))
+    return replace(model, systems=(replace(clock, steps=(bent,)),))

