@@ -146,6 +146,46 @@ def test_generate_outside_a_project(conform, tmp_path):
     assert "has no folder spec/" in err
 
 
+def test_generate_writes_tla_of_one_charter(conform, toy, tmp_path):
+    folder = tmp_path / "tla"
+    code, out, _ = conform("generate", "--backend", "tla", toy, "--out", folder)
+    assert code == 0
+    assert sorted(Path(line).name for line in out.split()) == sorted(
+        p.name for p in folder.iterdir()
+    )
+    assert "Charter.tla" in out and "_tiny.cfg" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--backend", "tla"), "--backend takes a charter"),
+        (("--instance", "tiny"), "need --backend"),
+        (("--backend", "tla", "TOY", "--instance", "huge"), "there is no instance 'huge'"),
+        (("--backend", "tla", "nowhere.charter"), "nowhere.charter does not exist"),
+    ],
+)
+def test_generate_says_what_is_missing_when_tla_is_asked_for(conform, toy, words, sentence):
+    code, _, err = conform("generate", *(toy if word == "TOY" else word for word in words))
+    assert (code, sentence in err) == (2, True)
+
+
+def test_tla_that_cannot_be_written_is_refused_and_1(conform, toy, tmp_path):
+    wide = TOY.replace("component ", "counter Deep\n\ncomponent ", 1)
+    wide = wide.replace("operation put(", "operation deep(all: set Deep) -> bool cites silent"
+                        " { branch only reply true }\n  operation put(", 1)  # fmt: skip
+    toy.write_text(wide, encoding="utf-8")
+    code, out, err = conform("generate", "--backend", "tla", toy, "--out", tmp_path / "tla")
+    assert (code, "[tla/argument]" in out, "nothing was written" in err) == (1, True, True)
+    assert not (tmp_path / "tla").exists()
+
+
+def test_explore_tells_elements_apart_without_symmetry(conform, toy):
+    folded = json.loads(conform("explore", toy, "--json")[1])["distinct"]
+    plain = json.loads(conform("explore", toy, "--no-symmetry", "--no-renaming", "--json")[1])
+    assert plain["distinct"] > folded
+
+
 def test_explain_shows_the_page_of_a_code(conform):
     code, out, _ = conform("explain", "type/mismatch")
     assert (code, out.startswith("# type/mismatch")) == (0, True)

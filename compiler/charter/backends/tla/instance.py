@@ -18,7 +18,7 @@ from charter.backends.tla.layout import (
     Text,
     call,
 )
-from charter.backends.tla.machine import END, Module, comment, header, reads_transition
+from charter.backends.tla.machine import END, WRITTEN, Module, comment, header, reads_transition
 from charter.backends.tla.names import Names
 from charter.backends.tla.types import Types, bare, holds
 from charter.ir import nodes as n
@@ -69,7 +69,7 @@ class InstanceModule:
 
     def text(self) -> str:
         """The module. Raises NotOffered."""
-        lines = [header(self.name), *comment(notes(self.instance.doc))]
+        lines = [header(self.name), *comment([*notes(self.instance.doc), WRITTEN])]
         lines += [f"EXTENDS {self.module.name}"]
         members = tuple(Text(e) for names in self.elements.values() for e in names)
         if members:
@@ -186,8 +186,8 @@ class InstanceModule:
             lines.append("CONSTRAINT Inside")
         states = [p for p in properties if not reads_transition(p)]
         steps = [p for p in properties if reads_transition(p)]
-        if states:
-            lines += ["INVARIANTS", *(f"  {module.check_name(p)}" for p in states)]
+        lines += ["INVARIANTS", f"  {module.types_name}"]
+        lines += [f"  {module.check_name(p)}" for p in states]
         if steps:
             lines += ["PROPERTIES", *(f"  {module.check_name(p)}" for p in steps)]
         return "\n".join([*lines, ""])

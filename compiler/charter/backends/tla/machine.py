@@ -15,7 +15,7 @@ from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.walk import nodes as all_nodes
 
-RULE = "-" * 80
+WRITTEN = "Written by `conform generate --backend tla`; do not edit."
 END = "=" * 80
 
 
@@ -87,7 +87,7 @@ class Rules:
         model = self.model
         lines = [header(self.name)]
         docs = dict(model.docs)
-        lines += comment([*notes(model.doc), *self._about()])
+        lines += comment([*notes(model.doc), *([""] if model.doc else []), *self._about()])
         lines += ["EXTENDS Charter", ""]
         constants = [self.names.of("type", s.name) for s in model.sorts]
         constants += [self.names.of("const", name) for name, _ in model.consts]
@@ -114,11 +114,7 @@ class Rules:
         """What the module is of."""
         model = self.model
         variant = f", variant {model.variant}" if model.variant else ""
-        lines = [
-            "",
-            f"Written by `conform generate --backend tla` from the charter of {model.protocol}"
-            f"{variant}; do not edit.",
-        ]
+        lines = [WRITTEN, f"From the charter of {model.protocol}{variant}."]
         lines += [f"{name}: {title}" for name, title in model.sources]
         return lines
 
@@ -227,7 +223,7 @@ class Module:
 
     def text(self) -> str:
         """The module."""
-        lines = [header(self.name), *comment(notes(self.machine.doc))]
+        lines = [header(self.name), *comment([*notes(self.machine.doc), WRITTEN])]
         lines += [f"EXTENDS {self.rules.name}", *self._variables(), *self._initial()]
         if isinstance(self.machine, n.System):
             for part in {p.component: p for p in self.machine.parts}.values():
@@ -390,6 +386,11 @@ class Module:
         word = "Not" if prop.kind == "witness" else "Check"
         return self.names.free(f"{word}_{self.names.of('property', prop.name)}")
 
+    @property
+    def types_name(self) -> str:
+        """What a cfg names for the types of the variables."""
+        return self.names.free("Check_TypeOK") if self.bounded else "TypeOK"
+
     def _looking(self) -> list[str]:
         lines = section("for TLC")[:-1]
         if self.bounded:
@@ -397,7 +398,8 @@ class Module:
             tests = [(v.name, self.types.inside(v.type, v.name)) for v in self.variables]
             items = tuple(Item(Broken(bare(test)), Text(name)) for name, test in tests if test)
             lines += ["Inside ==", *("  " + line for line in Bullets("/\\", items).tall(98))]
-        checks = [line for p in self.properties for line in self._check(p)]
+        checks = [f"{self.types_name} == Inside => TypeOK"] if self.bounded else []
+        checks += [line for p in self.properties for line in self._check(p)]
         lines += ["", *checks] if checks else []
         if self.watched or self.counters.names():
             lines += self._view()
