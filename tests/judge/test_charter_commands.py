@@ -180,12 +180,6 @@ def test_tla_that_cannot_be_written_is_refused_and_1(conform, toy, tmp_path):
     assert not (tmp_path / "tla").exists()
 
 
-def test_explore_tells_elements_apart_without_symmetry(conform, toy):
-    folded = json.loads(conform("explore", toy, "--json")[1])["distinct"]
-    plain = json.loads(conform("explore", toy, "--no-symmetry", "--no-renaming", "--json")[1])
-    assert plain["distinct"] > folded
-
-
 def test_explain_shows_the_page_of_a_code(conform):
     code, out, _ = conform("explain", "type/mismatch")
     assert (code, out.startswith("# type/mismatch")) == (0, True)
