@@ -2,9 +2,10 @@
 
 The automaton of a vector ends where the run leaves it. From there on the charter's own model is
 asked what it allows from the state that was *observed*, so a vector yields all its deviating
-transitions and not only the first. State that the target does not show is carried over from what
-the charter says; where the charter leaves that open, following stops, and the steps that were
-not judged are counted.
+transitions and not only the first. State that the target does not show is carried over twice:
+as the charter has it, until the first deviation, and as the charter with the whole overlay has
+it, by which deviations are explained and from which the run goes on after them. Where that leaves
+it open, following stops, and the steps that were not judged are counted.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from conform.walk import project
 
 _MOST_STATES = 64
 _MEMORY = 50_000
+_OPEN = "the charter leaves open what the target does not show"
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
 """What a model raises for JSON that is no state of it."""
 
@@ -76,6 +78,7 @@ class _Moved:
 
     judged: Judged
     states: tuple[object, ...]
+    likely: tuple[object, ...]
     known: bytes
     labels: Labels
     lost: str
@@ -107,7 +110,7 @@ class _Seen:
 
 class Follower:
     """Follows one run. `states` are the model's states, in the target's own opaque values,
-    that the run may be in; never more than one is known to be wrong."""
+    that the run may be in by the charter, `likely` those by the charter with the overlay."""
 
     def __init__(
         self,
@@ -125,6 +128,7 @@ class Follower:
         self.labels = Labels()
         self.history: list[Json] = []
         self.states: tuple[object, ...] = ()
+        self.likely: tuple[object, ...] = ()
         self.known = b""
         self.lost = "the state is not known"
         given = question["given"]
@@ -139,7 +143,7 @@ class Follower:
         if key(renamed) != key(shown):
             raise CannotFollow("the state before the first operation is not the charter's")
         adopted = self._adopt(model.encode(first), labels, self.labels, start)
-        self.states = (model.decode(adopted, self.sorts),)
+        self.states = self.likely = (model.decode(adopted, self.sorts),)
         self.known = key(adopted)
         self.history = [start]
 
@@ -161,9 +165,9 @@ class Follower:
         moved = self.siblings.memory.get(at)
         if moved is None:
             judged = self._judge(step, args)
-            moved = _Moved(judged, self.states, self.known, self.labels, self.lost)
+            moved = _Moved(judged, self.states, self.likely, self.known, self.labels, self.lost)
             self.siblings.remember(at, moved)
-        self.states, self.known = moved.states, moved.known
+        self.states, self.likely, self.known = moved.states, moved.likely, moved.known
         self.labels, self.lost = moved.labels, moved.lost
         self.history.append(step.observation)
         return moved.judged
@@ -172,12 +176,21 @@ class Follower:
         """One transition that was not seen before."""
         reply, observation, labels = self.labels.step(step.reply, step.observation)
         seen = _Seen(key(reply), key(observation), labels, step.observation)
-        candidates = self._candidates(self.siblings.charter, self.states, step.operation, args)
+        charter = self.siblings.charter
+        candidates = self._candidates(charter, self.states, step.operation, args)
         matching = [item for item in candidates if item.is_seen(seen)]
+        known = self._explains("", step.operation, args, seen)
         if matching:
-            self._go_on(self.siblings.charter, matching, seen)
+            likely = self._adopted(self.siblings.entries[""], known, seen) if known else {}
+            self._go_on(self._adopted(charter, matching, seen), likely, seen)
             return Judged(True, _branches(matching))
-        return self._deviates(step.operation, args, candidates, seen)
+        expected = tuple(item.allowed() for item in candidates)
+        entries, (model, found) = self._explained(step.operation, args, known, seen)
+        adopted = self._adopted(model, found or candidates, seen)
+        if not found and len(adopted) > 1:
+            self.lost, adopted = _OPEN, {}
+        self._go_on(adopted, {}, seen)
+        return Judged(False, (), expected, entries)
 
     def fault(self, operation: str, args: Json) -> Judged:
         """What the charter allows where the target threw something instead."""
@@ -190,30 +203,40 @@ class Follower:
         candidates = self._candidates(model, self.states, operation, resolved)
         return Judged(False, (), tuple(item.allowed() for item in candidates))
 
-    def _deviates(
-        self, operation: str, args: dict[str, Json], candidates: list[_Candidate], seen: _Seen
-    ) -> Judged:
-        expected = tuple(item.allowed() for item in candidates)
-        explained: dict[str, tuple[Model, list[_Candidate]]] = {}
-        for entry, sibling in self.siblings.entries.items():
-            matching = self._explains(sibling, operation, args, seen)
-            if matching:
-                explained[entry] = (sibling, matching)
-        names = tuple(sorted(entry for entry in explained if entry)) or tuple(explained)
-        if explained:
-            self._go_on(*explained[names[0]], seen)
-        else:
-            self._go_on(self.siblings.charter, candidates, seen)
-        return Judged(False, (), expected, tuple(name or "several_entries" for name in names))
+    def _explained(
+        self, operation: str, args: dict[str, Json], known: list[_Candidate], seen: _Seen
+    ) -> tuple[tuple[str, ...], tuple[Model, list[_Candidate]]]:
+        """The entries that have what was seen, and a model with its outcomes to go on from.
+        `known` are those of the whole overlay."""
+        charter, entries = self.siblings.charter, self.siblings.entries
+        found = {"": known} if known else {}
+        if not self._from_likely(charter, operation, args, seen):
+            for entry in entries:
+                matching = self._explains(entry, operation, args, seen) if entry else []
+                if matching:
+                    found[entry] = matching
+        names = tuple(sorted(entry for entry in found if entry))
+        if known:
+            return names or ("several_entries",), (entries[""], known)
+        if names:
+            return names, (entries[names[0]], found[names[0]])
+        return (), (charter, [])
 
     def _explains(
-        self, sibling: Model, operation: str, args: dict[str, Json], seen: _Seen
+        self, entry: str, operation: str, args: dict[str, Json], seen: _Seen
     ) -> list[_Candidate]:
-        """Outcomes of a sibling model, from the same states, that are what was seen."""
+        """Outcomes of an entry's model that are what was seen."""
+        sibling = self.siblings.entries.get(entry)
+        return self._from_likely(sibling, operation, args, seen) if sibling else []
+
+    def _from_likely(
+        self, model: Model, operation: str, args: dict[str, Json], seen: _Seen
+    ) -> list[_Candidate]:
+        """Outcomes of a model, from where the run stands by the overlay, that are what was seen."""
         try:
-            encoded = [self.siblings.charter.encode(state) for state in self.states]
-            states = [sibling.decode(value, self.sorts) for value in encoded]
-            found = self._candidates(sibling, states, operation, args)
+            encoded = [self.siblings.charter.encode(state) for state in self.likely]
+            states = [model.decode(value, self.sorts) for value in encoded]
+            found = self._candidates(model, states, operation, args)
         except _NOT_A_STATE:
             return []  # this model has other state: it cannot stand where the run is
         return [item for item in found if item.is_seen(seen)]
@@ -230,27 +253,45 @@ class Follower:
                 found.append(_Candidate(outcome, *self.labels.step(outcome.reply, shown)))
         return found
 
-    def _go_on(self, model: Model, candidates: Sequence[_Candidate], seen: _Seen) -> None:
-        """Take the observed state, with what is not shown from `candidates`."""
-        matched = any(item.is_seen(seen) for item in candidates)
-        self.labels = seen.labels
-        self.states, self.known = (), b""
+    def _adopted(
+        self, model: Model, candidates: Sequence[_Candidate], seen: _Seen
+    ) -> dict[bytes, Json]:
+        """The observed state, with what is not shown from `candidates`; none if it does not fit."""
         adopted: dict[bytes, Json] = {}
         try:
             for item in candidates:
                 encoded = model.encode(item.outcome.state)
                 value = self._adopt(encoded, item.labels, seen.labels, seen.raw)
                 adopted[key(value)] = value
-            if len(adopted) > (_MOST_STATES if matched else 1):
-                self.lost = "the charter leaves open what the target does not show"
-                return
-            charter = self.siblings.charter
-            self.states = tuple(charter.decode(value, self.sorts) for value in adopted.values())
-            self.known = b"\n".join(sorted(adopted))
         except NoPlace as error:
             self.lost = str(error)
+            return {}
         except _NOT_A_STATE as error:
             self.lost = f"the model cannot hold what was observed ({error})"
+            return {}
+        if len(adopted) > _MOST_STATES:
+            self.lost = _OPEN
+            return {}
+        return adopted
+
+    def _go_on(
+        self, states: Mapping[bytes, Json], likely: Mapping[bytes, Json], seen: _Seen
+    ) -> None:
+        """Stand in `states`, and by the overlay in `likely` (in the same, if it has none)."""
+        self.labels = seen.labels
+        self.states = self.likely = ()
+        self.known = b""
+        charter = self.siblings.charter
+        try:
+            self.states = tuple(charter.decode(value, self.sorts) for value in states.values())
+            self.likely = self.states
+            if likely:
+                self.likely = tuple(charter.decode(value, self.sorts) for value in likely.values())
+        except _NOT_A_STATE as error:
+            self.states = self.likely = ()
+            self.lost = f"the model cannot hold what was observed ({error})"
+            return
+        self.known = b"\n".join((*sorted(states), b"", *sorted(likely)))
 
     def _adopt(self, encoded: Json, model: Labels, target: Labels, observed: Json) -> Json:
         """All state of the model in the target's opaque values, the shown part as it was seen."""

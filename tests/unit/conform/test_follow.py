@@ -182,3 +182,32 @@ def test_deviation_that_only_all_entries_together_explain_has_a_word_of_its_own(
         seen = keeps_leader.observe(state)
         judged = follower.step(Step(operation, args, outcome.reply, seen))
     assert (judged.allowed, judged.entries) == (False, ("several_entries",))
+
+
+class NeverInSession:
+    """The charter, but whoever registers has no session: a difference that is not shown."""
+
+    def __getattr__(self, name):
+        return getattr(charter, name)
+
+    def outcomes(self, state, operation, args):
+        for outcome in charter.outcomes(state, operation, args):
+            asleep = {**charter.encode(outcome.state), "session": []}
+            kept = charter.decode(asleep, {"Node": ["n1", "n2"]})
+            yield outcome.__class__(outcome.branch, outcome.reply, kept)
+
+
+def test_deviation_that_comes_of_hidden_state_is_explained_by_the_whole_overlay():
+    """Both have the registration; only by the overlay was there no session that could expire."""
+    asked = question(R1, EXPIRE).json()
+    first = charter.initial(asked["sorts"])
+    (registered,) = charter.outcomes(first, *R1)
+    seen = charter.observe(registered.state)
+    for siblings, entries in (
+        (Siblings(charter, {"": NeverInSession(), "other": charter}), ("several_entries",)),
+        (Siblings(charter), ()),
+    ):
+        follower = Follower(siblings, asked, None, charter.observe(first))
+        assert follower.step(Step(*R1, registered.reply, seen)).allowed
+        judged = follower.step(Step(*EXPIRE, False, seen))
+        assert (judged.allowed, judged.entries) == (False, entries)

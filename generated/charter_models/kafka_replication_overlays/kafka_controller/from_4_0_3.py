@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "29fec63c51ac98e28141"
+SPEC_DIGEST = "be02f146f8701a7bfc92"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -242,15 +242,6 @@ def min_isr(replicas: tuple[Broker, ...], config: Config) -> int:
     return max(1, min(config.min_insync_replicas, len(replicas)))
 
 
-def isr_without(p: Partition, leaving: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """The ISR once `leaving` have left it. Without ELR the last member stays, reachable or not.
-
-    10-rules.charter:23  S1 The Last Replica Standing issue, S1 How it works
-    """
-    rest = p.isr - leaving
-    return p.isr if not rest and not config.elr else rest
-
-
 def eligible_after(
     p: Partition,
     replicas: tuple[Broker, ...],
@@ -260,13 +251,9 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    overlay.charter:239  silent
+    overlay.charter:286  silent
     """
-    if (
-        not config.elr
-        or len(isr)
-        >= min(config.min_insync_replicas, len(frozenset(p.replicas) | p.adding | p.removing))
-    ):
+    if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect
 
@@ -280,7 +267,7 @@ def last_known_after(
     """An eligible replica that shut down uncleanly may still be complete: it is remembered,
     until the ISR is large enough again. `next` is the partition but for this field.
 
-    10-rules.charter:43  S1 Balanced mode, S0 §5.3.1
+    10-rules.charter:38  S1 Balanced mode, S0 §5.3.1
     """
     if not config.elr or len(next.isr) >= min_isr(next.replicas, config):
         return frozenset()
@@ -295,13 +282,30 @@ def remembering(
 ) -> Partition:
     """The next partition, with what is remembered for an unclean recovery.
 
-    10-rules.charter:55  S1 Balanced mode
+    10-rules.charter:50  S1 Balanced mode
     """
     return replace(next, last_known_elr=last_known_after(p, next, suspect, config))
 
 
+def complete(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """The rule complete.
+
+    overlay.charter:358  silent
+    """
+    if config.elr or len(isr) > 0:
+        return isr | eligible_after(p, replicas, isr, suspect, config)
+    return p.elr - suspect
+
+
 def candidates(
     p: Partition,
+    replicas: tuple[Broker, ...],
     isr: frozenset[Broker],
     suspect: frozenset[Broker],
     able: frozenset[Broker],
@@ -309,16 +313,14 @@ def candidates(
 ) -> frozenset[Broker]:
     """The rule candidates.
 
-    overlay.charter:254  silent
+    overlay.charter:299  silent
     """
-    return (
-        (isr if len(isr) > 0 else eligible_after(p, p.replicas, isr, suspect, config)) & able
-        & frozenset(p.replicas)
-    )
+    return complete(p, replicas, isr, suspect, config) & able & frozenset(replicas)
 
 
 def electable(
     p: Partition,
+    replicas: tuple[Broker, ...],
     isr: frozenset[Broker],
     suspect: frozenset[Broker],
     able: frozenset[Broker],
@@ -328,61 +330,87 @@ def electable(
     otherwise any candidate; without one any active replica, where unclean election is
     configured.
 
-    10-rules.charter:73  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:81  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
-    clean = candidates(p, isr, suspect, able, config)
+    clean = candidates(p, replicas, isr, suspect, able, config)
     if any(p.leader == l_ and l_ in isr for l_ in able):
         return frozenset(l_ for l_ in able if p.leader == l_)
     if len(clean) > 0:
         return clean
-    return frozenset(p.replicas) & able if config.unclean_election else frozenset()
+    return frozenset(replicas) & able if config.unclean_election else frozenset()
 
 
 def bumped(p: Partition, next: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
-    10-rules.charter:90  MODEL §2.8, S2 §6.5.1
+    10-rules.charter:97  MODEL §2.8, S2 §6.5.1
     """
     led = next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch))
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
 
+def joined(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    leader: Broker | None,
+    unclean: bool,
+    config: Config,
+) -> frozenset[Broker]:
+    """The ISR after an election from `isr`. A leader that was not complete is alone there.
+    Without a leader and without ELR the last member stays, reachable or not.
+
+    10-rules.charter:105  S1 Case B, S1 The Last Replica Standing issue, S1 How it works
+    """
+    if leader is None:
+        return p.isr & frozenset(replicas) if not isr and not config.elr else isr
+    return frozenset({leader}) if unclean else isr | {leader}
+
+
+def still_eligible(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    synced: frozenset[Broker],
+    suspect: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """The rule still_eligible.
+
+    overlay.charter:405  silent
+    """
+    return eligible_after(p, replicas, isr, suspect, config) - synced
+
+
 def elected(
     p: Partition,
+    shape: Partition,
     isr: frozenset[Broker],
     suspect: frozenset[Broker],
     leader: Broker | None,
     config: Config,
 ) -> Partition:
-    """The rule elected.
+    """A partition after an election: `shape` is the partition with its replicas as they shall
+    be, `isr` is what is left, `suspect` came back from an unclean shutdown, `leader` is the
+    outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
+    claim to be complete.
 
-    overlay.charter:355  silent
+    10-rules.charter:134  S1 Case B, S1 Case C, S1 Case D, S0 §5.2.1
     """
-    pool = eligible_after(p, p.replicas, isr, suspect, config)
-    unclean = leader is not None and leader not in isr | pool
-    led = frozenset() if leader is None else frozenset({leader})
+    sound = complete(p, shape.replicas, isr, suspect, config)
+    unclean = leader is not None and leader not in sound
+    synced = joined(p, shape.replicas, isr, leader, unclean, config)
     next = replace(
-        p,
-        isr=led if unclean else isr | led,
-        elr=frozenset() if unclean else pool - led,
+        shape,
+        isr=synced,
+        elr=frozenset()
+        if unclean
+        else still_eligible(p, shape.replicas, isr, synced, suspect, config),
         leader=leader,
         recovering=p.recovering or unclean,
     )
     return bumped(p, remembering(p, next, suspect, config))
-
-
-def completes(
-    replicas: tuple[Broker, ...],
-    adding: frozenset[Broker],
-    isr: frozenset[Broker],
-    config: Config,
-) -> bool:
-    """The rule completes.
-
-    overlay.charter:178  silent
-    """
-    return len(isr) > 0 and frozenset(replicas) <= isr
 
 
 def settled(
@@ -395,23 +423,23 @@ def settled(
     """The partition after an accepted change of its ISR, or of its replicas: completes the
     reassignment if it can. Completion starts a new leader epoch, whoever leads.
 
-    10-rules.charter:126  MODEL §4.3, MODEL §2.9
+    10-rules.charter:162  MODEL §4.3, MODEL §2.9
     """
-    complete = reassignment_done(p, isr, config)
-    replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete else p.replicas
-    synced = isr - p.removing if complete else isr
+    complete_ = reassignment_done(p, isr, config)
+    replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete_ else p.replicas
+    synced = isr - p.removing if complete_ else isr
     shaped = replace(
         p,
         replicas=replicas,
-        adding=frozenset() if complete else p.adding,
-        removing=frozenset() if complete else p.removing,
+        adding=frozenset() if complete_ else p.adding,
+        removing=frozenset() if complete_ else p.removing,
         isr=synced,
         elr=eligible_after(p, replicas, synced, frozenset(), config),
         leader=leader,
         recovering=recovering,
     )
     next = remembering(p, shaped, frozenset(), config)
-    if complete:
+    if complete_:
         return replace(
             next,
             leader_epoch=bump(p.leader_epoch),
@@ -421,18 +449,14 @@ def settled(
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """Whether a reassignment is under way that this ISR completes.
+    """The rule reassignment_done.
 
-    10-rules.charter:152  MODEL §4.3
+    overlay.charter:128  silent
     """
     return (
         len(p.adding | p.removing) > 0
-        and completes(
-            keep(p.replicas, frozenset(p.replicas) - p.removing),
-            p.adding,
-            isr - p.removing,
-            config,
-        )
+        and len(isr - p.removing) > 0
+        and frozenset(p.replicas) - p.removing <= isr
     )
 
 
@@ -445,7 +469,7 @@ def leaders_after(
     """Who may lead once `isr` is accepted: the leader, unless the reassignment that it completes
     removes it.
 
-    10-rules.charter:163  MODEL §4.3
+    10-rules.charter:199  MODEL §4.3
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     if any(p.leader == l_ for l_ in synced):
@@ -457,7 +481,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether the partition is touched when `gone` stops serving: it was in sync or, coming back
     suspect, eligible.
 
-    10-rules.charter:172  S0 §5.2
+    10-rules.charter:208  S0 §5.2
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -471,12 +495,12 @@ def successors(
 ) -> frozenset[Broker]:
     """Who may lead the partition of `slot` when `gone` stops serving.
 
-    10-rules.charter:176  MODEL §2.8
+    10-rules.charter:212  MODEL §2.8
     """
     if slot is None:
         return frozenset()
     if touched(slot, gone, suspect):
-        return electable(slot, isr_without(slot, frozenset({gone}), config), suspect, able, config)
+        return electable(slot, slot.replicas, slot.isr - {gone}, suspect, able, config)
     return frozenset()
 
 
@@ -489,15 +513,15 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:211  silent
+    overlay.charter:151  silent
     """
     if slot is None:
         return None
     if touched(slot, gone, suspect):
         return finished(
             slot,
-            elected(slot, isr_without(slot, frozenset({gone}), config), suspect, leader, config),
-            isr_without(slot, frozenset({gone}), config),
+            elected(slot, slot, slot.isr - {gone}, suspect, leader, config),
+            slot.isr - {gone},
             config,
         )
     return slot
@@ -506,46 +530,41 @@ def handed_over(
 def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """Who may lead the partition of `slot` if it has no leader, now that `able` brokers serve.
 
-    10-rules.charter:210  MODEL §2.8
+    10-rules.charter:246  MODEL §2.8
     """
     if slot is None:
         return frozenset()
     if slot.leader is None:
-        return electable(slot, slot.isr, frozenset(), able, config)
+        return electable(slot, slot.replicas, slot.isr, frozenset(), able, config)
     return frozenset()
 
 
 def taken_up(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The partition of `slot` once `leader` was elected where it had none.
 
-    10-rules.charter:218  MODEL §2.8
+    10-rules.charter:254  MODEL §2.8
     """
     if slot is None:
         return None
     if slot.leader is None:
-        return elected(slot, slot.isr, frozenset(), leader, config)
+        return elected(slot, slot, slot.isr, frozenset(), leader, config)
     return slot
 
 
-def choices(
-    p: Partition,
-    able: frozenset[Broker],
-    unclean: bool,
-    config: Config,
-) -> frozenset[Broker]:
-    """A leader is chosen afresh for a partition that has none, or by order of an operator.
-    Without a candidate an unclean election takes any active replica.
+def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """A leader is chosen by order of an operator. Without a candidate any active replica will
+    do.
 
-    10-rules.charter:227  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:263  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
-    clean = candidates(p, p.isr, frozenset(), able, config)
-    return clean if len(clean) > 0 or not unclean else frozenset(p.replicas) & able
+    clean = candidates(p, p.replicas, p.isr, frozenset(), able, config)
+    return clean if len(clean) > 0 else frozenset(p.replicas) & able
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:276  silent
+    overlay.charter:426  silent
     """
     return replace(
         p,
@@ -564,7 +583,7 @@ def leavers(
 ) -> frozenset[tuple[Broker, ...]]:
     """The orders in which the replicas that a reassignment to `target` removes may stand.
 
-    10-rules.charter:243  silent
+    10-rules.charter:279  silent
     """
     return frozenset(o for o in rankings(world.brokers) if frozenset(o) == departing(p, target))
 
@@ -572,7 +591,7 @@ def leavers(
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:273  silent
+    overlay.charter:423  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -584,7 +603,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:305  silent
+    overlay.charter:337  silent
     """
     return active(world, registration) | {broker}
 
@@ -592,22 +611,11 @@ def serving(
 def forgotten(slot: Partition | None) -> Partition | None:
     """The partition of `slot` with nobody eligible but the ISR.
 
-    10-rules.charter:257  DOC Eligible Leader Replicas
+    10-rules.charter:293  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
     return bumped(slot, replace(slot, elr=frozenset(), last_known_elr=frozenset()))
-
-
-def moved(p: Partition, next: Partition) -> Partition:
-    """A partition whose replicas were changed by order: a new partition epoch, if anything is
-    new.
-
-    10-rules.charter:264  S2 §6.3
-    """
-    if replace(next, partition_epoch=p.partition_epoch) == p:
-        return p
-    return replace(next, partition_epoch=bump(p.partition_epoch))
 
 
 def new_partition(
@@ -618,7 +626,7 @@ def new_partition(
 ) -> Partition:
     """A partition of a new topic.
 
-    10-rules.charter:270  MODEL §2.4, DOC CreateTopics
+    10-rules.charter:300  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
         topic_id=id,
@@ -638,7 +646,7 @@ def new_partition(
 def led_by(slot: Partition | None, broker: Broker) -> bool:
     """The rule led_by.
 
-    10-rules.charter:291  silent
+    10-rules.charter:321  silent
     """
     return slot is not None and slot.leader == broker
 
@@ -651,7 +659,7 @@ def heard_from(
 ) -> Map[Broker, frozenset[Broker] | None]:
     """Who has not read the metadata, once `broker` has reported.
 
-    10-rules.charter:295  MODEL §8.3
+    10-rules.charter:325  MODEL §8.3
     """
     return Map({
         b: (s - {broker} if caught_up else s) if (s := behind[b]) is not None else None
@@ -662,7 +670,7 @@ def heard_from(
 def cleanly(config: Config) -> Config:
     """An operator who moves replicas did not ask for an unclean election.
 
-    10-rules.charter:320  silent
+    10-rules.charter:350  silent
     """
     return replace(config, unclean_election=False)
 
@@ -670,7 +678,7 @@ def cleanly(config: Config) -> Config:
 def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
     """The rule reverted_isr.
 
-    overlay.charter:293  silent
+    overlay.charter:325  silent
     """
     if len(p.isr - p.adding) > 0 or not config.unclean_election:
         return p.isr - p.adding
@@ -682,10 +690,10 @@ def unheard(
     behind: Map[Broker, frozenset[Broker] | None],
     broker: Broker,
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """The same once `broker` is unfenced: it is unsure whether it was stopping, and has to
-    report anew.
+    """Who has not read it once `broker` is unfenced: it is unsure whether it was stopping, and
+    has to report anew.
 
-    10-rules.charter:328  silent
+    10-rules.charter:358  silent
     """
     return Map({
         b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
@@ -696,7 +704,7 @@ def unheard(
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:202  silent
+    overlay.charter:142  silent
     """
     if not reassignment_done(p, left, config):
         return e
@@ -704,6 +712,21 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
         settled(e, e.isr, e.leader, e.recovering, config),
         leader_epoch=bump(p.leader_epoch),
         partition_epoch=bump(p.partition_epoch),
+    )
+
+
+def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
+    """The rule refreshed.
+
+    overlay.charter:173  silent
+    """
+    if slot is None:
+        return None
+    return finished(
+        slot,
+        elected(slot, slot, slot.isr, frozenset(), leader, config),
+        slot.isr,
+        config,
     )
 
 
@@ -784,7 +807,7 @@ class Controller:
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:55  S0 §5.2, S1 How it works
+        # register/unclean  overlay.charter:372  silent
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -793,9 +816,9 @@ class Controller:
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:69  S2 §6.5.1
-        # A broker epoch is one uptime of one process: whoever asks again has it already.
-        return [Outcome("register/again", Registered(value(known).epoch), self)]
+        # register/again  overlay.charter:459  silent
+        after = replace(self, behind=self.behind.put(broker, None))
+        return [Outcome("register/again", Registered(value(known).epoch), after)]
 
     def _register_clean(
         self,
@@ -832,38 +855,47 @@ class Controller:
         registered_now: Map[Broker, Registration | None],
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """Otherwise the broker is suspect: out of every ISR and ELR until it has caught up. So
-        is one that the controller does not know.
+        """The branch unclean of register.
 
-        S0 §5.2, S1 How it works
+        silent
         """
         allowed: list[Outcome[Controller, Reply]] = []
+        doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each({
-            t: one_or_none(successors(
-                self.partition[t],
-                broker,
-                frozenset({broker}),
-                able,
-                self.config,
-            ))
+            t: one_or_none(successors(self.partition[t], broker, doubted, able, self.config))
             for t in self.world.topics
         }):
-            after = replace(
-                self,
-                partition=Map({
-                    t: handed_over(
-                        self.partition[t],
-                        broker,
-                        frozenset({broker}),
-                        leader[t],
-                        self.config,
-                    )
-                    for t in self.world.topics
-                }),
-                registration=registered_now,
-                last_broker_epoch=epoch,
-            )
-            allowed.append(Outcome("register/unclean", Registered(epoch), after))
+            for twice in one_of(frozenset({True, False})):
+                after = replace(
+                    self,
+                    partition=Map({
+                        t: next(
+                            next(
+                                replace(
+                                    value(next),
+                                    leader_epoch=value(next).leader_epoch
+                                    if value(next).leader_epoch == value(slot).leader_epoch
+                                    else bump(value(next).leader_epoch),
+                                    partition_epoch=bump(value(next).partition_epoch),
+                                )
+                                if twice and next != slot
+                                else next
+                                for next in [handed_over(
+                                    slot,
+                                    broker,
+                                    doubted,
+                                    leader[t],
+                                    self.config,
+                                )]
+                            )
+                            for slot in [self.partition[t]]
+                        )
+                        for t in self.world.topics
+                    }),
+                    registration=registered_now,
+                    last_broker_epoch=epoch,
+                )
+                allowed.append(Outcome("register/unclean", Registered(epoch), after))
         return allowed
 
     def heartbeat(
@@ -917,32 +949,26 @@ class Controller:
             )]
 
         # heartbeat/stops_fenced  20-controller.charter:103  MODEL §8.3
-        # A fenced broker has nothing to hand over.
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
-            after = replace(self, behind=heard)
-            return [Outcome(
-                "heartbeat/stops_fenced",
-                Alive(caught_up=caught_up, fenced=True, should_shut_down=True),
-                after,
-            )]
+            return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:108  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:115  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:120  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:127  MODEL §8.1
         if (
             want_fence  # asked
-            and not now.shutting_down  # running
+            and (not now.shutting_down or self.behind[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:129  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:136  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -956,7 +982,7 @@ class Controller:
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:137  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:144  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -965,7 +991,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:151  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:158  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
@@ -985,7 +1011,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:164  silent
+        # heartbeat/waits_unsure  20-controller.charter:171  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -999,7 +1025,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:170  silent
+        # heartbeat/fenced_unsure  20-controller.charter:177  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -1015,7 +1041,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:182  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:189  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -1031,6 +1057,52 @@ class Controller:
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(frozenset({Error.BROKER_ID_NOT_REGISTERED, Error.STALE_BROKER_EPOCH})):
             allowed.append(Outcome("heartbeat/unregistered", Rejected(error), self))
+        return allowed
+
+    def _heartbeat_stops_fenced(
+        self,
+        broker: Broker,
+        caught_up: bool,
+        heard: Map[Broker, frozenset[Broker] | None],
+    ) -> list[Outcome[Controller, Reply]]:
+        """A fenced broker has nothing to hand over, unless it was left in an ISR while ELR was
+        off.
+
+        MODEL §8.3
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each({
+            t: one_or_none(successors(
+                self.partition[t],
+                broker,
+                frozenset(),
+                active(self.world, self.registration),
+                self.config,
+            ))
+            for t in self.world.topics
+        }):
+            for again in one_of(frozenset({True, False})):
+                after = replace(
+                    self,
+                    partition=Map({
+                        t: handed_over(
+                            self.partition[t],
+                            broker,
+                            frozenset(),
+                            leader[t],
+                            self.config,
+                        )
+                        for t in self.world.topics
+                    })
+                    if again
+                    else self.partition,
+                    behind=heard,
+                )
+                allowed.append(Outcome(
+                    "heartbeat/stops_fenced",
+                    Alive(caught_up=caught_up, fenced=True, should_shut_down=True),
+                    after,
+                ))
         return allowed
 
     def _heartbeat_unfenced(
@@ -1250,7 +1322,7 @@ class Controller:
         S1 How it works, MODEL §2.8
         """
 
-        # session_expires/fenced  20-controller.charter:190  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:197  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             self.registration[broker] is not None  # runs
@@ -1258,8 +1330,8 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:201  silent
-        return [Outcome("session_expires/idle", Done(), self)]
+        # session_expires/idle  20-controller.charter:209  silent
+        return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """The branch fenced of session_expires.
@@ -1290,6 +1362,45 @@ class Controller:
             allowed.append(Outcome("session_expires/fenced", Done(), after))
         return allowed
 
+    def _session_expires_idle(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
+        """What of a fenced broker that was left in an ISR while ELR was off no text says.
+
+        silent
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each({
+            t: one_or_none(successors(
+                self.partition[t],
+                broker,
+                frozenset(),
+                active(self.world, self.registration),
+                self.config,
+            ))
+            for t in self.world.topics
+        }):
+            for again in one_or_none(
+                frozenset({False})
+                if self.registration[broker] is None
+                else frozenset({True, False}),
+            ):
+                after = replace(
+                    self,
+                    partition=Map({
+                        t: handed_over(
+                            self.partition[t],
+                            broker,
+                            frozenset(),
+                            leader[t],
+                            self.config,
+                        )
+                        for t in self.world.topics
+                    })
+                    if default(again, False)
+                    else self.partition,
+                )
+                allowed.append(Outcome("session_expires/idle", Done(), after))
+        return allowed
+
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """An operator removes a broker that will not come back. Whether a replica of it stays
         eligible no text says.
@@ -1297,12 +1408,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:207  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:224  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:210  silent
+        # unregister/removed  overlay.charter:186  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1312,27 +1423,47 @@ class Controller:
         """
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
+        able = active(self.world, left_now)
         for suspect in one_or_none(frozenset({frozenset(), frozenset({broker})})):
             doubted = default(suspect, frozenset())
             for leader in each({
-                t: one_or_none(successors(
-                    self.partition[t],
-                    broker,
-                    doubted,
-                    active(self.world, left_now),
-                    self.config,
-                ))
+                t: one_or_none(
+                    frozenset()
+                    if (p := self.partition[t]) is None
+                    else electable(p, p.replicas, p.isr, frozenset(), able, self.config)
+                    if not doubted and broker in p.elr
+                    else successors(self.partition[t], broker, doubted, able, self.config),
+                )
                 for t in self.world.topics
             }):
-                after = replace(
-                    self,
-                    partition=Map({
-                        t: handed_over(self.partition[t], broker, doubted, leader[t], self.config)
-                        for t in self.world.topics
-                    }),
-                    registration=left_now,
-                )
-                allowed.append(Outcome("unregister/removed", Done(), after))
+                for twice in one_of(frozenset({True, False})):
+                    after = replace(
+                        self,
+                        partition=Map({
+                            t: next(
+                                next(
+                                    replace(
+                                        value(next),
+                                        leader_epoch=value(next).leader_epoch
+                                        if value(next).leader_epoch == value(slot).leader_epoch
+                                        else bump(value(next).leader_epoch),
+                                        partition_epoch=bump(value(next).partition_epoch),
+                                    )
+                                    if twice and next != slot
+                                    else next
+                                    for next in [refreshed(slot, leader[t], self.config)
+                                    if not doubted
+                                    and slot is not None
+                                    and broker in value(slot).elr
+                                    else handed_over(slot, broker, doubted, leader[t], self.config)]
+                                )
+                                for slot in [self.partition[t]]
+                            )
+                            for t in self.world.topics
+                        }),
+                        registration=left_now,
+                    )
+                    allowed.append(Outcome("unregister/removed", Done(), after))
         return allowed
 
     def failover(self) -> list[Outcome[Controller, Reply]]:
@@ -1341,7 +1472,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:224
+        # failover/replayed  20-controller.charter:241
         after = replace(self, behind=Map({b: None for b in self.world.brokers}))
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1369,7 +1500,7 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:246  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:263  S2 §6.5.1
         if (
             self.registration[from_] is None
             or value(self.registration[from_]).epoch != broker_epoch
@@ -1380,7 +1511,7 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:250  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:267  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -1389,35 +1520,35 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:252  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:269  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:258  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:275  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:264  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:281  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and value(found).partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:271  silent
+        # alter_partition/impossible_isr  20-controller.charter:288  silent
         if (
             found is not None  # known
             and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:278  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:295  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1425,7 +1556,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:286  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:303  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1442,7 +1573,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:295  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:312  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1450,11 +1581,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:306  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:323  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:322  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:339  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1637,7 +1768,7 @@ class Controller:
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:335  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:352  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1649,47 +1780,65 @@ class Controller:
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:340  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:357  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:345  DOC Protocol errors:
-        # PREFERRED_LEADER_NOT_AVAILABLE
+        # elect_leader/preferred_unavailable  overlay.charter:220  silent
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
             and (
                 len(p.isr) > 0
-                or preferred not in candidates(p, p.isr, frozenset(), able, self.config)
+                or preferred not in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)
             )  # others
         ):
-            allowed.append(Outcome(
-                "elect_leader/preferred_unavailable",
-                Rejected(Error.PREFERRED_LEADER_NOT_AVAILABLE),
-                self,
-            ))
+            allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:187  silent
+        # elect_leader/preferred  overlay.charter:232  silent
         if (
             not unclean  # preferring
-            and preferred in candidates(p, p.isr, frozenset(), able, self.config)  # fit
+            and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
         ):
             allowed += self._elect_leader_preferred(topic, able, p, preferred)
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:359  DOC Protocol errors:
-        # ELIGIBLE_LEADERS_NOT_AVAILABLE
-        if not choices(p, able, True, self.config):  # empty
-            return [Outcome(
-                "elect_leader/nobody",
-                Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE),
-                self,
-            )]
+        # elect_leader/nobody  overlay.charter:247  silent
+        if not choices(p, able, self.config):  # empty
+            return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:362  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:381  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
+
+    def _elect_leader_preferred_unavailable(
+        self,
+        topic: Topic,
+        able: frozenset[Broker],
+        p: Partition,
+    ) -> list[Outcome[Controller, Reply]]:
+        """The branch preferred_unavailable of elect_leader.
+
+        silent
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in one_or_none(electable(
+            p,
+            p.replicas,
+            p.isr,
+            frozenset(),
+            able,
+            cleanly(self.config),
+        )):
+            next = value(refreshed(self.partition[topic], leader, self.config))
+            after = replace(self, partition=self.partition.put(topic, next))
+            allowed.append(Outcome(
+                "elect_leader/preferred_unavailable",
+                Rejected(Error.PREFERRED_LEADER_NOT_AVAILABLE) if next == p else Done(),
+                after,
+            ))
+        return allowed
 
     def _elect_leader_preferred(
         self,
@@ -1710,11 +1859,24 @@ class Controller:
                     topic,
                     settled(p, p.isr, heir, p.recovering, self.config)
                     if reassignment_done(p, p.isr, self.config)
-                    else elected(p, p.isr, frozenset(), preferred, self.config),
+                    else elected(p, p, p.isr, frozenset(), preferred, self.config),
                 ),
             )
             allowed.append(Outcome("elect_leader/preferred", Done(), after))
         return allowed
+
+    def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
+        """The branch nobody of elect_leader.
+
+        silent
+        """
+        next = value(refreshed(self.partition[topic], None, self.config))
+        after = replace(self, partition=self.partition.put(topic, next))
+        return [Outcome(
+            "elect_leader/nobody",
+            Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE) if next == p else Done(),
+            after,
+        )]
 
     def _elect_leader_elected(
         self,
@@ -1727,12 +1889,12 @@ class Controller:
         S3 Unclean leader election
         """
         allowed: list[Outcome[Controller, Reply]] = []
-        for leader in one_or_none(choices(p, able, True, self.config)):
+        for leader in one_or_none(choices(p, able, self.config)):
             after = replace(
                 self,
                 partition=self.partition.put(
                     topic,
-                    elected(p, p.isr, frozenset(), leader, self.config),
+                    elected(p, p, p.isr, frozenset(), leader, self.config),
                 ),
             )
             allowed.append(Outcome("elect_leader/elected", Done(), after))
@@ -1746,7 +1908,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:313
+        # balance_leaders/balanced  overlay.charter:256
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
@@ -1763,7 +1925,7 @@ class Controller:
                 if first(p.replicas) == p.leader
                 else frozenset(b for b in able if first(p.replicas) == b)
                 if any(first(p.replicas) == b for b in p.isr & able)
-                else electable(p, p.isr, frozenset(), able, self.config),
+                else electable(p, p.replicas, p.isr, frozenset(), able, cleanly(self.config)),
             )
             for t in self.world.topics
         }):
@@ -1773,7 +1935,7 @@ class Controller:
                     t: (
                         self.partition[t]
                         if first(p.replicas) == p.leader
-                        else elected(p, p.isr, frozenset(), leader[t], self.config)
+                        else refreshed(self.partition[t], leader[t], self.config)
                     )
                     if (p := self.partition[t]) is not None
                     else None
@@ -1793,13 +1955,13 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:379  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:398  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:383  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:402  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1808,7 +1970,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:386  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:405  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1843,11 +2005,11 @@ class Controller:
             if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:399  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:418  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:401  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:420  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1864,14 +2026,14 @@ class Controller:
         MODEL §4, S2 §6.7
         """
 
-        # reassign/unknown  20-controller.charter:409  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:428  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
         p = value(self.partition[topic])
 
-        # reassign/invalid  20-controller.charter:413  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:432  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1880,11 +2042,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | departing(p, target))
         as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:419  MODEL §4.2
+        # reassign/completed  20-controller.charter:438  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:436  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:455  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1936,14 +2098,20 @@ class Controller:
         for leaving in one_or_none(leavers(self.world, p, target)):
             grown = growing(p, target, default(leaving, ()))
             for leader in one_or_none(electable(
-                grown,
+                p,
+                grown.replicas,
                 isr,
                 frozenset(),
                 active(self.world, self.registration),
                 cleanly(self.config),
             )):
-                next = moved(p, elected(grown, isr, frozenset(), leader, self.config))
-                after = replace(self, partition=self.partition.put(topic, next))
+                after = replace(
+                    self,
+                    partition=self.partition.put(
+                        topic,
+                        elected(p, grown, isr, frozenset(), leader, self.config),
+                    ),
+                )
                 allowed.append(Outcome("reassign/begun", Done(), after))
         return allowed
 
@@ -1953,7 +2121,7 @@ class Controller:
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:448  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1964,7 +2132,7 @@ class Controller:
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:452  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1977,7 +2145,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = reverted_isr(p, original, self.config)
 
-        # cancel_reassignment/too_few  20-controller.charter:458  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -1988,7 +2156,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:461  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -2004,17 +2172,10 @@ class Controller:
         MODEL §4.5
         """
         allowed: list[Outcome[Controller, Reply]] = []
-        back = replace(p, replicas=original)
-        for leader in one_or_none(electable(back, isr, frozenset(), able, self.config)):
+        back = replace(p, replicas=original, adding=frozenset(), removing=frozenset())
+        for leader in one_or_none(electable(p, original, isr, frozenset(), able, self.config)):
             for fresh_ in one_of(frozenset({True, False})):
-                next = moved(
-                    p,
-                    replace(
-                        elected(back, isr, frozenset(), leader, self.config),
-                        adding=frozenset(),
-                        removing=frozenset(),
-                    ),
-                )
+                next = elected(p, back, isr, frozenset(), leader, self.config)
                 after = replace(
                     self,
                     partition=self.partition.put(
@@ -2031,11 +2192,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:478  silent
+        # set_min_isr/same  20-controller.charter:497  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:483  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:502  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -2067,7 +2228,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:492  DOC
+        # set_unclean_election/changed  20-controller.charter:511  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2078,13 +2239,13 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:500  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:519  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:507  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:526  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = "pre_kip_966"
 COMPONENT = "controller"
-SPEC_DIGEST = "f29216eac028b1693fda"
+SPEC_DIGEST = "faa40f9d51119883d0d2"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -239,15 +239,6 @@ def min_isr(replicas: tuple[Broker, ...], config: Config) -> int:
     return max(1, min(config.min_insync_replicas, len(replicas)))
 
 
-def isr_without(p: Partition, leaving: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """The ISR once `leaving` have left it. Without ELR the last member stays, reachable or not.
-
-    10-rules.charter:23  S1 The Last Replica Standing issue, S1 How it works
-    """
-    rest = p.isr - leaving
-    return p.isr if not rest and not config.elr else rest
-
-
 def eligible_after(
     p: Partition,
     replicas: tuple[Broker, ...],
@@ -258,7 +249,7 @@ def eligible_after(
     """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
     watermark cannot advance without it. Once the ISR is large enough nobody is.
 
-    10-rules.charter:29  S0 §5.2, S1 Case A, S1 Case G
+    10-rules.charter:24  S0 §5.2, S1 Case A, S1 Case G
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
@@ -274,7 +265,7 @@ def last_known_after(
     """An eligible replica that shut down uncleanly may still be complete: it is remembered,
     until the ISR is large enough again. `next` is the partition but for this field.
 
-    10-rules.charter:43  S1 Balanced mode, S0 §5.3.1
+    10-rules.charter:38  S1 Balanced mode, S0 §5.3.1
     """
     if not config.elr or len(next.isr) >= min_isr(next.replicas, config):
         return frozenset()
@@ -289,28 +280,45 @@ def remembering(
 ) -> Partition:
     """The next partition, with what is remembered for an unclean recovery.
 
-    10-rules.charter:55  S1 Balanced mode
+    10-rules.charter:50  S1 Balanced mode
     """
     return replace(next, last_known_elr=last_known_after(p, next, suspect, config))
 
 
+def complete(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Who holds every committed record, as far as the controller can tell.
+
+    10-rules.charter:55  S1 Eligible Leader Replicas (ELR)
+    """
+    return isr | eligible_after(p, replicas, isr, suspect, config)
+
+
 def candidates(
     p: Partition,
+    replicas: tuple[Broker, ...],
     isr: frozenset[Broker],
     suspect: frozenset[Broker],
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
     """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
-    which is chosen (decision 0005).
+    which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
+    `isr` are what the change makes of them.
 
-    10-rules.charter:61  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:68  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
-    return (isr | eligible_after(p, p.replicas, isr, suspect, config)) & able
+    return complete(p, replicas, isr, suspect, config) & able
 
 
 def electable(
     p: Partition,
+    replicas: tuple[Broker, ...],
     isr: frozenset[Broker],
     suspect: frozenset[Broker],
     able: frozenset[Broker],
@@ -320,46 +328,83 @@ def electable(
     otherwise any candidate; without one any active replica, where unclean election is
     configured.
 
-    10-rules.charter:73  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:81  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
-    clean = candidates(p, isr, suspect, able, config)
+    clean = candidates(p, replicas, isr, suspect, able, config)
     if any(p.leader == l_ and l_ in isr for l_ in able):
         return frozenset(l_ for l_ in able if p.leader == l_)
     if len(clean) > 0:
         return clean
-    return frozenset(p.replicas) & able if config.unclean_election else frozenset()
+    return frozenset(replicas) & able if config.unclean_election else frozenset()
 
 
 def bumped(p: Partition, next: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
-    10-rules.charter:90  MODEL §2.8, S2 §6.5.1
+    10-rules.charter:97  MODEL §2.8, S2 §6.5.1
     """
     led = next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch))
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
 
+def joined(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    leader: Broker | None,
+    unclean: bool,
+    config: Config,
+) -> frozenset[Broker]:
+    """The ISR after an election from `isr`. A leader that was not complete is alone there.
+    Without a leader and without ELR the last member stays, reachable or not.
+
+    10-rules.charter:105  S1 Case B, S1 The Last Replica Standing issue, S1 How it works
+    """
+    if leader is None:
+        return p.isr & frozenset(replicas) if not isr and not config.elr else isr
+    return frozenset({leader}) if unclean else isr | {leader}
+
+
+def still_eligible(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    synced: frozenset[Broker],
+    suspect: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Who stays eligible once an election from `isr` has made `synced` the ISR.
+
+    10-rules.charter:120  S1 Case B, S1 Case G
+    """
+    return eligible_after(p, replicas, synced, suspect, config)
+
+
 def elected(
     p: Partition,
+    shape: Partition,
     isr: frozenset[Broker],
     suspect: frozenset[Broker],
     leader: Broker | None,
     config: Config,
 ) -> Partition:
-    """A partition after a change of brokers: `isr` is what is left, `suspect` came back from an
-    unclean shutdown, `leader` is the outcome of the election. A leader from the ELR joins the
-    ISR; one that was no candidate is alone there, and nobody else can claim to be complete.
+    """A partition after an election: `shape` is the partition with its replicas as they shall
+    be, `isr` is what is left, `suspect` came back from an unclean shutdown, `leader` is the
+    outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
+    claim to be complete.
 
-    10-rules.charter:99  S1 Case B, S1 Case C, S1 Case D, S0 §5.2.1
+    10-rules.charter:134  S1 Case B, S1 Case C, S1 Case D, S0 §5.2.1
     """
-    pool = isr | eligible_after(p, p.replicas, isr, suspect, config)
-    unclean = leader is not None and leader not in pool
-    synced = isr if leader is None else frozenset({leader}) if unclean else isr | {leader}
+    sound = complete(p, shape.replicas, isr, suspect, config)
+    unclean = leader is not None and leader not in sound
+    synced = joined(p, shape.replicas, isr, leader, unclean, config)
     next = replace(
-        p,
+        shape,
         isr=synced,
-        elr=frozenset() if unclean else eligible_after(p, p.replicas, synced, suspect, config),
+        elr=frozenset()
+        if unclean
+        else still_eligible(p, shape.replicas, isr, synced, suspect, config),
         leader=leader,
         recovering=p.recovering or unclean,
     )
@@ -375,7 +420,7 @@ def completes(
     """A reassignment completes once the ISR without the leaving replicas holds all that were
     added and is not under min.insync.replicas.
 
-    10-rules.charter:120  MODEL §4.3, S2 §6.7
+    10-rules.charter:156  MODEL §4.3, S2 §6.7
     """
     return adding <= isr and len(isr) > 0 and len(isr) >= min_isr(replicas, config)
 
@@ -390,23 +435,23 @@ def settled(
     """The partition after an accepted change of its ISR, or of its replicas: completes the
     reassignment if it can. Completion starts a new leader epoch, whoever leads.
 
-    10-rules.charter:126  MODEL §4.3, MODEL §2.9
+    10-rules.charter:162  MODEL §4.3, MODEL §2.9
     """
-    complete = reassignment_done(p, isr, config)
-    replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete else p.replicas
-    synced = isr - p.removing if complete else isr
+    complete_ = reassignment_done(p, isr, config)
+    replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete_ else p.replicas
+    synced = isr - p.removing if complete_ else isr
     shaped = replace(
         p,
         replicas=replicas,
-        adding=frozenset() if complete else p.adding,
-        removing=frozenset() if complete else p.removing,
+        adding=frozenset() if complete_ else p.adding,
+        removing=frozenset() if complete_ else p.removing,
         isr=synced,
         elr=eligible_after(p, replicas, synced, frozenset(), config),
         leader=leader,
         recovering=recovering,
     )
     next = remembering(p, shaped, frozenset(), config)
-    if complete:
+    if complete_:
         return replace(
             next,
             leader_epoch=bump(p.leader_epoch),
@@ -418,7 +463,7 @@ def settled(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Whether a reassignment is under way that this ISR completes.
 
-    10-rules.charter:152  MODEL §4.3
+    10-rules.charter:188  MODEL §4.3
     """
     return (
         len(p.adding | p.removing) > 0
@@ -440,7 +485,7 @@ def leaders_after(
     """Who may lead once `isr` is accepted: the leader, unless the reassignment that it completes
     removes it.
 
-    10-rules.charter:163  MODEL §4.3
+    10-rules.charter:199  MODEL §4.3
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     if any(p.leader == l_ for l_ in synced):
@@ -452,7 +497,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether the partition is touched when `gone` stops serving: it was in sync or, coming back
     suspect, eligible.
 
-    10-rules.charter:172  S0 §5.2
+    10-rules.charter:208  S0 §5.2
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -466,12 +511,12 @@ def successors(
 ) -> frozenset[Broker]:
     """Who may lead the partition of `slot` when `gone` stops serving.
 
-    10-rules.charter:176  MODEL §2.8
+    10-rules.charter:212  MODEL §2.8
     """
     if slot is None:
         return frozenset()
     if touched(slot, gone, suspect):
-        return electable(slot, isr_without(slot, frozenset({gone}), config), suspect, able, config)
+        return electable(slot, slot.replicas, slot.isr - {gone}, suspect, able, config)
     return frozenset()
 
 
@@ -484,59 +529,54 @@ def handed_over(
 ) -> Partition | None:
     """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
 
-    10-rules.charter:193  MODEL §2.8
+    10-rules.charter:229  MODEL §2.8
     """
     if slot is None:
         return None
     if touched(slot, gone, suspect):
-        return elected(slot, isr_without(slot, frozenset({gone}), config), suspect, leader, config)
+        return elected(slot, slot, slot.isr - {gone}, suspect, leader, config)
     return slot
 
 
 def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """Who may lead the partition of `slot` if it has no leader, now that `able` brokers serve.
 
-    10-rules.charter:210  MODEL §2.8
+    10-rules.charter:246  MODEL §2.8
     """
     if slot is None:
         return frozenset()
     if slot.leader is None:
-        return electable(slot, slot.isr, frozenset(), able, config)
+        return electable(slot, slot.replicas, slot.isr, frozenset(), able, config)
     return frozenset()
 
 
 def taken_up(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The partition of `slot` once `leader` was elected where it had none.
 
-    10-rules.charter:218  MODEL §2.8
+    10-rules.charter:254  MODEL §2.8
     """
     if slot is None:
         return None
     if slot.leader is None:
-        return elected(slot, slot.isr, frozenset(), leader, config)
+        return elected(slot, slot, slot.isr, frozenset(), leader, config)
     return slot
 
 
-def choices(
-    p: Partition,
-    able: frozenset[Broker],
-    unclean: bool,
-    config: Config,
-) -> frozenset[Broker]:
-    """A leader is chosen afresh for a partition that has none, or by order of an operator.
-    Without a candidate an unclean election takes any active replica.
+def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """A leader is chosen by order of an operator. Without a candidate any active replica will
+    do.
 
-    10-rules.charter:227  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:263  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
-    clean = candidates(p, p.isr, frozenset(), able, config)
-    return clean if len(clean) > 0 or not unclean else frozenset(p.replicas) & able
+    clean = candidates(p, p.replicas, p.isr, frozenset(), able, config)
+    return clean if len(clean) > 0 else frozenset(p.replicas) & able
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The replicas while a reassignment to `target` is under way: the target first, then who
     leaves. In which order those stand no text says; `leaving` is one.
 
-    10-rules.charter:234  MODEL §4.2, KIP 455
+    10-rules.charter:270  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -553,7 +593,7 @@ def leavers(
 ) -> frozenset[tuple[Broker, ...]]:
     """The orders in which the replicas that a reassignment to `target` removes may stand.
 
-    10-rules.charter:243  silent
+    10-rules.charter:279  silent
     """
     return frozenset(o for o in rankings(world.brokers) if frozenset(o) == departing(p, target))
 
@@ -562,7 +602,7 @@ def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The replicas that a reassignment to `target` removes once it completes. Those that an
     earlier one was only adding go at once.
 
-    10-rules.charter:248  MODEL §4.2, KIP 455
+    10-rules.charter:284  MODEL §4.2, KIP 455
     """
     return frozenset(p.replicas) - p.adding - frozenset(target)
 
@@ -574,7 +614,7 @@ def serving(
 ) -> frozenset[Broker]:
     """Who may be elected when `broker` was just unfenced.
 
-    10-rules.charter:252  MODEL §8.3
+    10-rules.charter:288  MODEL §8.3
     """
     return active(world, registration)
 
@@ -582,22 +622,11 @@ def serving(
 def forgotten(slot: Partition | None) -> Partition | None:
     """The partition of `slot` with nobody eligible but the ISR.
 
-    10-rules.charter:257  DOC Eligible Leader Replicas
+    10-rules.charter:293  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
     return bumped(slot, replace(slot, elr=frozenset(), last_known_elr=frozenset()))
-
-
-def moved(p: Partition, next: Partition) -> Partition:
-    """A partition whose replicas were changed by order: a new partition epoch, if anything is
-    new.
-
-    10-rules.charter:264  S2 §6.3
-    """
-    if replace(next, partition_epoch=p.partition_epoch) == p:
-        return p
-    return replace(next, partition_epoch=bump(p.partition_epoch))
 
 
 def new_partition(
@@ -608,7 +637,7 @@ def new_partition(
 ) -> Partition:
     """A partition of a new topic.
 
-    10-rules.charter:270  MODEL §2.4, DOC CreateTopics
+    10-rules.charter:300  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
         topic_id=id,
@@ -628,7 +657,7 @@ def new_partition(
 def led_by(slot: Partition | None, broker: Broker) -> bool:
     """The rule led_by.
 
-    10-rules.charter:291  silent
+    10-rules.charter:321  silent
     """
     return slot is not None and slot.leader == broker
 
@@ -641,7 +670,7 @@ def heard_from(
 ) -> Map[Broker, frozenset[Broker] | None]:
     """Who has not read the metadata, once `broker` has reported.
 
-    10-rules.charter:295  MODEL §8.3
+    10-rules.charter:325  MODEL §8.3
     """
     return Map({
         b: (s - {broker} if caught_up else s) if (s := behind[b]) is not None else None
@@ -652,19 +681,19 @@ def heard_from(
 def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) -> Partition | None:
     """The partition of `slot` led by its preferred leader, if that is in sync and can lead.
 
-    10-rules.charter:309  DOC auto.leader.rebalance.enable
+    10-rules.charter:339  DOC auto.leader.rebalance.enable
     """
     if slot is None:
         return None
     if any(first(slot.replicas) == b for b in slot.isr & able):
-        return elected(slot, slot.isr, frozenset(), first(slot.replicas), config)
+        return elected(slot, slot, slot.isr, frozenset(), first(slot.replicas), config)
     return slot
 
 
 def cleanly(config: Config) -> Config:
     """An operator who moves replicas did not ask for an unclean election.
 
-    10-rules.charter:320  silent
+    10-rules.charter:350  silent
     """
     return replace(config, unclean_election=False)
 
@@ -672,7 +701,7 @@ def cleanly(config: Config) -> Config:
 def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
     """The ISR once a reassignment is taken back to the `original` replicas.
 
-    10-rules.charter:323  MODEL §4.5
+    10-rules.charter:353  MODEL §4.5
     """
     return p.isr - p.adding
 
@@ -682,10 +711,10 @@ def unheard(
     behind: Map[Broker, frozenset[Broker] | None],
     broker: Broker,
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """The same once `broker` is unfenced: it is unsure whether it was stopping, and has to
-    report anew.
+    """Who has not read it once `broker` is unfenced: it is unsure whether it was stopping, and
+    has to report anew.
 
-    10-rules.charter:328  silent
+    10-rules.charter:358  silent
     """
     return Map({
         b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
@@ -903,32 +932,26 @@ class Controller:
             )]
 
         # heartbeat/stops_fenced  20-controller.charter:103  MODEL §8.3
-        # A fenced broker has nothing to hand over.
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
-            after = replace(self, behind=heard)
-            return [Outcome(
-                "heartbeat/stops_fenced",
-                Alive(caught_up=caught_up, fenced=True, should_shut_down=True),
-                after,
-            )]
+            return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:108  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:115  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:120  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:127  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:129  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:136  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -942,7 +965,7 @@ class Controller:
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:137  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:144  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -951,7 +974,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:151  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:158  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             # all_know
@@ -959,7 +982,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:164  silent
+        # heartbeat/waits_unsure  20-controller.charter:171  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -973,7 +996,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:170  silent
+        # heartbeat/fenced_unsure  20-controller.charter:177  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -989,7 +1012,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:182  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:189  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -1005,6 +1028,52 @@ class Controller:
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(frozenset({Error.BROKER_ID_NOT_REGISTERED, Error.STALE_BROKER_EPOCH})):
             allowed.append(Outcome("heartbeat/unregistered", Rejected(error), self))
+        return allowed
+
+    def _heartbeat_stops_fenced(
+        self,
+        broker: Broker,
+        caught_up: bool,
+        heard: Map[Broker, frozenset[Broker] | None],
+    ) -> list[Outcome[Controller, Reply]]:
+        """A fenced broker has nothing to hand over, unless it was left in an ISR while ELR was
+        off.
+
+        MODEL §8.3
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each({
+            t: one_or_none(successors(
+                self.partition[t],
+                broker,
+                frozenset(),
+                active(self.world, self.registration),
+                self.config,
+            ))
+            for t in self.world.topics
+        }):
+            for again in one_of(frozenset({True, False})):
+                after = replace(
+                    self,
+                    partition=Map({
+                        t: handed_over(
+                            self.partition[t],
+                            broker,
+                            frozenset(),
+                            leader[t],
+                            self.config,
+                        )
+                        for t in self.world.topics
+                    })
+                    if again
+                    else self.partition,
+                    behind=heard,
+                )
+                allowed.append(Outcome(
+                    "heartbeat/stops_fenced",
+                    Alive(caught_up=caught_up, fenced=True, should_shut_down=True),
+                    after,
+                ))
         return allowed
 
     def _heartbeat_unfenced(
@@ -1224,7 +1293,7 @@ class Controller:
         S1 How it works, MODEL §2.8
         """
 
-        # session_expires/fenced  20-controller.charter:190  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:197  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             self.registration[broker] is not None  # runs
@@ -1232,8 +1301,8 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:201  silent
-        return [Outcome("session_expires/idle", Done(), self)]
+        # session_expires/idle  20-controller.charter:209  silent
+        return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """The branch fenced of session_expires.
@@ -1264,6 +1333,45 @@ class Controller:
             allowed.append(Outcome("session_expires/fenced", Done(), after))
         return allowed
 
+    def _session_expires_idle(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
+        """What of a fenced broker that was left in an ISR while ELR was off no text says.
+
+        silent
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each({
+            t: one_or_none(successors(
+                self.partition[t],
+                broker,
+                frozenset(),
+                active(self.world, self.registration),
+                self.config,
+            ))
+            for t in self.world.topics
+        }):
+            for again in one_or_none(
+                frozenset({False})
+                if self.registration[broker] is None
+                else frozenset({True, False}),
+            ):
+                after = replace(
+                    self,
+                    partition=Map({
+                        t: handed_over(
+                            self.partition[t],
+                            broker,
+                            frozenset(),
+                            leader[t],
+                            self.config,
+                        )
+                        for t in self.world.topics
+                    })
+                    if default(again, False)
+                    else self.partition,
+                )
+                allowed.append(Outcome("session_expires/idle", Done(), after))
+        return allowed
+
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """An operator removes a broker that will not come back. Whether a replica of it stays
         eligible no text says.
@@ -1271,12 +1379,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:207  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:224  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:210  silent
+        # unregister/removed  20-controller.charter:227  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1315,7 +1423,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:224
+        # failover/replayed  20-controller.charter:241
         after = replace(self, behind=Map({b: None for b in self.world.brokers}))
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1343,7 +1451,7 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:246  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:263  S2 §6.5.1
         if (
             self.registration[from_] is None
             or value(self.registration[from_]).epoch != broker_epoch
@@ -1354,7 +1462,7 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:250  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:267  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -1363,35 +1471,35 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:252  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:269  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:258  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:275  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:264  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:281  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and value(found).partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:271  silent
+        # alter_partition/impossible_isr  20-controller.charter:288  silent
         if (
             found is not None  # known
             and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:278  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:295  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1399,7 +1507,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:286  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:303  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1416,7 +1524,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:295  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:312  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1424,11 +1532,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:306  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:323  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:322  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:339  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1611,7 +1719,7 @@ class Controller:
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:335  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:352  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1623,19 +1731,19 @@ class Controller:
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:340  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:357  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:345  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:362  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
             and (
                 len(p.isr) > 0
-                or preferred not in candidates(p, p.isr, frozenset(), able, self.config)
+                or preferred not in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)
             )  # others
         ):
             allowed.append(Outcome(
@@ -1644,33 +1752,33 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:350  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:368  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
-            and preferred in candidates(p, p.isr, frozenset(), able, self.config)  # fit
+            and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
         ):
             after = replace(
                 self,
                 partition=self.partition.put(
                     topic,
-                    elected(p, p.isr, frozenset(), preferred, self.config),
+                    elected(p, p, p.isr, frozenset(), preferred, self.config),
                 ),
             )
             allowed.append(Outcome("elect_leader/preferred", Done(), after))
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:359  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:378  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
-        if not choices(p, able, True, self.config):  # empty
+        if not choices(p, able, self.config):  # empty
             return [Outcome(
                 "elect_leader/nobody",
                 Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE),
                 self,
             )]
 
-        # elect_leader/elected  20-controller.charter:362  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:381  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1684,12 +1792,12 @@ class Controller:
         S3 Unclean leader election
         """
         allowed: list[Outcome[Controller, Reply]] = []
-        for leader in one_or_none(choices(p, able, True, self.config)):
+        for leader in one_or_none(choices(p, able, self.config)):
             after = replace(
                 self,
                 partition=self.partition.put(
                     topic,
-                    elected(p, p.isr, frozenset(), leader, self.config),
+                    elected(p, p, p.isr, frozenset(), leader, self.config),
                 ),
             )
             allowed.append(Outcome("elect_leader/elected", Done(), after))
@@ -1703,7 +1811,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:372
+        # balance_leaders/balanced  20-controller.charter:391
         after = replace(
             self,
             partition=Map({
@@ -1723,13 +1831,13 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:379  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:398  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:383  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:402  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1738,7 +1846,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:386  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:405  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1773,11 +1881,11 @@ class Controller:
             if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:399  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:418  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:401  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:420  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1794,14 +1902,14 @@ class Controller:
         MODEL §4, S2 §6.7
         """
 
-        # reassign/unknown  20-controller.charter:409  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:428  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
         p = value(self.partition[topic])
 
-        # reassign/invalid  20-controller.charter:413  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:432  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1810,11 +1918,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | departing(p, target))
         as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:419  MODEL §4.2
+        # reassign/completed  20-controller.charter:438  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:436  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:455  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1866,14 +1974,20 @@ class Controller:
         for leaving in one_or_none(leavers(self.world, p, target)):
             grown = growing(p, target, default(leaving, ()))
             for leader in one_or_none(electable(
-                grown,
+                p,
+                grown.replicas,
                 isr,
                 frozenset(),
                 active(self.world, self.registration),
                 cleanly(self.config),
             )):
-                next = moved(p, elected(grown, isr, frozenset(), leader, self.config))
-                after = replace(self, partition=self.partition.put(topic, next))
+                after = replace(
+                    self,
+                    partition=self.partition.put(
+                        topic,
+                        elected(p, grown, isr, frozenset(), leader, self.config),
+                    ),
+                )
                 allowed.append(Outcome("reassign/begun", Done(), after))
         return allowed
 
@@ -1883,7 +1997,7 @@ class Controller:
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:448  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1894,7 +2008,7 @@ class Controller:
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:452  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1907,7 +2021,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = reverted_isr(p, original, self.config)
 
-        # cancel_reassignment/too_few  20-controller.charter:458  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1918,7 +2032,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:461  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1934,17 +2048,10 @@ class Controller:
         MODEL §4.5
         """
         allowed: list[Outcome[Controller, Reply]] = []
-        back = replace(p, replicas=original)
-        for leader in one_or_none(electable(back, isr, frozenset(), able, self.config)):
+        back = replace(p, replicas=original, adding=frozenset(), removing=frozenset())
+        for leader in one_or_none(electable(p, original, isr, frozenset(), able, self.config)):
             for fresh_ in one_of(frozenset({True, False})):
-                next = moved(
-                    p,
-                    replace(
-                        elected(back, isr, frozenset(), leader, self.config),
-                        adding=frozenset(),
-                        removing=frozenset(),
-                    ),
-                )
+                next = elected(p, back, isr, frozenset(), leader, self.config)
                 after = replace(
                     self,
                     partition=self.partition.put(
@@ -1961,11 +2068,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:478  silent
+        # set_min_isr/same  20-controller.charter:497  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:483  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:502  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
@@ -1995,7 +2102,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:492  DOC
+        # set_unclean_election/changed  20-controller.charter:511  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]

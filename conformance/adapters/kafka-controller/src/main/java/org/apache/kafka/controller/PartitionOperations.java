@@ -14,6 +14,7 @@ import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.requests.ApiError;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.metadata.LeaderRecoveryState;
+import org.apache.kafka.metadata.PartitionRegistration;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -45,7 +46,7 @@ final class PartitionOperations {
             .setLeaderEpoch(arguments.number("leader_epoch"))
             .setPartitionEpoch(arguments.number("partition_epoch"))
             .setLeaderRecoveryState((recovering ? LeaderRecoveryState.RECOVERING : LeaderRecoveryState.RECOVERED).value());
-        List<Integer> isr = arguments.brokers("isr");
+        List<Integer> isr = asListed(subject, arguments.topicId("topic_id"), arguments.brokers("isr"));
         if (HAS_ISR_EPOCHS) {
             withEpochs(partition, isr, arguments);
         } else {
@@ -60,6 +61,22 @@ final class PartitionOperations {
             subject.managers().replication.alterPartition(context(ApiKeys.ALTER_PARTITION), request);
         subject.commit(result.records());
         return altered(result.response().topics().get(0).partitions().get(0), subject.names);
+    }
+
+    /** A set in the order in which the controller lists it: it takes the same ISR in another order for a change. */
+    private static List<Integer> asListed(Subject subject, Uuid topic, List<Integer> isr) {
+        PartitionRegistration partition = subject.managers().replication.getPartition(topic, 0);
+        if (partition == null) {
+            return isr;
+        }
+        List<Integer> ordered = new ArrayList<>();
+        for (int member : partition.isr) {
+            if (isr.contains(member)) {
+                ordered.add(member);
+            }
+        }
+        isr.stream().filter(member -> !ordered.contains(member)).forEach(ordered::add);
+        return ordered;
     }
 
     private static void withEpochs(AlterPartitionRequestData.PartitionData partition, List<Integer> isr, Arguments arguments) {
