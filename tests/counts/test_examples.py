@@ -1,0 +1,86 @@
+"""Exact counts of the examples' instances, pinned in examples/*.txt (`pytest --accept` rewrites
+them), and every mutant of an example caught by the property that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.golden import Golden
+
+from charter import api
+from charter.backends.explorer.explore import Exploration, Options, explore
+from charter.ir import nodes as n
+from charter.source import Source
+
+SPEC = Path(__file__).resolve().parents[2] / "spec" / "examples"
+PINS = Path(__file__).parent / "examples"
+MODELS = {path.stem: api.load(path) for path in sorted(SPEC.glob("*.charter"))}
+TINY = [
+    (name, instance.name)
+    for name, model in MODELS.items()
+    for instance in model.instances
+    if instance.name.startswith("tiny") and name != "primary_backup"  # it has tests of its own
+]
+MOST = 2_000
+"""How many states of a bent example are searched: bent, some have a hundred thousand."""
+MUTANTS = [(name, mutant.name) for name, model in MODELS.items() for mutant in model.mutants]
+
+
+def instance_of(model: n.Model, name: str) -> n.Instance:
+    return next(i for i in model.instances if i.name == name)
+
+
+def summary(found: Exploration) -> str:
+    """The counts of an exploration as lines."""
+    lines = [
+        f"distinct   {found.distinct}",
+        f"generated  {found.generated}",
+        f"levels     {' '.join(map(str, found.levels))}",
+    ]
+    for finding in (*found.properties, *found.branches, *found.failures):
+        length = "-" if finding.trace is None else str(len(finding.trace))
+        lines.append(f"{finding.kind:9} {finding.name:30} {finding.seen:7} {length:>3}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(("name", "instance"), TINY)
+def test_counts_are_the_pinned_ones_when_an_example_is_explored(
+    name: str, instance: str, golden: Golden
+) -> None:
+    found = explore(MODELS[name], instance_of(MODELS[name], instance))
+    assert found.complete and not found.vacuous
+    golden.matches(PINS / f"{name}-{instance}.txt", summary(found))
+
+
+@pytest.mark.parametrize(("name", "instance"), TINY)
+def test_verdicts_agree_when_symmetry_is_switched_off(name: str, instance: str) -> None:
+    reduced = explore(MODELS[name], instance_of(MODELS[name], instance))
+    plain = explore(MODELS[name], instance_of(MODELS[name], instance), Options(symmetry=False))
+    assert plain.distinct >= reduced.distinct
+    for one, other in zip(reduced.properties, plain.properties, strict=True):
+        assert (one.name, bool(one.seen)) == (other.name, bool(other.seen))
+        assert (one.trace and len(one.trace)) == (other.trace and len(other.trace))
+
+
+@pytest.mark.parametrize(("name", "mutant"), MUTANTS)
+def test_the_property_catches_the_mutant_when_its_instance_is_explored(
+    name: str, mutant: str
+) -> None:
+    bent = api.load(SPEC / f"{name}.charter", api.Selection(mutant=mutant))
+    about = next(m for m in MODELS[name].mutants if m.name == mutant)
+    found = explore(bent, instance_of(bent, about.instance), Options(most_states=MOST))
+    caught = next(f for f in found.properties if f.name == about.caught_by)
+    assert caught.seen and caught.trace
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_example_is_as_the_formatter_writes_it(name: str) -> None:
+    path = SPEC / f"{name}.charter"
+    text = path.read_text(encoding="utf-8")
+    assert api.formatted(Source(path.name, text)) == text
+
+
+def test_every_example_is_in_the_table_of_the_readme() -> None:
+    page = (SPEC / "README.md").read_text(encoding="utf-8")
+    assert not [name for name in MODELS if f"({name}.charter)" not in page]
