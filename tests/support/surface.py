@@ -215,6 +215,20 @@ properties = item(
     citations,
     expressions,
 )
+fairness = st.lists(st.builds(nodes.Fair, names, st.just(()) | name_lists), max_size=2).map(tuple)
+eventualities = st.one_of(
+    item(nodes.EventuallyDecl, names, names, citations, fairness, st.just(()), st.none(), small),
+    item(
+        nodes.EventuallyDecl,
+        names,
+        names,
+        citations,
+        fairness,
+        st.lists(st.builds(nodes.Binder, names, small), max_size=2).map(tuple),
+        expressions,
+        expressions,
+    ),
+)
 observed = item(nodes.Observed, name_lists, st.just("") | words)
 observes = block(nodes.ObserveDecl, names, some(observed))
 channels = item(
@@ -253,6 +267,7 @@ plain_declarations = st.one_of(
     unions,
     funs,
     properties,
+    eventualities,
     block(nodes.ComponentDecl, names, some(states | operations | observes)),
     block(nodes.SystemDecl, names, some(parts | channels | states | steps)),
     block(nodes.InstanceDecl, names, names, some(environments)),
@@ -283,7 +298,10 @@ def wrapped(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
 
 addresses = st.builds(nodes.Address, names, maybe_name, maybe_name)
 edits = st.one_of(
-    item(nodes.Replace, wrapped(funs | properties | records | enums | unions | aliases)),
+    item(
+        nodes.Replace,
+        wrapped(funs | properties | eventualities | records | enums | unions | aliases),
+    ),
     item(nodes.ReplaceBranch, addresses, wrapped(branches)),
     item(nodes.ReplaceOperation, addresses, wrapped(operations)),
     item(nodes.ReplaceConjunct, addresses, names, small),

@@ -129,6 +129,7 @@ def _mutants(files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics) -> N
     """A mutant names an instance that is there and a property that can catch it."""
     instances = [instance.name for instance in model.instances]
     properties = [prop.name for prop in model.properties if prop.kind != "witness"]
+    properties += [live.name for live in model.liveness]
     for node in declarations(files):
         if not isinstance(node, sx.MutantDecl):
             continue

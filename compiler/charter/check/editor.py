@@ -109,6 +109,8 @@ class Editor:
                 return (
                     node.name.text if (node.kind == "witness") == (edit.what == "witness") else ""
                 )
+            if isinstance(node, sx.EventuallyDecl) and edit.what == "property":
+                return node.name.text
             return ""
 
         if not self.change(lambda node: title(node) == wanted, ()):
@@ -272,12 +274,12 @@ class Editor:
 
 
 def _same_kind(
-    node: sx.FunDecl | sx.PropertyDecl | TypeDecl,
-) -> tuple[type[sx.FunDecl | sx.PropertyDecl | TypeDecl], ...]:
+    node: sx.FunDecl | sx.PropertyDecl | sx.EventuallyDecl | TypeDecl,
+) -> tuple[type[sx.FunDecl | sx.PropertyDecl | sx.EventuallyDecl | TypeDecl], ...]:
     if isinstance(node, sx.FunDecl):
         return (sx.FunDecl,)
-    if isinstance(node, sx.PropertyDecl):
-        return (sx.PropertyDecl,)
+    if isinstance(node, sx.PropertyDecl | sx.EventuallyDecl):
+        return (sx.PropertyDecl, sx.EventuallyDecl)
     return (sx.RecordDecl, sx.EnumDecl, sx.UnionDecl, sx.AliasDecl)
 
 

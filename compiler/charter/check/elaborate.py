@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from charter.check import instances, machines, steps
+from charter.check import instances, liveness, machines, steps
 from charter.check.declared import Types, declarations
 from charter.check.edits import address_text
 from charter.check.infer import expression
@@ -78,9 +78,12 @@ def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
     functions = tuple(function(context, n) for n in found if isinstance(n, sx.FunDecl))
     properties: list[ir.Property] = []
     scenarios: list[ir.Scenario] = []
+    live: list[ir.Eventually] = []
     for node in found:
         if isinstance(node, sx.PropertyDecl):
             properties += property_of(context, node)
+        elif isinstance(node, sx.EventuallyDecl):
+            live += eventually_of(context, node)
         elif isinstance(node, sx.ScenarioDecl):
             scenarios += scenario_of(context, node)
     return ir.Model(
@@ -107,6 +110,7 @@ def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
         variants=tuple(n.name.text for n in found if isinstance(n, sx.VariantDecl)),
         sources=tuple(table.sources.items()),
         docs=tuple(type_docs(found)),
+        liveness=tuple(live),
         span=first.span,
         doc=doc_of(first),
     )  # fmt: skip
@@ -362,6 +366,24 @@ def property_of(context: Context, node: sx.PropertyDecl) -> tuple[ir.Property, .
     cited = citations(context, node.citations)
     core = ir.Property(
         node.kind, node.name.text, machine.name, body, cited, span=node.span, doc=doc_of(node)
+    )
+    return (core,)
+
+
+def eventually_of(context: Context, node: sx.EventuallyDecl) -> tuple[ir.Eventually, ...]:
+    """What must happen, or nothing if its machine is not there."""
+    if context.is_bent:
+        trial = replace(context, diagnostics=Diagnostics(), is_bent=False)
+        found = eventually_of(trial, node)
+        return () if trial.diagnostics.errors else found
+    machine = context.globals.machines.get(node.machine.text)
+    if machine is None:
+        instances.no_machine(context.scope(), node.machine)
+        return ()
+    parts = liveness.read(context.scope(machine), machine, node)
+    cited = citations(context, node.citations)
+    core = ir.Eventually(
+        node.name.text, machine.name, *parts, cited, span=node.span, doc=doc_of(node)
     )
     return (core,)
 

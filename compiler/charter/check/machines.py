@@ -56,7 +56,7 @@ def _check_repeats(files: sx.Protocol, diagnostics: Diagnostics) -> None:
     variants, mutants, overlays = (Names(diagnostics) for _ in range(3))
     for node in declarations(files):
         match node:
-            case sx.PropertyDecl():
+            case sx.PropertyDecl() | sx.EventuallyDecl():
                 properties.add(node.name.text, node.name.span)
             case sx.InstanceDecl():
                 instances.add(node.name.text, node.name.span)

@@ -84,6 +84,11 @@ class _Needs:
         for prop in self.model.properties:
             if prop.machine == name:
                 found |= self.of((prop.body,))
+        for live in self.model.liveness:
+            if live.machine == name:
+                found |= self.of(part for part in (live.trigger, live.goal) if part is not None)
+                for param in live.params:
+                    found |= self.type(param.type)
         return found
 
     def component(self, component: ir.Component) -> frozenset[str]:

@@ -60,6 +60,10 @@ class _Ranges:
                 self.body(step.body, Place(), system.state)
         for prop in self.model.properties:
             self.flow(prop.body, None, Place())
+        for live in self.model.liveness:
+            for part in (live.trigger, live.goal):
+                if part is not None:
+                    self.flow(part, None, Place())
         for instance in self.model.instances:
             self.bounded(instance).starts(instance)
         for scenario in self.model.scenarios:

@@ -206,6 +206,8 @@ def _model(model: ir.Model) -> Iterator[str]:
     for prop in model.properties:
         yield f"{prop.kind} {prop.name} of {prop.machine}{_cites(prop.citations)}"
         yield f"  : {show_expr(prop.body)}"
+    for live in model.liveness:
+        yield from _live(live)
     for instance in model.instances:
         yield f"instance {instance.name} of {instance.machine}"
         yield from _bounds(instance)
@@ -257,6 +259,17 @@ def _system(system: ir.System) -> Iterator[str]:
         yield f"  step {step.name}({_params(step.params)}){_cites(step.citations)}"
         for line in step.body:
             yield f"    {show_statement(line)}"
+
+
+def _live(live: ir.Eventually) -> Iterator[str]:
+    yield f"eventually {live.name} of {live.machine}{_cites(live.citations)}"
+    for fair in live.fairness:
+        yield f"  fair {fair.step}({', '.join(fair.params)})"
+    for param in live.params:
+        yield f"  for {param.name}: {show_type(param.type)}"
+    if live.trigger is not None:
+        yield f"  whenever {show_expr(live.trigger)}"
+    yield f"  : {show_expr(live.goal)}"
 
 
 def _bounds(instance: ir.Instance) -> Iterator[str]:

@@ -88,12 +88,27 @@ class _Checker:
             self.state = machines[prop.machine]
             self.expr(prop.body, {})
             self.agree(prop.body, ty.Bool(), f"property {prop.name}")
+        for live in model.liveness:
+            self.state = machines[live.machine]
+            self.live(live, next((s for s in model.systems if s.name == live.machine), None))
         for scenario in model.scenarios:
             self.state = machines[scenario.instance.machine]
             self.instance(scenario.instance, self.state)
             self.scenario(scenario)
         for instance in model.instances:
             self.instance(instance, machines[instance.machine])
+
+    def live(self, live: ir.Eventually, system: ir.System | None) -> None:
+        names = {param.name: param.type for param in live.params}
+        for part in (live.trigger, live.goal):
+            if part is not None:
+                self.expr(part, names)
+                self.agree(part, ty.Bool(), f"eventually {live.name}")
+        steps = {} if system is None else {step.name: step.params for step in system.steps}
+        for fair in live.fairness:
+            known = {param.name for param in steps.get(fair.step, ())}
+            if fair.step not in steps or not known.issuperset(fair.params):
+                self.problem(f"unknown fair step {fair.step}", live)
 
     def variables(self, state: tuple[ir.StateVar, ...]) -> Names:
         self.state = {}

@@ -10,6 +10,7 @@ from charter.syntax.build_body import let, operation, remarked, state, statement
 from charter.syntax.build_expr import (
     Reader,
     arguments,
+    binders_of,
     citations,
     expr,
     name,
@@ -217,6 +218,46 @@ def _property(reader: Reader, node: Tree) -> nodes.PropertyDecl:
     )
 
 
+def _eventually(reader: Reader, node: Tree) -> nodes.EventuallyDecl:
+    called, machine, cites, fairness, first, second = node.children
+    binders: list[nodes.Binder] = []
+    if second is not None:
+        first = _hoisted(reader, first, binders)
+    return nodes.EventuallyDecl(
+        name(reader, called),
+        name(reader, machine),
+        citations(reader, cites),
+        () if fairness is None else _fairness(reader, tree(fairness)),
+        tuple(binders),
+        None if second is None else expr(reader, first),
+        expr(reader, first if second is None else second),
+        span=reader.span(node),
+    )
+
+
+def _hoisted(reader: Reader, part: Part, found: list[nodes.Binder]) -> Part:
+    """What is left of `forall x in S: a` in front of `leads to`: its variables are those of both
+    sides, for it reaches as far right as it can. In parentheses it stays what it is."""
+    while isinstance(part, Tree) and part.rule == "quantifier":
+        kind, several, body = part.children
+        if leaf(kind).text != "forall":
+            break
+        found.extend(binders_of(reader, several))
+        part = body
+    return part
+
+
+def _fairness(reader: Reader, node: Tree) -> tuple[nodes.Fair, ...]:
+    return tuple(
+        nodes.Fair(
+            name(reader, step.children[0]),
+            () if step.children[1] is None else names(reader, step.children[1]),
+            span=reader.span(step),
+        )
+        for step in trees(node.children)
+    )
+
+
 def _bound(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Offers | nodes.Only:
     span = reader.span(node)
     item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only
@@ -308,6 +349,7 @@ PLAIN: Final[Mapping[str, Callable[[Reader, Tree], nodes.Declaration]]] = {
     "component_decl": _component,
     "system_decl": _system,
     "property_decl": _property,
+    "eventually_decl": _eventually,
     "instance_decl": _instance,
     "scenario_decl": _scenario,
 }

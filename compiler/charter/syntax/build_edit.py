@@ -143,6 +143,7 @@ def _replace(reader: Reader, node: Tree) -> nodes.Edit:
                 declaration,
                 nodes.FunDecl
                 | nodes.PropertyDecl
+                | nodes.EventuallyDecl
                 | nodes.RecordDecl
                 | nodes.EnumDecl
                 | nodes.UnionDecl

@@ -123,7 +123,7 @@ def binder(reader: Reader, part: Part) -> nodes.Binder:
     return nodes.Binder(name(reader, variable), expr(reader, domain), span=reader.span(node))
 
 
-def _binders(reader: Reader, part: Part) -> tuple[nodes.Binder, ...]:
+def binders_of(reader: Reader, part: Part) -> tuple[nodes.Binder, ...]:
     return tuple(binder(reader, child) for child in tree(part).children)
 
 
@@ -235,7 +235,7 @@ def _quantifier(reader: Reader, node: Tree) -> Expr:
     match leaf(kind).text:
         case ("forall" | "some" | "the") as word:
             return nodes.Quantifier(
-                word, _binders(reader, binders), expr(reader, body), span=reader.span(node)
+                word, binders_of(reader, binders), expr(reader, body), span=reader.span(node)
             )
         case other:
             raise AssertionError(other)
@@ -262,7 +262,7 @@ def _comprehension(reader: Reader, node: Tree) -> Expr:
     body, binders, condition = node.children
     return nodes.Comprehension(
         expr(reader, body),
-        _binders(reader, binders),
+        binders_of(reader, binders),
         _optional(reader, condition),
         span=reader.span(node),
     )

@@ -72,6 +72,7 @@ ITEMS: Final = (
             "send",
             "receive",
             "property_decl",
+            "eventually_decl",
             "bound",
             "start_value",
             "offers",

@@ -307,7 +307,7 @@ MOST: Final = 8
 
 DECLARING: Final = frozenset(
     {"source", "sort", "counter", "opaque", "const", "type", "enum", "record", "union", "fun"}
-    | {"component", "system", "always", "stepwise", "witness", "instance", "scenario"}
+    | {"component", "system", "always", "stepwise", "witness", "eventually", "instance", "scenario"}
     | {"variant", "mutant", "overlay"}
 )
 

@@ -24,7 +24,9 @@ from charter.syntax.nodes_decl import (
     CounterDecl,
     Do,
     EnumDecl,
+    EventuallyDecl,
     Expect,
+    Fair,
     FieldDecl,
     FunDecl,
     InstanceDecl,
@@ -123,8 +125,10 @@ __all__ = [
     "Edit",
     "Entry",
     "EnumDecl",
+    "EventuallyDecl",
     "Expect",
     "Expr",
+    "Fair",
     "FieldDecl",
     "FieldInit",
     "FieldOf",
@@ -210,7 +214,9 @@ class Address(Node):
 class Replace(Item):
     """`replace fun ...`, `replace always ...`: the whole declaration of that name."""
 
-    declaration: FunDecl | PropertyDecl | RecordDecl | EnumDecl | UnionDecl | AliasDecl
+    declaration: (
+        FunDecl | PropertyDecl | EventuallyDecl | RecordDecl | EnumDecl | UnionDecl | AliasDecl
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +321,8 @@ class OverlayDecl(Item):
 
 Declaration = (
     SourceDecl | SortDecl | CounterDecl | ConstDecl | EnumDecl | RecordDecl | UnionDecl | AliasDecl
-    | FunDecl | ComponentDecl | SystemDecl | PropertyDecl | InstanceDecl | ScenarioDecl
-    | VariantDecl | MutantDecl | OverlayDecl
+    | FunDecl | ComponentDecl | SystemDecl | PropertyDecl | EventuallyDecl | InstanceDecl
+    | ScenarioDecl | VariantDecl | MutantDecl | OverlayDecl
 )  # fmt: skip
 
 

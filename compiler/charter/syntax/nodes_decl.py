@@ -309,6 +309,29 @@ class PropertyDecl(Item):
 
 
 @dataclass(frozen=True, slots=True)
+class Fair(Node):
+    """`deliver`, or `deliver(a, b)`: a step that is fair as a whole, or for each value of the named
+    parameters on its own."""
+
+    step: Name
+    params: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventuallyDecl(Item):
+    """`eventually p of system cites ... fair f, g: e`, or with `forall x in T: a leads to e`:
+    then `binders` are those of the quantifiers in front, and `trigger` is `a`."""
+
+    name: Name
+    machine: Name
+    citations: tuple[Citation, ...]
+    fairness: tuple[Fair, ...]
+    binders: tuple[Binder, ...]
+    trigger: Expr | None
+    goal: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Bound(Item):
     """`Broker = 3`, `Broker = {b1, b2, b3}`, `max_log = 2` in an instance or a scenario."""
 

@@ -14,8 +14,11 @@ from charter.syntax.show_body import (
     statement_rows,
 )
 from charter.syntax.show_expr import (
+    IMPLIES,
     arguments_doc,
+    binders_doc,
     bound_to,
+    closed,
     expression,
     params_doc,
     quoted,
@@ -25,7 +28,8 @@ from charter.syntax.show_expr import (
 Plain = (
     nodes.SourceDecl | nodes.SortDecl | nodes.CounterDecl | nodes.ConstDecl | nodes.AliasDecl
     | nodes.EnumDecl | nodes.RecordDecl | nodes.UnionDecl | nodes.FunDecl | nodes.ComponentDecl
-    | nodes.SystemDecl | nodes.PropertyDecl | nodes.InstanceDecl | nodes.ScenarioDecl
+    | nodes.SystemDecl | nodes.PropertyDecl | nodes.EventuallyDecl | nodes.InstanceDecl
+    | nodes.ScenarioDecl
 )  # fmt: skip
 
 
@@ -62,7 +66,8 @@ def _simple(
     | nodes.ConstDecl
     | nodes.AliasDecl
     | nodes.FunDecl
-    | nodes.PropertyDecl,
+    | nodes.PropertyDecl
+    | nodes.EventuallyDecl,
 ) -> Doc:
     match item:
         case nodes.SourceDecl(name, title):
@@ -83,8 +88,35 @@ def _simple(
         case nodes.PropertyDecl(kind, name, machine, citations, body):
             header = Group((f"{kind} {name.text} of {machine.text}", cites_doc(citations), ":"))
             return Group((header, Nest((LINE, expression(body)))))
+        case nodes.EventuallyDecl():
+            return _eventually(item)
         case _:
             assert_never(item)
+
+
+def _eventually(item: nodes.EventuallyDecl) -> Doc:
+    title = f"eventually {item.name.text} of {item.machine.text}"
+    header = Group((title, cites_doc(item.citations), _fairness(item.fairness), ":"))
+    if item.trigger is None:
+        return Group((header, Nest((LINE, expression(item.goal)))))
+    body: Doc = Group(
+        (closed(item.trigger, IMPLIES), Nest((LINE, "leads to ", expression(item.goal))))
+    )
+    if item.binders:
+        body = Group(("forall ", binders_doc(item.binders), ":", Nest((LINE, body))))
+    return Group((header, Nest((LINE, body))))
+
+
+def _fairness(fairness: tuple[nodes.Fair, ...]) -> Doc:
+    if not fairness:
+        return ""
+    each = [
+        f"{fair.step.text}({', '.join(p.text for p in fair.params)})"
+        if fair.params
+        else fair.step.text
+        for fair in fairness
+    ]
+    return Nest((LINE, "fair ", ", ".join(each)))
 
 
 def _enum(item: nodes.EnumDecl, indent: int, opening: str) -> list[Row]:

@@ -238,7 +238,7 @@ def _binary(expr: nodes.Binary) -> Doc:
     return Group((first, Nest(tuple(rest))))
 
 
-def _binders(binders: tuple[nodes.Binder, ...]) -> Doc:
+def binders_doc(binders: tuple[nodes.Binder, ...]) -> Doc:
     return join(", ", [binder_doc(each) for each in binders])
 
 
@@ -258,7 +258,7 @@ def _reaching(expr: nodes.If | nodes.LetIn | nodes.Quantifier | nodes.Match) -> 
             bound = parenthesised(value) if _has_free_in(value) else expression(value)
             return Group((f"let {name.text} = ", Nest(bound), " in", LINE, expression(body)))
         case nodes.Quantifier(kind, binders, body):
-            return Group((f"{kind} ", _binders(binders), ":", Nest((LINE, expression(body)))))
+            return Group((f"{kind} ", binders_doc(binders), ":", Nest((LINE, expression(body)))))
         case nodes.Match(subject, cases):
             shown = [_case(case) for case in cases]
             return (
@@ -318,9 +318,9 @@ def _collection(
 def _comprehension(expr: nodes.Comprehension) -> Doc:
     parts: list[Doc] = []
     if expr.body is None:
-        parts.append(_binders(expr.binders))
+        parts.append(binders_doc(expr.binders))
     else:
-        parts.extend((expression(expr.body), LINE, "for ", _binders(expr.binders)))
+        parts.extend((expression(expr.body), LINE, "for ", binders_doc(expr.binders)))
     if expr.condition is not None:
         parts.extend((LINE, "if ", expression(expr.condition)))
     return brackets("{", tuple(parts), "}", LINE)

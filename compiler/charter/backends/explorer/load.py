@@ -207,6 +207,8 @@ def expressions(model: n.Model) -> Iterator[n.Expr]:
     """Every expression of the rules and properties, apart from initial values."""
     yield from (f.body for f in model.functions)
     yield from (p.body for p in model.properties)
+    for live in model.liveness:
+        yield from (part for part in (live.trigger, live.goal) if part is not None)
     for component in model.components:
         for operation in component.operations:
             for branch in operation.branches:

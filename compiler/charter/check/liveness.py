@@ -1,0 +1,57 @@
+"""`eventually` and `leads to`: what must happen in every run that is fair to some steps."""
+
+from __future__ import annotations
+
+from charter.check.infer_collections import whole_type
+from charter.check.scopes import Machine, Scope, suggest
+from charter.check.types import BOOL, is_unknown, show_type
+from charter.ir import nodes as ir
+from charter.ir import types as ty
+from charter.syntax import nodes as sx
+
+
+def read(
+    scope: Scope, machine: Machine, node: sx.EventuallyDecl
+) -> tuple[tuple[ir.Param, ...], ir.Expr | None, ir.Expr, tuple[ir.Fair, ...]]:
+    """Variables, trigger, goal and fairness of `node`, read in the scope of its machine."""
+    if not machine.is_system:
+        message = f"{machine.name} is a component: its environment may never call it"
+        hint = "put it into a system, whose steps can be fair"
+        scope.error("liveness/of-component", message, node.machine.span, hint=hint)
+    params: list[ir.Param] = []
+    for binder in node.binders:
+        kind = _ranging(scope, binder)
+        scope, name = scope.bind(binder.name, kind)
+        params.append(ir.Param(name, kind))
+    trigger = None if node.trigger is None else scope.check(node.trigger, BOOL)
+    goal = scope.check(node.goal, BOOL)
+    fairness = tuple(_fair(scope, machine, fair) for fair in node.fairness)
+    return tuple(params), trigger, goal, fairness
+
+
+def _ranging(scope: Scope, binder: sx.Binder) -> ty.Type:
+    """The type that a variable ranges over: one whose values can be written."""
+    kind = whole_type(scope, binder.domain)
+    if is_unknown(kind) or isinstance(kind, ty.Sort | ty.Enum | ty.Int | ty.Bool):
+        return kind
+    message = (
+        f"a variable of `leads to` ranges over a sort, an enum or numbers, not {show_type(kind)}"
+    )
+    scope.error("type/mismatch", message, binder.domain.span)
+    return kind
+
+
+def _fair(scope: Scope, machine: Machine, node: sx.Fair) -> ir.Fair:
+    """A step that is there, and parameters that it has."""
+    step = machine.operations.get(node.step.text)
+    if step is None:
+        hint = suggest(node.step.text, machine.operations)
+        message = f"{machine.name} has no step `{node.step.text}`"
+        scope.error("name/unknown", message, node.step.span, hint=hint)
+        return ir.Fair(node.step.text, ())
+    known = [param.name for param in step.params]
+    for name in node.params:
+        if name.text not in known:
+            message = f"{step.name} has no parameter `{name.text}`"
+            scope.error("name/unknown", message, name.span, hint=suggest(name.text, known))
+    return ir.Fair(step.name, tuple(name.text for name in node.params))
