@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from charter import driver, exploring
 from charter.diagnostics import Diagnostics, Refused
@@ -19,6 +19,9 @@ from charter.source import Source
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse
 from charter.syntax.show import show
+
+if TYPE_CHECKING:
+    from charter.backends.story.tell import Story
 
 __all__ = [
     "CannotCompile",
@@ -48,6 +51,7 @@ __all__ = [
     "proved",
     "read_sources",
     "stale",
+    "told",
     "walked",
 ]
 
@@ -245,7 +249,20 @@ def explored(
     often it was seen, with the shortest trace there. `fine`: complete, and nothing is violated.
     `vacuous`: witnesses that were not found. `why_plain`: why the native engine could not do it.
     Raises `Missing` or `CannotCompile`."""
-    return exploring.explored(model, _instance(model, instance), wanted, progress)
+    chosen = _instance(model, instance)
+    found = exploring.explored(model, chosen, wanted, progress)
+    if not model.liveness:
+        return found
+    from charter.telling import with_liveness
+
+    return with_liveness(model, chosen, wanted.most_states, found)
+
+
+def told(model: ir.Model, instance: str, finding: Mapping[str, Json]) -> Story:
+    """A finding of `explored`, told on the definition. Raises `Missing`."""
+    from charter import telling
+
+    return telling.told(model, _instance(model, instance), finding)
 
 
 def exported(model: ir.Model, instance: str) -> dict[str, str]:

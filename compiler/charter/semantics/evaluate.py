@@ -38,6 +38,10 @@ class Outcome:
     state: State
 
 
+CALLS = "calls of this step"
+"""Where a step remembers its calls among its locals; no name of a charter has a blank."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluator:
     """Evaluates the expressions, operations and steps of one model in one universe."""
@@ -101,6 +105,15 @@ class Evaluator:
         names: Locals = dict(zip((p.name for p in step.params), args, strict=True))
         runs = self._run(step.body, state, names)
         return tuple(distinct([Outcome(step.name, None, after) for _, after in runs]))
+
+    def ways(
+        self, step: n.Step, state: State, args: tuple[Value, ...]
+    ) -> Iterator[tuple[State, tuple[Value, ...]]]:
+        """Each way through a step: the state after, and for each call of an operation on the way
+        its part, the position of the part's index (None: there is one) and the branch taken."""
+        names: Locals = dict(zip((p.name for p in step.params), args, strict=True))
+        for local, after in self._run(step.body, state, names):
+            yield after, _items(local.get(CALLS, ()))
 
     def _run(
         self, body: tuple[n.Statement, ...], state: State, names: Locals
@@ -168,8 +181,9 @@ class Evaluator:
             for name, value in outcome.state.items():
                 whole = f"{part.name}.{name}"
                 after[whole] = value if position is None else _put(work[whole], position, value)
-            local = {**names, call.result: outcome.reply} if call.result else names
-            yield local, after
+            taken: Value = (part.name, position, outcome.branch)
+            local = {**names, CALLS: (*_items(names.get(CALLS, ())), taken)}
+            yield {**local, call.result: outcome.reply} if call.result else local, after
 
     def _part(self, name: str) -> tuple[n.Part, n.Component]:
         part = next(p for s in self.model.systems for p in s.parts if p.name == name)

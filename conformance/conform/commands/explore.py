@@ -8,18 +8,19 @@ from pathlib import Path
 from charter import api
 from charter.formats.canonical import Json
 from conform.commands.charters import loaded
+from conform.commands.story import is_wrong, show_story
 from conform.errors import ConformError
 from conform.progress import searching
-from conform.relabel import key
 from conform.terminal import columns, number, out, out_json, say
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
   conform explore spec/kafka --instance tiny_elr --mutant forgets_gate
-  conform explore spec/examples --instance standard --no-symmetry --json
+  conform explore spec/examples/primary_backup.charter --instance standard --no-symmetry --json
 
-Exit code 0: searched to the end, nothing violated; 1: a property fails, or the charter asks for a
-value that does not exist; 3: the search gave up; 4: a witness was not found.
+Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
+charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
+4: a witness was not found.
 """
 
 
@@ -55,6 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConformError(str(error)) from None
     if found.get("why_plain"):
         say(f"the plain engine was used, which is slow: {found['why_plain']}")
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    for finding in findings:
+        assert isinstance(finding, dict)
+        if is_wrong(finding):
+            finding["steps"] = list(api.told(model, str(found["instance"]), finding).steps_json())
     if arguments.json:
         out_json(found)
     else:
@@ -74,13 +81,14 @@ def _show(found: dict[str, Json]) -> None:
     assert isinstance(findings, list)
     for finding in findings:
         assert isinstance(finding, dict)
-        kind, seen = finding["kind"], finding["seen"]
-        if kind == "witness" and not seen:
+        if finding["kind"] == "witness" and not finding["seen"]:
             out(f"witness {finding['name']} was not found")
-        elif seen and kind not in ("witness", "branch"):
-            _show_trace(finding)
+        elif finding.get("answer") == "unknown":
+            out(f"eventually {finding['name']}: unknown, {finding['detail']}")
+        elif is_wrong(finding):
+            show_story(finding)
     if not found["complete"]:
-        out("the search gave up before its end (--most)")
+        out("the search did not come to its end")
     elif found["fine"]:
         out("nothing is violated")
 
@@ -88,13 +96,3 @@ def _show(found: dict[str, Json]) -> None:
 def _number(value: Json) -> str:
     assert isinstance(value, int)
     return number(value)
-
-
-def _show_trace(finding: dict[str, Json]) -> None:
-    trace = finding["trace"]
-    assert isinstance(trace, list)
-    detail = f": {finding['detail']}" if finding["detail"] else ""
-    out(f"{finding['kind']} {finding['name']} fails{detail}; the shortest way there:")
-    for count, step in enumerate(trace, 1):
-        assert isinstance(step, dict)
-        out(f"  {count}  {step['operation']} {key(step['args']).decode()}   {step['branch']}")

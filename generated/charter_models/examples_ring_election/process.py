@@ -33,7 +33,7 @@ from charter_models.prelude import (
 PROTOCOL = "examples.ring_election"
 VARIANT = ""
 COMPONENT = "process"
-SPEC_DIGEST = "23e1264a33b5e9727ac7"
+SPEC_DIGEST = "3eae4e7ae48bedff9470"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ from charter_models.prelude import (
 PROTOCOL = "examples.two_phase_commit"
 VARIANT = ""
 COMPONENT = "participant"
-SPEC_DIGEST = "4b31d5b8820350481dae"
+SPEC_DIGEST = "a0924d7f4b0ee2246f1d"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

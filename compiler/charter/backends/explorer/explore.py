@@ -257,7 +257,7 @@ def _run(search: _Search, most_states: int, on_progress: Progress | None) -> boo
     graph.add(graph.flat.initial(), 0, None)
     search.check_state(0)
     search.levels.append(1)
-    expander = _Expander(graph.flat)
+    expander = Expander(graph.flat)
     number, last = 0, 1
     while number < len(graph.states):
         if number == last:
@@ -275,7 +275,7 @@ def _run(search: _Search, most_states: int, on_progress: Progress | None) -> boo
 OUTSIDE = -1
 
 
-def _expand(search: _Search, number: int, expander: _Expander) -> None:
+def _expand(search: _Search, number: int, expander: Expander) -> None:
     graph = search.graph
     state, enabled = graph.states[number], False
     targets: dict[FlatState, int] = {}
@@ -314,7 +314,7 @@ def _reach(search: _Search, source: int, after: FlatState, action: Action) -> in
 
 
 @dataclass(slots=True)
-class _Expander:
+class Expander:
     """All that can be done in a state, with equal cases told apart from new ones."""
 
     flat: FlatMachine
@@ -372,7 +372,7 @@ def distinct(outcomes: list[FlatOutcome]) -> list[FlatOutcome]:
 def transitions(exploration: Exploration) -> Iterator[Transition]:
     """One transition for each class, state by state; computed again, not kept."""
     graph = exploration.graph
-    expander = _Expander(graph.flat)
+    expander = Expander(graph.flat)
     for number, state in enumerate(graph.states):
         for operation, args, outcomes in expander.offered(state):
             if isinstance(outcomes, str):

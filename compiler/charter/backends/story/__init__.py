@@ -1,0 +1,1 @@
+"""Traces for people: told step by step, drawn, and as ITF."""

@@ -1,0 +1,111 @@
+"""What a search found, told on the definition: who did what, which rules, what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from charter.formats.canonical import Json
+from charter.ir import nodes as n
+from charter.ir.walk import nodes
+from charter.semantics.evaluate import Scope, State
+from charter.semantics.machine import Machine
+from charter.semantics.retell import Act, Told, retell, run_of
+from charter.semantics.values import from_json
+
+Same = Callable[[State, State], bool]
+"""Whether two states are the same for a lasso: equal up to renaming of counters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an engine says: the kind (`always`, `stepwise`, `witness`, `eventually`, `deadlock`,
+    `undefined`) and name of a finding, its steps, and from which of them on they repeat for ever
+    (their number: nothing happens any more; None: no lasso)."""
+
+    kind: str
+    name: str
+    acts: tuple[Act, ...]
+    loop: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A finding with all that happens in it."""
+
+    found: Found
+    machine: Machine
+    initial: State
+    steps: tuple[Told, ...]
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """Every state, the initial one first."""
+        return (self.initial, *(step.state for step in self.steps))
+
+    @property
+    def title(self) -> str:
+        """What the story shows."""
+        return f"{self.found.kind} {self.found.name} of {self.machine.instance.machine}"
+
+    def steps_json(self) -> list[Json]:
+        """The steps with names, arguments, rules and changes."""
+        pairs = zip(self.found.acts, self.steps, strict=False)
+        return [
+            {
+                "operation": operation,
+                "args": self.machine.args_json(operation, args),
+                "rules": list(step.rules),
+                "changes": [
+                    {"path": c.path, "before": c.before, "after": c.after} for c in step.changes
+                ],
+            }
+            for (operation, args), step in pairs
+        ]
+
+
+def found_in(machine: Machine, finding: Mapping[str, Json]) -> Found:
+    """A finding of an exploration, read back. Raises ValueError if it is of another machine."""
+    acts: list[Act] = []
+    steps, loop = finding["trace"], finding.get("loop")
+    for step in steps if isinstance(steps, list) else ():
+        assert isinstance(step, dict) and isinstance(step["args"], dict)
+        operation, args = str(step["operation"]), step["args"]
+        if operation not in machine.operations:
+            raise ValueError(f"{machine.instance.machine} has no {operation}")
+        params = machine.operations[operation].params
+        values = (from_json(p.type, args[p.name], machine.universe) for p in params)
+        acts.append((operation, tuple(values)))
+    turn = loop if isinstance(loop, int) else None
+    return Found(str(finding["kind"]), str(finding["name"]), tuple(acts), turn)
+
+
+def tell(machine: Machine, found: Found, same: Same) -> Story:
+    """The story of a finding. Raises NotARun where the definition does not allow it."""
+    acts = found.acts[:-1] if found.kind == "undefined" else found.acts
+    mark = 0 if found.loop is None else found.loop
+    states = run_of(machine, acts, lambda run: _shows(machine, found, run, same), mark)
+    return Story(found, machine, states[0], retell(machine, acts, states))
+
+
+def _shows(machine: Machine, found: Found, run: Sequence[State], same: Same) -> bool:
+    """Whether a run shows what was found."""
+    if found.kind == "eventually":
+        return found.loop is None or same(run[found.loop], run[-1])
+    prop = next((p for p in machine.model.properties if p.name == found.name), None)
+    if prop is None or found.kind in ("undefined", "deadlock"):
+        return True
+    scope = Scope(run[-1])
+    if len(run) > 1 and (prop.kind == "stepwise" or _about_steps(prop)):
+        operation, args = found.acts[-1]
+        ways = machine.outcomes(run[-2], operation, args)
+        took = next((o.branch for o in ways if o.state == run[-1]), "")
+        scope = Scope(run[-2], run[-1], took)
+    return machine.holds(prop, scope) is (prop.kind == "witness")
+
+
+def _about_steps(prop: n.Property) -> bool:
+    return any(
+        isinstance(part, n.Took) or (isinstance(part, n.StateRef) and part.primed)
+        for part in nodes(prop.body)
+    )

@@ -1,0 +1,188 @@
+"""A trace told again on the definition: the state after each step, what changed, which rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from charter.ir import nodes as n
+from charter.ir import types as t
+from charter.ir.nodes import Value
+from charter.semantics.evaluate import State
+from charter.semantics.machine import Machine
+from charter.semantics.values import Universe
+
+Act = tuple[str, tuple[Value, ...]]
+"""An operation (a step, for a system) and its arguments."""
+
+Wanted = Callable[[Sequence[State]], bool]
+"""Whether a run is the one that is told; it is asked about whole runs."""
+
+
+class NotARun(Exception):
+    """The definition does not allow a trace that an engine found: a mistake of that engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A place of the state and its values, as a charter writes them. `variable` is the state
+    variable, `keys` are the map keys on the way to it (as values)."""
+
+    path: str
+    before: str
+    after: str
+    variable: str
+    keys: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One step: what was called with which arguments (as text, by name), the rules that were
+    taken (`part[x].operation/branch`), and what changed."""
+
+    operation: str
+    args: tuple[tuple[str, str], ...]
+    rules: tuple[str, ...]
+    changes: tuple[Change, ...]
+    state: State
+
+
+def run_of(
+    machine: Machine, acts: Sequence[Act], wanted: Wanted, mark: int = 0
+) -> tuple[State, ...]:
+    """The states of a run that does `acts` and is wanted, the initial one first. What is wanted
+    looks at the last two states, and at the one after `mark` steps.
+
+    Raises NotARun if there is none."""
+    runs: list[tuple[State, ...]] = [(machine.initial(),)]
+    for operation, args in acts:
+        alike = {(_key(machine, run[-1]), _key(machine, run[min(mark, len(run) - 1)])): run
+                 for run in reversed(runs)}  # fmt: skip
+        runs = [
+            (*run, outcome.state)
+            for run in reversed(alike.values())
+            for outcome in machine.outcomes(run[-1], operation, args)
+        ]
+    for run in runs:
+        if wanted(run):
+            return run
+    raise NotARun(f"the definition does not allow {' '.join(act[0] for act in acts)}")
+
+
+def _key(machine: Machine, state: State) -> tuple[Value, ...]:
+    return tuple(state[v.name] for v in machine.variables)
+
+
+def retell(machine: Machine, acts: Sequence[Act], states: Sequence[State]) -> tuple[Told, ...]:
+    """The steps of a run whose states are known."""
+    told: list[Told] = []
+    for (operation, args), before, after in zip(acts, states[:-1], states[1:], strict=True):
+        params = machine.operations[operation].params
+        shown = tuple(
+            (p.name, show_value(p.type, value, machine.universe))
+            for p, value in zip(params, args, strict=True)
+        )
+        rules = rules_of(machine, (operation, args), before, after)
+        told.append(Told(operation, shown, rules, changes(machine, before, after), after))
+    return tuple(told)
+
+
+def rules_of(machine: Machine, act: Act, before: State, after: State) -> tuple[str, ...]:
+    """The branches that a step went through on its way from one state to the other."""
+    operation, args = act
+    chosen = machine.operations[operation]
+    if isinstance(chosen, n.Operation):
+        outcomes = machine.outcomes(before, operation, args)
+        return tuple(dict.fromkeys(o.branch for o in outcomes if o.state == after))[:1]
+    for reached, calls in machine.evaluator.ways(chosen, before, args):
+        if reached == after:
+            return tuple(_rule(machine, call) for call in calls)
+    return ()
+
+
+def _rule(machine: Machine, call: Value) -> str:
+    assert isinstance(call, tuple)
+    part, position, branch = call
+    if position is None:
+        return f"{part}.{branch}"
+    parts = (p for s in machine.model.systems for p in s.parts if p.name == part)
+    index = next(parts).index
+    assert index is not None and isinstance(position, int)
+    key = machine.universe.domain(index)[position]
+    return f"{part}[{show_value(index, key, machine.universe)}].{branch}"
+
+
+def changes(machine: Machine, before: State, after: State) -> tuple[Change, ...]:
+    """Where two states differ, down to entries of maps and fields of records."""
+    found: list[Change] = []
+    for variable in machine.variables:
+        name = variable.name
+        part, dot, inner = name.partition(".")
+        is_many = dot and isinstance(variable.type, t.Map) and _is_many(machine, part)
+        ends = (part, f".{inner}") if is_many else (name, "")
+        found += _differing(
+            (variable.type, machine.universe), (before[name], after[name]), ends, (name, ())
+        )
+    return tuple(found)
+
+
+def _is_many(machine: Machine, part: str) -> bool:
+    systems = (s for s in machine.model.systems if s.name == machine.instance.machine)
+    return any(p.name == part and p.index is not None for s in systems for p in s.parts)
+
+
+def _differing(
+    what: tuple[t.Type, Universe],
+    values: tuple[Value, Value],
+    ends: tuple[str, str],
+    place: tuple[str, tuple[Value, ...]],
+) -> Iterator[Change]:
+    """`ends` are the path so far and what is said behind the first key."""
+    (kind, universe), (old, new), (path, behind), (variable, keys) = what, values, ends, place
+    if old == new:
+        return
+    match kind:
+        case t.Map(key=key, value=inner) if isinstance(old, tuple) and isinstance(new, tuple):
+            for at, one, other in zip(universe.domain(key), old, new, strict=True):
+                further = f"{path}[{show_value(key, at, universe)}]{behind}"
+                about = (variable, (*keys, at))
+                yield from _differing((inner, universe), (one, other), (further, ""), about)
+        case t.Record(fields=fields) if isinstance(old, tuple) and isinstance(new, tuple):
+            for (name, inner), one, other in zip(fields, old, new, strict=True):
+                further = f"{path}{behind}.{name}"
+                yield from _differing((inner, universe), (one, other), (further, ""), place)
+        case _:
+            one, other = (show_value(kind, value, universe) for value in (old, new))
+            yield Change(f"{path}{behind}", one, other, variable, keys)
+
+
+def show_value(kind: t.Type, value: Value, universe: Universe) -> str:
+    """A value as a charter writes it; of an option only what is in it."""
+    match kind, value:
+        case t.Bool(), bool():
+            return "true" if value else "false"
+        case t.Sort(name=name), int():
+            return universe.sorts[name][value]
+        case t.Option(inner=inner), _:
+            return "none" if value is None else show_value(inner, value, universe)
+        case t.Record(name=name, fields=fields), tuple():
+            pairs = zip(fields, value, strict=True)
+            inside = [f"{f}: {show_value(part, v, universe)}" for (f, part), v in pairs]
+            return f"{name} {{ {', '.join(inside)} }}"
+        case t.Union() as union, (str() as tag, *rest):
+            named = zip(union.params(tag), rest, strict=True)
+            args = ", ".join(show_value(part, v, universe) for (_, part), v in named)
+            return f"{tag}({args})" if args else tag
+        case t.Set(inner=inner), frozenset():
+            return "{" + ", ".join(sorted(show_value(inner, v, universe) for v in value)) + "}"
+        case t.Map(key=key, value=inner), tuple():
+            pairs_of = zip(universe.domain(key), value, strict=True)
+            each = [
+                f"{show_value(key, k, universe)}: {show_value(inner, v, universe)}"
+                for k, v in pairs_of
+            ]
+            return f"[{', '.join(each)}]"
+        case (t.Seq() | t.Ranking()) as listed, tuple():
+            return f"<{', '.join(show_value(listed.inner, v, universe) for v in value)}>"
+        case _:
+            return str(value)

@@ -1,0 +1,62 @@
+"""A trace as a numbered story: who did what, by which rules, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from charter.formats.canonical import Json
+from conform.relabel import key
+from conform.terminal import out
+
+
+def is_wrong(finding: Mapping[str, Json]) -> bool:
+    """Whether a finding is something that must not be."""
+    return bool(finding["seen"]) and finding["kind"] not in ("witness", "branch")
+
+
+def show_story(finding: Mapping[str, Json]) -> None:
+    """A finding with its steps."""
+    steps, loop = finding["steps"], finding.get("loop")
+    assert isinstance(steps, list)
+    out(_headline(finding))
+    for count, step in enumerate(steps, 1):
+        assert isinstance(step, dict)
+        if loop == count - 1:
+            out("  and from here on, again and again:")
+        show_step(count, step)
+    if finding["detail"]:
+        out(f"  {finding['detail']}")
+    if isinstance(loop, int) and loop == len(steps):
+        out("  and nothing happens any more")
+
+
+def _headline(finding: Mapping[str, Json]) -> str:
+    kind, name, binding = finding["kind"], finding["name"], finding.get("binding")
+    if kind == "deadlock":
+        return "deadlock: no step can happen any more; the shortest way there:"
+    if kind == "undefined":
+        return f"{name} asks for a value that does not exist; the shortest way there:"
+    if kind == "eventually":
+        pairs = binding.items() if isinstance(binding, dict) else ()
+        given = ", ".join(f"{n} = {_shown(v)}" for n, v in pairs)
+        return (
+            f"eventually {name} fails{f' for {given}' if given else ''}; this can go on for ever:"
+        )
+    return f"{kind} {name} fails; the shortest way there:"
+
+
+def _shown(value: Json) -> str:
+    return value if isinstance(value, str) else key(value).decode()
+
+
+def show_step(count: int, step: Mapping[str, Json]) -> None:
+    """One step: what was called, the rules below it, what changed."""
+    args, rules, changes = step["args"], step["rules"], step["changes"]
+    assert isinstance(args, dict) and isinstance(rules, list) and isinstance(changes, list)
+    called = ", ".join(f"{name}: {_shown(value)}" for name, value in args.items())
+    out(f"  {count:>2}  {step['operation']}({called})")
+    for rule in rules:
+        out(f"        by {rule}")
+    for change in changes:
+        assert isinstance(change, dict)
+        out(f"        {change['path']}: {change['before']} -> {change['after']}")
