@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +29,7 @@ __all__ = [
     "Opened",
     "Refused",
     "Selection",
+    "Simulation",
     "Source",
     "SuiteRequest",
     "Unreadable",
@@ -50,9 +50,9 @@ __all__ = [
     "overlay_entries",
     "proved",
     "read_sources",
+    "simulated",
     "stale",
     "told",
-    "walked",
 ]
 
 
@@ -306,36 +306,28 @@ def proved(model: ir.Model, instance: str) -> dict[str, Json]:
     return {"instance": chosen.name, "proved": list(found.proved), "open": reasons}
 
 
-def walked(model: ir.Model, instance: str, steps: int, seed: int) -> dict[str, Json]:
-    """A random run of at most `steps` steps; equal seeds give equal runs. Raises `Missing`."""
-    from charter.backends.explorer.load import load as flat_machine
-    from charter.semantics.machine import Machine
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """How to walk through an instance: `walks` of at most `steps` steps, from `seed` on, `guided`
+    to what is new, in `workers` processes. The result does not depend on their number."""
+
+    steps: int
+    walks: int
+    seed: int
+    guided: bool = True
+    workers: int = 1
+
+
+def simulated(
+    model: ir.Model, instance: str, wanted: Simulation, progress: Callable[[int, int], None]
+) -> dict[str, Json]:
+    """Random walks; `findings` as those of `explored`, each with the `seed` of its batch.
+
+    `branches`: how often each was taken; `unseen`: branches and witnesses that no walk met;
+    `states`: how many a batch saw at most; `walk`: the trace of the only walk. Raises `Missing`."""
+    from charter.backends.explorer.simulate import Plan
+    from charter.backends.explorer.swarm import swarm
 
     chosen = _instance(model, instance)
-    machine, flat = Machine.of(model, chosen), flat_machine(model, chosen)
-    picked, state = random.Random(seed), machine.initial()
-    run: list[Json] = []
-    for _ in range(steps):
-        arguments = flat.arguments(flat.flatten(state))
-        offered = [
-            (name, args, outcome)
-            for name, operation in machine.operations.items()
-            for args in _some(picked, arguments.of(operation.params))
-            for outcome in machine.outcomes(state, name, args)
-            if not machine.outside(outcome.state)
-        ]
-        if not offered:
-            break
-        name, args, outcome = picked.choice(offered)
-        state = outcome.state
-        run.append(
-            {"operation": name, "args": machine.args_json(name, args), "branch": outcome.branch,
-             "state": machine.observe(state) if machine.component else None}
-        )  # fmt: skip
-    return {"instance": chosen.name, "seed": seed, "steps": run}
-
-
-def _some(
-    picked: random.Random, lists: Sequence[tuple[ir.Value, ...]]
-) -> Sequence[tuple[ir.Value, ...]]:
-    return picked.sample(lists, min(len(lists), 8))
+    plan = Plan(wanted.steps, wanted.walks, wanted.seed, wanted.guided)
+    return swarm((model, chosen), plan, wanted.workers, progress)

@@ -75,7 +75,7 @@ def test_explore_finds_what_is_violated_and_the_way_there(conform, toy):
     code, out, _ = conform("explore", toy)
     assert code == 1
     assert "always never_full fails; the shortest way there:" in out
-    assert '  1  put {"node":"n1"}   put/kept' in out
+    assert "   1  put(node: n1)\n        by put/kept\n" in out
 
 
 def test_explore_is_vacuous_when_a_witness_is_not_found(conform, toy):
@@ -102,7 +102,33 @@ def test_prove_tells_proved_from_open(conform, toy):
 def test_simulate_walks_alike_for_equal_seeds(conform, toy):
     walks = [conform("simulate", toy, "--steps", 3, "--seed", seed)[1] for seed in (5, 5)]
     assert walks[0] == walks[1]
-    assert walks[0].startswith("1  put ")
+    assert walks[0].startswith("   1  put(")
+
+
+def test_simulate_finds_what_is_violated_and_the_seed_that_finds_it_again(conform, toy):
+    code, out, _ = conform("simulate", toy, "--walks", 60, "--workers", 2)
+    assert code == 1
+    assert "always never_full fails; a shortened way there:\n   1  put(node: n" in out
+    assert "found again by: --seed 0 --walks 50 --steps 10" in out
+    assert "never seen: witness two_held" in out
+
+
+def test_simulate_says_the_same_in_any_number_of_processes(conform, toy):
+    told = [
+        conform("simulate", toy, "--walks", 120, "--workers", workers, "--json")[1]
+        for workers in (1, 2)
+    ]
+    assert told[0] == told[1]
+    found = json.loads(told[0])
+    assert found["walks"] == 120 and found["steps"] == 1200
+    assert [one["name"] for one in found["findings"]] == ["never_full"]
+
+
+def test_simulate_is_0_when_nothing_is_violated(conform, toy):
+    toy.write_text(TOY.replace('always never_full of box cites S "1": held == {}', ""))
+    code, out, _ = conform("simulate", toy, "--walks", 20, "--unguided")
+    assert code == 0
+    assert out.endswith("nothing is violated on these walks\n")
 
 
 @pytest.mark.parametrize("command", ["explore", "prove", "simulate"])

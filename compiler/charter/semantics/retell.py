@@ -151,6 +151,8 @@ def _differing(
             for (name, inner), one, other in zip(fields, old, new, strict=True):
                 further = f"{path}{behind}.{name}"
                 yield from _differing((inner, universe), (one, other), (further, ""), place)
+        case t.Option(inner=t.Record() as inner) if old is not None and new is not None:
+            yield from _differing((inner, universe), (old, new), (f"{path}{behind}", ""), place)
         case _:
             one, other = (show_value(kind, value, universe) for value in (old, new))
             yield Change(f"{path}{behind}", one, other, variable, keys)

@@ -32,17 +32,18 @@ def show_story(finding: Mapping[str, Json]) -> None:
 
 def _headline(finding: Mapping[str, Json]) -> str:
     kind, name, binding = finding["kind"], finding["name"], finding.get("binding")
+    way = "a shortened way there:" if "seed" in finding else "the shortest way there:"
     if kind == "deadlock":
-        return "deadlock: no step can happen any more; the shortest way there:"
+        return f"deadlock: no step can happen any more; {way}"
     if kind == "undefined":
-        return f"{name} asks for a value that does not exist; the shortest way there:"
+        return f"{name} asks for a value that does not exist; {way}"
     if kind == "eventually":
         pairs = binding.items() if isinstance(binding, dict) else ()
         given = ", ".join(f"{n} = {_shown(v)}" for n, v in pairs)
         return (
             f"eventually {name} fails{f' for {given}' if given else ''}; this can go on for ever:"
         )
-    return f"{kind} {name} fails; the shortest way there:"
+    return f"{kind} {name} fails; {way}"
 
 
 def _shown(value: Json) -> str:
