@@ -92,7 +92,7 @@ class _Walker:
         kept = [name for name in names if self.chance.random() < share] or names
         state, trace = self.flat.initial(), Trace()
         if self.plan.guided and self.pool and self.chance.random() < 0.5:
-            state, trace = self.chance.choice(self.pool)
+            state, trace = self.rare()
         for _ in range(self.plan.steps):
             while (chosen := self.step(state, trace, kept)) is None and len(kept) < len(names):
                 kept = [*kept, self.chance.choice([name for name in names if name not in kept])]
@@ -105,6 +105,11 @@ class _Walker:
             self.batch.branches[action.branch] += 1
             self.look((state, trace), before)
         self.batch.last = trace
+
+    def rare(self) -> Start:
+        """Of a few states of the pool the one whose last branch was taken least often."""
+        few = self.chance.sample(self.pool, min(3, len(self.pool)))
+        return min(few, key=lambda start: self.batch.branches[start[1][-1].branch])
 
     def step(
         self, state: FlatState, trace: Trace, names: Sequence[str]
