@@ -47,6 +47,7 @@ __all__ = [
     "load_text",
     "make_suite",
     "opened",
+    "outdated",
     "overlay_entries",
     "proved",
     "read_sources",
@@ -217,6 +218,14 @@ def generate(root: Path) -> tuple[str, ...]:
     from charter import generate as generator
 
     return generator.write(root)
+
+
+def outdated(root: Path) -> str:
+    """The counts of a full suite in generated/ that are not of the charter that stands: a sentence
+    with the command that counts anew; "" if there are none."""
+    from charter import generate as generator
+
+    return generator.outdated(root)
 
 
 def stale(root: Path) -> str:

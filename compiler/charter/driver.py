@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from charter.check.checker import check_bent, check_everything, check_overlay, check_protocol
 from charter.check.elaborate import overlay_entry
-from charter.check.flatten import apply_overlay, apply_selection
+from charter.check.flatten import apply_overlay, apply_selection, only_overlay
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
 from charter.ir.valid import validate
@@ -102,6 +102,28 @@ def overlays_of(files: sx.Protocol) -> tuple[sx.OverlayDecl, ...]:
     """The overlays that files declare."""
     found = (item for file in files for item in file.declarations)
     return tuple(item for item in found if isinstance(item, sx.OverlayDecl))
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayHead:
+    """What an overlay says about itself: its name, what it is of, and its entries."""
+
+    name: str
+    protocol: str
+    component: str
+    entries: tuple[ir.OverlayEntry, ...]
+
+
+def overlay_head(source: Source) -> OverlayHead:
+    """What the one overlay of a file says about itself. Raises `Refused` on syntax errors, and
+    where the file declares no overlay or several."""
+    (file,) = parse_or_refuse((source,))
+    diagnostics = Diagnostics()
+    node = only_overlay(file, diagnostics)
+    diagnostics.refuse_if_any()
+    assert node is not None
+    entries = tuple(overlay_entry(entry) for entry in node.entries)
+    return OverlayHead(node.name.text, file.protocol.text, node.component.text, entries)
 
 
 def overlay_entries(sources: Sequence[Source]) -> tuple[ir.OverlayEntry, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pyarrow import dataset
 
 from charter import generate
+from charter.formats.suite import read_manifest
 
 ROOT = Path(__file__).parents[2]
 SUITE = ROOT / "generated" / "suites" / "kafka_replication" / "controller"
@@ -25,10 +26,16 @@ def edited(root: Path) -> None:
     shutil.copytree(ROOT / "generated", root / "generated")
 
 
-def write_base_models(root: Path) -> None:
+def write_models(root: Path) -> None:
+    """The models of the edited charter, and of the mutants that the suite takes along."""
+    mutants = read_manifest(SUITE).models.mutants
     for protocol in generate.protocols(root):
-        for path, text in generate.base_models(protocol).items():
-            (root / "generated" / path).write_text(text)
+        opened = generate.open_protocol(protocol)
+        files = dict(generate.base_models(opened))
+        for mutant in mutants if protocol.name == "kafka.replication" else ():
+            made = generate.mutant_models(opened, mutant)
+            files |= {f"{generate.PACKAGE}/{path}": text for path, text in made.items()}
+        generate.write_siblings(files, root / "generated")
 
 
 def run_reference(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
@@ -49,7 +56,7 @@ def test_an_edited_rule_diverges_from_the_suite_of_before(tmp_path: Path) -> Non
     edited(tmp_path)
     before = run_reference(tmp_path, tmp_path / "before")
     assert before.returncode == 0, before.stderr
-    write_base_models(tmp_path)
+    write_models(tmp_path)
     after = run_reference(tmp_path, tmp_path / "after")
     assert after.returncode == 1, after.stderr
     rows = dataset.dataset(tmp_path / "after" / "deviations", partitioning="hive").to_table()
@@ -60,7 +67,7 @@ def test_generated_is_stale_once_a_rule_is_edited(tmp_path: Path) -> None:
     edited(tmp_path)
     model = "charter_models/kafka_replication/controller.py"
     (protocol,) = (p for p in generate.protocols(tmp_path) if p.name == "kafka.replication")
-    text = generate.base_models(protocol)[model]
+    text = generate.base_models(generate.open_protocol(protocol))[model]
     committed = (ROOT / "generated" / model).read_text()
     assert text != committed
     assert "- isr - suspect" in committed

@@ -31,7 +31,7 @@ TOP: Final = {
     *(".gitignore", ".gitattributes"),
 }
 BLOB_BYTES: Final = 400_000
-# Most of it are sibling models: of each overlay entry, and of the mutants that are canaries.
+# Most of it are the small suites.
 GENERATED_BYTES: Final[int] = RATCHET["bytes"]["generated"]
 # Started by name, or there for others: authors of adapters, and whoever judges in one process.
 ENTRY_POINTS: Final = {

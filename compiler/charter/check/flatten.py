@@ -51,6 +51,20 @@ def apply_overlay(
     return files
 
 
+def only_overlay(file: sx.File, diagnostics: Diagnostics) -> sx.OverlayDecl | None:
+    """The overlay of a file that stands beside an adapter."""
+    declared = [item for item in file.declarations if isinstance(item, sx.OverlayDecl)]
+    if len(declared) == 1:
+        return declared[0]
+    diagnostics.error(
+        "variant/unknown",
+        f"the file of an adapter's overlay declares {len(declared) or 'no'} overlays",
+        file.protocol.span,
+        hint="declare one: `overlay NAME of COMPONENT { ... }`",
+    )
+    return None
+
+
 def apply_edits(
     files: sx.Protocol, edits: Sequence[sx.Edit], diagnostics: Diagnostics
 ) -> sx.Protocol:

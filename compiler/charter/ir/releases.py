@@ -9,9 +9,24 @@ from charter.ir.nodes import OverlayEntry
 Release = tuple[int, ...]
 
 
-def groups(entries: Sequence[OverlayEntry]) -> dict[str, tuple[str, ...]]:
-    """The entries that apply from a release on until the next group begins, by that release; the
-    first group begins at "0"."""
+def groups(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The entries that apply to a release and to those that follow, up to the next group: by the
+    first of these releases, in their order.
+
+    A target that lists no releases is one that may have any: its groups begin at "0" and wherever
+    an entry begins to apply, or no longer does.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    before: tuple[str, ...] | None = None
+    for release in sorted(releases, key=numbers) or _bounds(entries):
+        names = tuple(entry.name for entry in entries if applies(entry, numbers(release)))
+        if names != before:
+            found[release] = before = names
+    return found
+
+
+def _bounds(entries: Sequence[OverlayEntry]) -> list[str]:
+    """The releases from which on other entries apply than before, as far as the entries say."""
     bounds: set[Release] = {(0,)}
     for entry in entries:
         if entry.first_release:
@@ -19,10 +34,7 @@ def groups(entries: Sequence[OverlayEntry]) -> dict[str, tuple[str, ...]]:
         if entry.last_release:
             *head, tail = numbers(entry.last_release)
             bounds.add((*head, tail + 1))
-    return {
-        ".".join(map(str, bound)): tuple(e.name for e in entries if applies(e, bound))
-        for bound in sorted(bounds)
-    }
+    return [".".join(map(str, bound)) for bound in sorted(bounds)]
 
 
 def module(release: str) -> str:
@@ -37,5 +49,6 @@ def applies(entry: OverlayEntry, release: Release) -> bool:
 
 
 def numbers(release: str) -> Release:
-    """`4.3.1` as numbers; () for an open end."""
-    return tuple(int(part) for part in release.split(".")) if release else ()
+    """`4.3.1` as numbers, what is none as 0; () for an open end."""
+    parts = release.split(".") if release else ()
+    return tuple(int(part) if part.isdigit() else 0 for part in parts)

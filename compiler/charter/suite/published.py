@@ -4,7 +4,6 @@ for reports. Of the full one only its digest and its counts."""
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,10 +47,10 @@ def published(about: Subject) -> Published:
     files = {
         f"{folder}/{LINES}": "".join(f"{record.line()}\n" for record in records),
         f"{folder}/{MANIFEST}": manifest_text(manifest),
-        f"{folder}/ledger.json": pretty(small.ledger.json()),
+        f"{folder}/ledger.json": in_rows(small.ledger.json()),
         f"{folder}/ledger.md": small.ledger.markdown(title),
         f"{folder}/kills.json": pretty(kills_json(small)),
-        sections_place(about): pretty(sections(about, small)),
+        sections_place(about): in_rows(sections(about, small)),
     }
     return Published(files, tuple(about.canaries))
 
@@ -97,17 +96,24 @@ def keep_full(root: Path, about: Subject, manifest: Manifest) -> Path | None:
     return folder / FULL
 
 
+def in_rows(value: Mapping[str, Json]) -> str:
+    """JSON in which each item of a list has one line, so that a long table stays small and its
+    differences readable."""
+    members = ",\n".join(f"{_text(name)}: {_rows(value[name])}" for name in sorted(value))
+    return f"{{\n{members}\n}}\n"
+
+
+def _rows(value: Json) -> str:
+    if not isinstance(value, list) or not value:
+        return _text(value)
+    items = ",\n".join(map(_text, value))
+    return f"[\n{items}\n]"
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
 def pretty(value: Json) -> str:
     """JSON for people and for diffs."""
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def judged_variants(root: Path, protocol: str) -> tuple[str, ...]:
-    """The variants that targets of a protocol are judged against, the plain one ("") first; none
-    if no target implements it."""
-    found: set[str] = set()
-    for path in sorted((root / "conformance" / "adapters").glob("*/adapter.toml")):
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-        if content.get("protocol") == protocol:
-            found |= {"", *content.get("variants", {}).values()}
-    return tuple(sorted(found))

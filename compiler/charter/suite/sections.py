@@ -17,7 +17,7 @@ from charter.suite.subject import Overlay, Subject
 FORMAT = 1
 
 
-def sections(about: Subject, small: Smoke) -> Json:
+def sections(about: Subject, small: Smoke) -> dict[str, Json]:
     """The content of sections.json of a component."""
     model, component = about.model, about.component
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from charter.formats.suite import Manifest, Models
 from charter.ir import nodes as n
 from charter.ir import releases
 from charter.source import Source
+from charter.suite.adapters import adapters_in
 from charter.suite.found import NOTHING, Found
 
 PACKAGE = "charter_models"
@@ -20,19 +20,19 @@ PACKAGE = "charter_models"
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """An overlay of the component: its name, its file, and the target that it is of."""
+    """An overlay: its name, the component and the target that it is of, its file, and the releases
+    of the target that are judged with it."""
 
     name: str
+    component: str
     target: str
     source: Source
     entries: tuple[n.OverlayEntry, ...]
+    releases: tuple[str, ...] = ()
 
-    def choices(self) -> dict[str, tuple[str, ...]]:
-        """Modules with the entries that they have applied: each alone, and for each release from
-        which on others apply, all that do."""
-        alone = {entry.name: (entry.name,) for entry in self.entries}
-        groups = releases.groups(self.entries)
-        return alone | {releases.module(release): names for release, names in groups.items()}
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """For each release from which on others apply, all entries that do."""
+        return releases.groups(self.entries, self.releases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Subject:
         for overlay in () if variant else self.overlays:
             inside = f"overlays/{overlay.target}"
             names = {e.name: e.name for e in overlay.entries}
-            for release in releases.groups(overlay.entries):
+            for release in overlay.groups():
                 names[f"@{release}"] = releases.module(release)
             overlays[overlay.name] = {
                 entry: module_name(protocol, component, inside, module)
@@ -137,16 +137,25 @@ def _relative(name: str, root: Path) -> str:
     return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else name
 
 
-def overlays_in(root: Path, protocol: str, component: str) -> tuple[Overlay, ...]:
-    """The overlays of a component that lie beside the adapters. Raises `Refused`."""
+def overlays_in(root: Path, protocol: str, component: str = "") -> tuple[Overlay, ...]:
+    """The overlays of a component ("" for all) that lie beside the adapters. Raises `Refused` for
+    one that cannot be read, whatever it is of."""
     found: list[Overlay] = []
-    for path in sorted((root / "conformance" / "adapters").glob("*/overlay.charter")):
-        text = path.read_text(encoding="utf-8")
-        of = re.search(r"^overlay\s+(\w+)\s+of\s+(\w+)", text, re.MULTILINE)
-        named = re.search(r"^protocol\s+(\S+)", text, re.MULTILINE)
-        if of is None or named is None or named[1] != protocol or component not in ("", of[2]):
+    for adapter in adapters_in(root):
+        path = adapter.folder / "overlay.charter"
+        if not path.is_file():
             continue
-        source = Source(path.relative_to(root).as_posix(), text)
-        entries = driver.overlay_entries((source,))
-        found.append(Overlay(of[1], path.parent.name, source, entries))
+        source = Source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
+        head = driver.overlay_head(source)
+        if head.protocol == protocol and component in ("", head.component):
+            found.append(
+                Overlay(
+                    head.name,
+                    head.component,
+                    adapter.folder.name,
+                    source,
+                    head.entries,
+                    adapter.plain_releases(),
+                )
+            )
     return tuple(found)

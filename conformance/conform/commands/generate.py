@@ -16,7 +16,9 @@ EXAMPLES = """examples:
   conform generate --backend tla spec/examples/primary_backup.charter --instance tiny
 
 Without --backend: writes generated/ from spec/ and the overlays beside the adapters. Exit code 0:
-it is up to date; 1: with --check something is stale, or a charter has errors.
+it is up to date; 1: with --check something is stale, or a charter has errors. The counts of a full
+suite (full.json) are written by `conform vectors --profile full`; whether they are of this charter
+is seen here.
 
 With --backend tla: writes TLA+ modules and cfgs for TLC of a charter into a folder (build/tla, if
 --out does not name one). Exit code 1: the charter has errors, or TLA+ has no form for it.
@@ -62,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         for path in changed:
             out(f"generated/{path}")
         say(f"{len(changed)} files changed" if changed else "generated/ is up to date")
+        if counts := api.outdated(root):
+            say(counts)
     return 0
 
 

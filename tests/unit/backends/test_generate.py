@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -89,6 +90,42 @@ def test_check_refuses_when_a_file_is_a_stranger(small_root: Path, tmp_path: Pat
     assert generate.check(root) == "generated/stray.txt was not generated; remove it"
     assert "stray.txt" in generate.write(root)
     assert generate.check(root) == ""
+
+
+def with_counts(root: Path, digest: str) -> None:
+    """A small suite of the charter that stands, and counts of a full one of `digest`."""
+    folder = root / "generated" / "suites" / "lamp" / "lamp"
+    folder.mkdir(parents=True)
+    about = {"protocol": "lamp", "variant": "dim", "spec_digest": "5" * 20}
+    (folder / "manifest.json").write_text(json.dumps(about))
+    (folder / "full.json").write_text(json.dumps({"spec_digest": digest, "vectors": 7}))
+
+
+def test_counts_of_a_full_suite_are_refused_when_its_charter_was_edited(
+    small_root: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(small_root / "spec", tmp_path / "fresh" / "spec")
+    shutil.copytree(small_root / "spec", tmp_path / "old" / "spec")
+    with_counts(tmp_path / "fresh", "5" * 20)
+    with_counts(tmp_path / "old", "4" * 20)
+    assert generate.outdated(tmp_path / "fresh") == ""
+    assert generate.outdated(tmp_path / "old") == (
+        "generated/suites/lamp/lamp/full.json is of a charter that was edited since; run"
+        " `conform vectors spec/lamp --profile full --variant dim`, or remove it"
+    )
+
+
+def test_counts_of_a_full_suite_are_refused_when_they_are_of_no_suite(
+    small_root: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(small_root, root)
+    lonely = root / "generated" / "suites" / "lamp" / "full.json"
+    lonely.parent.mkdir(parents=True)
+    lonely.write_text("{}")
+    assert generate.check(root) == (
+        "generated/suites/lamp/full.json lies beside no suite; remove it"
+    )
 
 
 def test_digest_changes_when_the_charter_or_its_edits_do() -> None:

@@ -119,7 +119,8 @@ def test_type_checker_and_linter_are_content_with_a_model(page: str, tmp_path: P
 
 def test_siblings_import_when_their_folder_is_named(tmp_path: Path) -> None:
     kafka = next(p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
-    generate.write_siblings(generate.variant_models(kafka, "pre_kip_966"), tmp_path)
+    opened = generate.open_protocol(kafka)
+    generate.write_siblings(generate.variant_models(opened, "pre_kip_966"), tmp_path)
     name = generate.module_name(kafka.name, "controller", "variants", "pre_kip_966")
     done = subprocess.run(
         [sys.executable, "-c", f"import {name} as m; assert m.VARIANT == 'pre_kip_966'"],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from charter.backends.python_model.expr import ExprPrinter, joined, uses_world
+from charter.backends.python_model.imports import with_imports
 from charter.backends.python_model.layout import Block, Doc, Spread, call, lines
-from charter.backends.python_model.names import PRELUDE, Names, camel, safe
+from charter.backends.python_model.names import Names, camel
 from charter.backends.python_model.operations import OperationPrinter, cited, place
 from charter.backends.python_model.reach import Reach
 from charter.backends.python_model.types import TypePrinter
@@ -23,11 +23,12 @@ PACKAGE = "charter.backends.python_model"
 @dataclass(frozen=True, slots=True)
 class Page:
     """Which page to print: `source` is where the charter is, `digest` identifies its text and the
-    edits applied to it, `prelude` is the module to import from."""
+    edits applied to it, `prelude` and `sibling` are the modules to import from."""
 
     source: str
     digest: str
     prelude: str = "charter_models.prelude"
+    sibling: str = "charter_models.sibling"
 
 
 def prelude_text() -> str:
@@ -95,7 +96,7 @@ class ComponentPrinter:
             operations=[self.operation(o) for o in self.component.operations],
             initial=self.initial(),
         )
-        return self.imports(body)
+        return with_imports(body, self.page.prelude)
 
     def title(self) -> str:
         """The docstring of the module."""
@@ -116,27 +117,6 @@ class ComponentPrinter:
             found |= {c.source for c in operation.citations}
             found |= {c.source for b in operation.branches for c in b.citations}
         return found
-
-    def imports(self, body: str) -> str:
-        """The page with the imports that it uses in the place of `@imports@`."""
-        used = names_read(body.replace("@imports@", ""))
-        prelude = sorted((PRELUDE | EXTRA) & used, key=_import_order)
-        standard = []
-        if {"Mapping"} & used:
-            standard.append("from collections.abc import Mapping")
-        names = [name for name in ("dataclass", "replace") if name in used]
-        if names:
-            standard.append(f"from dataclasses import {', '.join(names)}")
-        if "Enum" in used:
-            standard.append("from enum import Enum")
-        if "product" in used:
-            standard.append("from itertools import product")
-        if "NewType" in used:
-            standard.append("from typing import NewType")
-        block = lines(Block("(", tuple(prelude), ")"), 0, f"from {self.page.prelude} import ")
-        if len(block) == 1:
-            block = [block[0].replace("(", "", 1).replace(")", "")]
-        return body.replace("@imports@", "\n".join([*standard, "", *block]))
 
     # --- types -----------------------------------------------------------------------------------
 
@@ -308,12 +288,6 @@ class ComponentPrinter:
         return emitter.text().rstrip()
 
 
-EXTRA = frozenset({
-    "Json", "Path", "Sorts", "distinct", "elements", "fields_of", "items_of", "maps",
-    "never_issued_in", "number", "opaque_number", "opaque_text", "pairs_of", "text_of", "truth",
-})  # fmt: skip
-
-
 def _short(e: n.Expr, printer: ExprPrinter) -> bool:
     """Whether an expression fits in one line without lines before it."""
     held, printer.needed = printer.needed, []
@@ -322,16 +296,3 @@ def _short(e: n.Expr, printer: ExprPrinter) -> bool:
     short = len(text) <= 80 and not printer.needed and "\n" not in text and ":=" not in text
     printer.needed, printer.renamed = held, renamed
     return short
-
-
-def names_read(text: str) -> set[str]:
-    """The names that a page reads, also inside quoted annotations."""
-    found = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name))
-    return {node.id for node in found if isinstance(node.ctx, ast.Load)}
-
-
-def _import_order(name: str) -> tuple[int, str]:
-    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
-
-
-__all__ = ["Page", "module_text", "prelude_text", "safe"]

@@ -18,7 +18,8 @@ USED = frozenset({
     "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "bool", "dataclass", "dict", "field",
     "frozenset", "int", "len", "list", "max", "min", "product", "replace", "self", "set", "sorted",
     "str", "tuple", "all", "any", "world", "initial", "outcomes", "encode", "decode", "observe",
-    "given", "never_issued", "allowed", "subject", "after", "sorts", "consts",
+    "given", "never_issued", "allowed", "subject", "after", "sorts", "consts", "Changed", "begin",
+    "instead_of",
 })  # fmt: skip
 """Names that a generated page uses for itself."""
 

@@ -27,6 +27,15 @@ def place(span: object) -> str:
     return where.rsplit("/", 1)[-1]
 
 
+def doc_lines(text: str, depth: int = 0) -> list[str]:
+    """A docstring, wrapped for a depth of indentation."""
+    text = text.replace("\\", "\\\\").replace('"""', "'''")
+    rows = wrapped(text, WIDTH - 4 * depth - 6)
+    if len(rows) == 1:
+        return [f'"""{rows[0]}"""']
+    return [f'"""{rows[0]}', *rows[1:], '"""']
+
+
 def locals_of(e: n.Expr) -> dict[str, t.Type]:
     """The locals that an expression mentions, bound inside it or not."""
     found = {e.name: e.type} if isinstance(e, n.Local) else {}
@@ -73,14 +82,7 @@ class OperationPrinter:
 
     def docstring(self, text: str) -> None:
         """A docstring, wrapped."""
-        text = text.replace("\\", "\\\\").replace('"""', "'''")
-        rows = wrapped(text, WIDTH - 4 * self.out.depth - 6)
-        if len(rows) == 1:
-            self.out.line(f'"""{rows[0]}"""')
-            return
-        self.out.line(f'"""{rows[0]}')
-        self.out.extend(rows[1:])
-        self.out.line('"""')
+        self.out.extend(doc_lines(text, self.out.depth))
 
     # --- operations ------------------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ class Ledger:
         """How many rows have this status."""
         return sum(row.status == status for row in self.rows)
 
-    def json(self) -> Json:
+    def json(self) -> dict[str, Json]:
         """The content of ledger.json."""
         return {
             "format": 1,

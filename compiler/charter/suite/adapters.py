@@ -1,0 +1,63 @@
+"""What the adapters say of themselves that generated files depend on: their protocol, the releases
+of their target, and the variant that each is judged against (docs/formats/adapter.md)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FILE = "adapter.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """An adapter by its folder. `variants` maps the start of a release to a variant."""
+
+    folder: Path
+    protocol: str = ""
+    releases: tuple[str, ...] = ()
+    variants: Mapping[str, str] = field(default_factory=dict)
+
+    def variant(self, release: str) -> str:
+        """The variant that a release is judged against; the longest start counts."""
+        parts = release.split(".")
+        starts = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+        return next((self.variants[s] for s in starts if s in self.variants), "")
+
+    def plain_releases(self) -> tuple[str, ...]:
+        """The releases that are judged against the protocol as it stands."""
+        return tuple(release for release in self.releases if not self.variant(release))
+
+
+def adapters_in(root: Path) -> tuple[Adapter, ...]:
+    """The adapters of a project, by folder."""
+    folders = sorted(
+        path for path in (root / "conformance" / "adapters").glob("*") if path.is_dir()
+    )
+    return tuple(read_adapter(folder) for folder in folders)
+
+
+def read_adapter(folder: Path) -> Adapter:
+    """The adapter in a folder; one without an adapter.toml is of no protocol."""
+    path = folder / FILE
+    if not path.is_file():
+        return Adapter(folder)
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    return Adapter(
+        folder,
+        content.get("protocol", ""),
+        tuple(content.get("releases", ())),
+        content.get("variants", {}),
+    )
+
+
+def judged_variants(root: Path, protocol: str) -> tuple[str, ...]:
+    """The variants that targets of a protocol are judged against, the plain one ("") first; none
+    if no target implements it."""
+    found: set[str] = set()
+    for adapter in adapters_in(root):
+        if adapter.protocol == protocol:
+            found |= {"", *adapter.variants.values()}
+    return tuple(sorted(found))

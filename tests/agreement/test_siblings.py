@@ -1,0 +1,143 @@
+"""Every sibling model of Kafka's charter, of which only the difference is written down, against the
+whole page that it stands for and against the definition."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+
+import pytest
+from tests.support.agreement import by_evaluator, by_model, import_model
+
+from charter import driver, generate
+from charter.backends.explorer.load import FlatMachine, FlatState, load
+from charter.formats.suite import read_manifest
+from charter.ir import nodes as n
+from charter.ir.nodes import Value
+from charter.semantics.builtins import EvaluationError
+from charter.suite.subject import overlays_in
+from charter_models.kafka_replication import controller
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITES = ROOT / "generated" / "suites" / "kafka_replication"
+WALKED = ("tiny_reassignment", "tiny_configuration")
+STEPS = 120
+MOST_ARGUMENTS = 400
+
+
+@cache
+def kafka() -> generate.Opened:
+    (found,) = (p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
+    return generate.open_protocol(found)
+
+
+def siblings() -> dict[str, driver.Choice]:
+    """The modules of all siblings that manifests name, with the edits that they stand for."""
+    found: dict[str, driver.Choice] = {}
+    overlays = {overlay.name: overlay for overlay in overlays_in(ROOT, "kafka.replication")}
+    for folder in sorted(SUITES.iterdir()):
+        manifest = read_manifest(folder)
+        if manifest.variant:
+            found[manifest.models.charter] = driver.Choice(variant=manifest.variant)
+        for mutant, module in manifest.models.mutants.items():
+            found[module] = driver.Choice(variant=manifest.variant, mutant=mutant)
+        for name, modules in manifest.models.overlays.items():
+            groups = {f"@{key}": value for key, value in overlays[name].groups().items()}
+            for entry, module in modules.items():
+                entries = groups.get(entry, (entry,))
+                found[module] = driver.Choice(overlay=(overlays[name].source,), entries=entries)
+    return found
+
+
+SIBLINGS = siblings()
+
+
+def short(module: object) -> str:
+    return str(module).removeprefix("charter_models.kafka_replication_")
+
+
+@cache
+def bent(module: str) -> n.Model:
+    return driver.compile_files(kafka().files, SIBLINGS[module])
+
+
+def same_code(one: CodeType, other: CodeType) -> bool:
+    """Whether two functions do the same, wherever they stand."""
+    parts = zip(one.co_consts, other.co_consts, strict=False)
+    return (
+        len(one.co_consts) == len(other.co_consts)
+        and one.co_code == other.co_code
+        and (one.co_names, one.co_varnames) == (other.co_names, other.co_varnames)
+        and all(
+            same_code(a, b) if isinstance(a, CodeType) and isinstance(b, CodeType) else a == b
+            for a, b in parts
+        )
+    )
+
+
+def functions(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
+    """The functions of a model's page and the methods of its component, by name."""
+    for name, found in vars(module).items():
+        if isinstance(found, FunctionType) and found.__module__ == module.__name__:
+            yield name, found
+    methods = {name for kind in module.Controller.__mro__ for name in vars(kind)}
+    for name in sorted(methods):
+        found = getattr(module.Controller, name)
+        if isinstance(found, FunctionType) and not name.startswith("__"):
+            yield f"Controller.{name}", found
+
+
+@pytest.mark.parametrize("module", SIBLINGS, ids=short)
+def test_a_sibling_is_its_whole_page_when_it_is_imported(module: str, tmp_path: Path) -> None:
+    sibling = importlib.import_module(module)
+    model = bent(module)
+    (component,) = (c for c in model.components if c.name == "controller")
+    whole = import_model(model, component, tmp_path, f"whole_{short(module).replace('.', '_')}")
+    wanted, found = dict(functions(whole)), dict(functions(sibling))
+    assert wanted and wanted.keys() <= found.keys()
+    others = [name for name, f in wanted.items() if not same_code(f.__code__, found[name].__code__)]
+    assert others == []
+    plain = dict(functions(controller))
+    assert [name for name, f in plain.items() if not same_code(f.__code__, found[name].__code__)]
+    assert all(f.__globals__ is vars(sibling) for f in found.values())
+    for name in ("PROTOCOL", "VARIANT", "COMPONENT", "OPERATIONS", "OBSERVES", "NEVER_ISSUED"):
+        assert getattr(sibling, name) == getattr(whole, name)
+
+
+def walk(flat: FlatMachine, steps: int) -> Iterator[tuple[FlatState, str, tuple[Value, ...]]]:
+    """Questions along a random run."""
+    picked = random.Random(20)
+    state = flat.initial()
+    for _ in range(steps):
+        name = picked.choice(sorted(flat.operations))
+        offered = list(
+            islice(flat.arguments(state).of(flat.machine.operations[name].params), MOST_ARGUMENTS)
+        )
+        if not offered:
+            continue
+        args = picked.choice(offered)
+        yield state, name, args
+        try:
+            outcomes = list(flat.machine.outcomes(flat.unflatten(state), name, args))
+        except EvaluationError:
+            continue
+        chosen = picked.choice(outcomes).state
+        if not flat.machine.outside(chosen):
+            state = flat.flatten(chosen)
+
+
+@pytest.mark.parametrize("module", SIBLINGS, ids=short)
+def test_a_sibling_agrees_with_the_definition_when_it_moves(module: str) -> None:
+    sibling, model = importlib.import_module(module), bent(module)
+    asked = 0
+    for instance in (i for i in model.instances if i.name in WALKED):
+        flat = load(model, instance)
+        for question in walk(flat, STEPS):
+            assert by_model(flat, sibling, *question) == by_evaluator(flat, *question)
+            asked += 1
+    assert asked > STEPS

@@ -1,0 +1,127 @@
+"""Overlays beside adapters: how they are read, and which groups of releases they have."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from charter import api, generate
+from charter.ir import nodes as n
+from charter.ir.releases import groups
+from charter.source import BUILTIN, Span
+from charter.suite.adapters import judged_variants
+from charter.suite.subject import overlays_in
+
+LAMP = """protocol lamp
+
+component lamp {
+  state lit: bool = false
+  operation press() -> bool cites silent {
+    branch on when dark: not lit { lit' = true reply true }
+    branch off { lit' = false reply false }
+  }
+  observe all { lit }
+}
+
+always any of lamp cites silent: true
+witness shines of lamp: lit
+instance tiny of lamp { }
+"""
+OVERLAY = """protocol lamp
+
+overlay bulbs of lamp {
+  entry stuck suspected_defect for "2.0".."2.1" cites silent because "It stays lit."
+  { replace in lamp.press branch off cites silent { lit' = lit reply false } }
+}
+"""
+ADAPTER = """protocol = "lamp"
+releases = ["1.0.0", "2.0.0", "2.0.1", "2.1.5", "2.2.0"]
+[variants]
+"1" = "old"
+"1.0.7" = ""
+"""
+
+
+def entry(name: str, first: str, last: str) -> n.OverlayEntry:
+    span = Span(BUILTIN, 0, 0)
+    return n.OverlayEntry(name, "known_defect", first, last, "seen", (), (), span=span)
+
+
+def project(root: Path, overlay: str, adapter: str = ADAPTER) -> Path:
+    """A project with one protocol, one adapter and its overlay."""
+    folder = root / "conformance" / "adapters" / "bulb"
+    folder.mkdir(parents=True)
+    (root / "spec" / "lamp").mkdir(parents=True)
+    (root / "spec" / "lamp" / "lamp.charter").write_text(LAMP)
+    (folder / "overlay.charter").write_text(overlay)
+    (folder / "adapter.toml").write_text(adapter)
+    return root
+
+
+def models(root: Path) -> dict[str, str]:
+    """The sibling models of the project's overlay, by name."""
+    (protocol,) = generate.protocols(root)
+    (overlay,) = overlays_in(root, "lamp")
+    files = generate.overlay_models(generate.open_protocol(protocol), overlay)
+    return {Path(path).stem: text for path, text in files.items() if "__init__" not in path}
+
+
+def test_a_group_is_named_after_the_first_release_that_is_in_it() -> None:
+    entries = (entry("a", "4.0.0", "4.0.2"), entry("b", "4.1.0", ""), entry("c", "", "4.2.1"))
+    releases = ["4.0.1", "4.0.2", "4.1.0", "4.2.1", "4.10.0", "4.3.0"]
+    assert groups(entries, releases) == {
+        "4.0.1": ("a", "c"), "4.1.0": ("b", "c"), "4.3.0": ("b",),
+    }  # fmt: skip
+
+
+def test_groups_begin_wherever_entries_do_when_a_target_lists_no_releases() -> None:
+    entries = (entry("a", "4.0.0", "4.0.2"), entry("b", "4.1.0", ""))
+    assert groups(entries, ()) == {"0": (), "4.0.0": ("a",), "4.0.3": (), "4.1.0": ("b",)}
+
+
+def test_releases_of_a_variant_have_no_group(tmp_path: Path) -> None:
+    root = project(tmp_path, OVERLAY)
+    (overlay,) = overlays_in(root, "lamp")
+    assert (overlay.name, overlay.component, overlay.target) == ("bulbs", "lamp", "bulb")
+    assert overlay.releases == ("2.0.0", "2.0.1", "2.1.5", "2.2.0")
+    assert overlay.groups() == {"2.0.0": ("stuck",), "2.2.0": ()}
+    assert judged_variants(root, "lamp") == ("", "old")
+
+
+def test_models_of_an_overlay_say_what_they_are(tmp_path: Path) -> None:
+    made = models(project(tmp_path, OVERLAY))
+    assert set(made) == {"stuck", "from_2_0_0", "from_2_2_0"}
+    assert "suspected_defect, releases 2.0 to 2.1 (silent), because: It stays lit." in made["stuck"]
+    assert "that apply from release 2.0.0 on" in made["from_2_0_0"]
+    assert "    stuck\n" in made["from_2_0_0"] and "    none\n" in made["from_2_2_0"]
+
+
+@pytest.mark.parametrize(
+    ("overlay", "code"),
+    [
+        (OVERLAY.replace("overlay bulbs", "overlay"), "syntax/unexpected"),
+        ("protocol lamp\n", "variant/unknown"),
+        (
+            OVERLAY + OVERLAY.replace("protocol lamp", "").replace("bulbs", "more"),
+            "variant/unknown",
+        ),
+        (OVERLAY.replace("of lamp", "of candle"), "name/unknown"),
+    ],
+    ids=["not a charter", "no overlay", "two overlays", "no such component"],
+)
+def test_an_overlay_is_refused_when_it_cannot_be_read(
+    overlay: str, code: str, tmp_path: Path
+) -> None:
+    root = project(tmp_path, overlay)
+    with pytest.raises(api.Refused) as refused:
+        models(root)
+    assert [item.code for item in refused.value.diagnostics] == [code]
+
+
+def test_an_overlay_of_another_protocol_is_left_alone(tmp_path: Path) -> None:
+    root = project(tmp_path, OVERLAY.replace("protocol lamp", "protocol candle"))
+    assert overlays_in(root, "lamp") == ()
+    shutil.rmtree(root / "conformance")
+    assert overlays_in(root, "lamp") == ()
