@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "c299ced761ea852148e6"
+SPEC_DIGEST = "d45f1fa811a6776ddd1a"
 
 
 def handed_over(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "97f875e111a03d14d895"
+SPEC_DIGEST = "25b0d84f4a6b8e0c6b86"
 
 
 @instead_of(Controller)

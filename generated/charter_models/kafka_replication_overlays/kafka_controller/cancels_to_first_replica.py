@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "94e8f12516343392443d"
+SPEC_DIGEST = "29245a1a9587124de6ca"
 
 
 def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:

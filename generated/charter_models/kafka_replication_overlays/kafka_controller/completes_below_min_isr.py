@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "052f89f8606021cee652"
+SPEC_DIGEST = "4e64e955975ee741477d"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

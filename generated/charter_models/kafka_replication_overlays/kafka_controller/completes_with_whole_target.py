@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "1d8eb438f1ca231b6b7f"
+SPEC_DIGEST = "e9a66748ac9676f516ad"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "f459ead76eb7040de2fe"
+SPEC_DIGEST = "640c606a7db46f350046"
 
 
 def last_known_after(
@@ -42,7 +42,7 @@ def last_known_after(
     overlay.charter:67  DOC Eligible Leader Replicas
     """
     if not config.elr:
-        return frozenset()
+        return p.last_known_elr
     if not next.isr and len(p.isr) > 0:
         return frozenset() if p.leader is None else frozenset({p.leader})
     return frozenset() if next.leader is not None else p.last_known_elr

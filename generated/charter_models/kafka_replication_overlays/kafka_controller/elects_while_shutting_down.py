@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "89bf2fb5776863c6b2b3"
+SPEC_DIGEST = "332e07b35c3c2aa9992b"
 
 
 def serving(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "4cb8c6ec067dee929f4f"
+SPEC_DIGEST = "10073f7254a0fb1b4f36"
 
 
 def eligible_after(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "6dfc1904b06087b8ed5d"
+SPEC_DIGEST = "63f933ec5cb94aaa8432"
 
 
 def still_eligible(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "5ddbc95fa9655e50b82d"
+SPEC_DIGEST = "4b3be72b932483164adf"
 
 
 def complete(

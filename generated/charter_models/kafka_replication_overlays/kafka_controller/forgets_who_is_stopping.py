@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "a6bf6b8d6d545e0ba081"
+SPEC_DIGEST = "b0554eeed8f052a29a5f"
 
 
 @instead_of(Controller)

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "4f3e0c16ab4cb9b81987"
+SPEC_DIGEST = "f12e7049e8fc48ab3f9d"
 
 
 def eligible_after(
@@ -100,7 +100,7 @@ def last_known_after(
     overlay.charter:67  DOC Eligible Leader Replicas
     """
     if not config.elr:
-        return frozenset()
+        return p.last_known_elr
     if not next.isr and len(p.isr) > 0:
         return frozenset() if p.leader is None else frozenset({p.leader})
     return frozenset() if next.leader is not None else p.last_known_elr

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "80cc0b236a6164fd2816"
+SPEC_DIGEST = "9de21e423d0ae0a43107"
 
 
 def eligible_after(

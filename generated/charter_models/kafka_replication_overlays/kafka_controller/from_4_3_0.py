@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "5d6c8557d3bd9914c0be"
+SPEC_DIGEST = "bf204d0786243349db09"
 
 
 def eligible_after(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "33750e69b4a0a9fc91c4"
+SPEC_DIGEST = "efef75c47614c26c4c06"
 
 
 def last_known_after(

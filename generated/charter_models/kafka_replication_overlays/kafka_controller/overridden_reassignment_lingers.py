@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
 
-SPEC_DIGEST = "6964daf5aa52bd015857"
+SPEC_DIGEST = "099022454e40bb6f374c"
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
