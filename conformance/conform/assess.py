@@ -266,21 +266,21 @@ class _Case:
                     return None
             if stop.step == 0:
                 return None
-            if stop.fault:
-                return follower.fault(*self._call(stop.step))
-            return follower.step(self._raw(stop.step))
+            return self._judged(follower, stop.step)
         except Exception as error:  # as above
             found.lost = _why(error)
             return None
+
+    def _judged(self, follower: Follower, step: int) -> Judged:
+        """A step that may be a fault, with or without an observation."""
+        raw = self._raw(step)
+        return follower.fault(raw) if is_fault(raw.reply) else follower.step(raw)
 
     def _go_on(self, follower: Follower, after: int, seen: list[Seen], found: _Findings) -> None:
         """Judge the steps after the first divergence, each from the state that was observed."""
         for step in range(after + 1, len(seen)):
             try:
-                if seen[step].fault:
-                    judged = follower.fault(*self._call(step))
-                else:
-                    judged = follower.step(self._raw(step))
+                judged = self._judged(follower, step)
             except Exception as error:  # as above
                 found.lost = _why(error)
                 return

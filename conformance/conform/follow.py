@@ -17,7 +17,7 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.resolve import Path, Unresolved, resolve
 from conform.differ import Allowed
-from conform.model import Model, Outcome, element_names
+from conform.model import Fault, Model, Outcome, can_fail, element_names, fails
 from conform.relabel import key
 from conform.translate import NoPlace, translate
 from conform.walk import project
@@ -192,16 +192,47 @@ class Follower:
         self._go_on(adopted, {}, seen)
         return Judged(False, (), expected, entries)
 
-    def fault(self, operation: str, args: Json) -> Judged:
-        """What the charter allows where the target threw something instead."""
+    def fault(self, step: Step) -> Judged:
+        """What the charter allows where the target threw something instead, and which entries know
+        of it; nothing is followed from there. The observation is None if there was none. Raises
+        `CannotFollow` if the state before the step is not known."""
+        if not self.states:
+            raise CannotFollow(self.lost)
+        states, likely = self.states, self.likely
+        self.states = self.likely = ()
+        self.known, self.lost = b"", "the run ended with a fault"
         try:
-            resolved = resolve(args, self.history, self._never_issued(operation))
+            args = resolve(step.args, self.history, self._never_issued(step.operation))
         except Unresolved:
             return Judged(False, ())
-        assert isinstance(resolved, dict)
-        model = self.siblings.charter
-        candidates = self._candidates(model, self.states, operation, resolved)
-        return Judged(False, (), tuple(item.allowed() for item in candidates))
+        assert isinstance(args, dict)
+        candidates = self._candidates(self.siblings.charter, states, step.operation, args)
+        expected = tuple(item.allowed() for item in candidates)
+        if step.observation is not None and self._has_changed(step.observation):
+            return Judged(False, (), expected)
+        knows = [
+            entry
+            for entry, sibling in self.siblings.entries.items()
+            if can_fail(sibling) and self._knows_fault(sibling, likely, step, args)
+        ]
+        names = tuple(sorted(entry for entry in knows if entry))
+        return Judged(False, (), expected, names or ("several_entries",) * len(knows))
+
+    def _has_changed(self, observation: Json) -> bool:
+        before = self.history[-1]
+        return key(self._shown(observation)) != key(self._shown(before))
+
+    def _knows_fault(
+        self, sibling: Model, states: Sequence[object], step: Step, args: dict[str, Json]
+    ) -> bool:
+        """Whether an entry's model has this fault, in one of the states where the run may be."""
+        try:
+            encoded = [self.siblings.charter.encode(state) for state in states]
+            decoded = [sibling.decode(value, self.sorts) for value in encoded]
+            known = [f for state in decoded for f in fails(sibling, state, step.operation, args)]
+        except _NOT_A_STATE:
+            return False  # as in `_from_likely`
+        return any(_is_thrown(fault, step.reply) for fault in known)
 
     def _explained(
         self, operation: str, args: dict[str, Json], known: list[_Candidate], seen: _Seen
@@ -328,3 +359,11 @@ def overlaid(state: Json, observed: Json) -> Json:
 
 def _branches(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
     return tuple(sorted({item.outcome.branch for item in candidates}))
+
+
+def _is_thrown(fault: Fault, thrown: Json) -> bool:
+    """Whether a reply tells of this exception: of the same class, and its message says so."""
+    if not isinstance(thrown, dict) or thrown.get("fault") != fault.exception:
+        return False
+    message = thrown.get("message")
+    return fault.saying in (message if isinstance(message, str) else "")

@@ -24,6 +24,18 @@ class Outcome(Protocol):
     def state(self) -> object: ...
 
 
+class Fault(Protocol):
+    """One way in which a target is known to fail instead: an exception of this class, whose message
+    contains `saying`."""
+
+    @property
+    def branch(self) -> str: ...
+    @property
+    def exception(self) -> str: ...
+    @property
+    def saying(self) -> str: ...
+
+
 class Model(Protocol):
     """The module's functions. Arguments, replies and states outside are JSON (opaque values
     `"@n"`, elements by name); `encode` shows all state, `observe` only the observable part."""
@@ -41,6 +53,21 @@ class Model(Protocol):
     def decode(self, value: Json, sorts: Sorts) -> object: ...
     def observe(self, state: object) -> Json: ...
     def given(self, value: Json, sorts: Sorts) -> object: ...
+
+
+def can_fail(model: Model) -> bool:
+    """Whether a model knows of faults: only those of overlay entries with faults export `fails`."""
+    return hasattr(model, "fails")
+
+
+def fails(model: Model, state: object, operation: str, args: Mapping[str, Json]) -> Sequence[Fault]:
+    """How a target is known to fail where it is asked for this, by a model that `can_fail`."""
+    export = cast("_CanFail", model)
+    return export.fails(state, operation, args)
+
+
+class _CanFail(Protocol):
+    def fails(self, state: object, operation: str, args: Mapping[str, Json]) -> Sequence[Fault]: ...
 
 
 def load(module: str) -> Model:

@@ -41,6 +41,16 @@ class Outcome(Generic[State, Reply]):
     state: State
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """How an implementation is known to fail: instead of taking `branch` it throws an exception
+    of the class `exception`, whose message contains `saying`; nothing changes."""
+
+    branch: str
+    exception: str
+    saying: str
+
+
 class Map(Mapping[K, V]):
     """A map that never changes; `put` makes another one."""
 

@@ -231,3 +231,23 @@ def test_overlay_entry_that_the_suite_does_not_lead_to_is_only_named(targets_fol
     assert finished.exit_code == 0
     assert finished.summary["unmet_entries"] == ["leader_stays"]
     assert finished.summary["stale_entries"] == []
+
+
+def test_entry_that_only_tells_of_faults_is_met_or_named(targets_folder, tmp_path):
+    from tests.support.toy.vectors import vector
+
+    from charter.formats.suite import Manifest, Models, write_suite
+
+    module = "tests.support.toy.fails_over_badly"
+    overlay = {"known": {"": module, "throws": module}}
+    about = Manifest("", "toy.lease", "", "keeper", "5eed", 0,
+                     Models("tests.support.toy.charter", overlay))  # fmt: skip
+    register, elect = ("register", {"node": "n1"}), ("elect", {})
+    write_suite(tmp_path / "suite", [vector(register, elect, ("failover", {}))], about)
+    faithful = judged(targets_folder("faithful"), tmp_path / "suite", tmp_path / "faithful")
+    assert faithful.exit_code == 0
+    assert faithful.summary["unmet_entries"] == ["throws"]
+    assert faithful.summary["stale_entries"] == faithful.summary["claimed_too_much"] == []
+    faulty = judged(targets_folder("faults"), tmp_path / "suite", tmp_path / "faulty")
+    assert faulty.summary["by_entry"] == {"throws": 1}
+    assert (faulty.summary["new_deviations"], faulty.summary["unmet_entries"]) == (0, [])

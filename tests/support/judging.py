@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 
-from tests.support.toy import charter, keeps_leader
+from tests.support.toy import charter, fails_over_badly, keeps_leader
 
 from conform.connect.base import Deadlines, Start
 from conform.connect.stdio import StdioConnection
@@ -27,7 +27,8 @@ def fake_start(mode, *more, expect="", deadlines=QUICK):
 
 
 def toy_siblings(*, overlay=True):
-    return Siblings(charter, {"leader_stays": keeps_leader} if overlay else {})
+    entries = {"leader_stays": keeps_leader, "throws": fails_over_badly}
+    return Siblings(charter, entries if overlay else {})
 
 
 def judge(mode, vectors, *, overlay=True, batch=64, deadlines=QUICK):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from charter.check.declared import declarations
-from charter.check.effects import check_component, check_system
+from charter.check.effects import check_component, check_faults, check_system, ghosts_of
 from charter.check.elaborate import check_citations, elaborate, elaborate_changes
 from charter.check.flatten import apply_edits, chosen_variants, report_conflicts
 from charter.check.needs import check_bounds
@@ -39,6 +39,8 @@ def check_bent(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir
     """The same for a protocol that a mutant or an overlay has bent: its names and types are in
     order, but it need not be a good protocol (a branch may be shadowed, a choice empty)."""
     model = elaborate(files, variant, diagnostics, is_bent=True)
+    for component in model.components:
+        check_faults(component, ghosts_of(component), diagnostics)
     check_bounds(model, diagnostics)
     _recursion(model.functions, diagnostics)
     return model
@@ -58,7 +60,8 @@ def check_everything(files: sx.Protocol, diagnostics: Diagnostics) -> ir.Model:
                 _variant(files, node, _Fresh(title, base, diagnostics))
             case sx.MutantDecl():
                 title = (f"in mutant `{node.name.text}`", node.name.span)
-                _bent(files, node.edits, model, _Fresh(title, base, diagnostics))
+                fresh = _Fresh(title, base, diagnostics)
+                _bent(apply_edits(files, node.edits, fresh.found), files, model, fresh)
             case sx.OverlayDecl():
                 check_overlay(files, node, model, diagnostics)
             case _:
@@ -82,7 +85,9 @@ def check_overlay(
     for entry in overlay.entries:
         title = (f"in overlay entry `{entry.name.text}`", entry.name.span)
         check_citations(entry.citations, dict(model.sources), diagnostics)
-        _bent(files, entry.edits, model, _Fresh(title, base, diagnostics))
+        fresh = _Fresh(title, base, diagnostics)
+        edited = apply_edits(files, entry.edits, fresh.found, is_overlay=True)
+        _bent(edited, files, model, fresh)
 
 
 class _Fresh:
@@ -118,10 +123,14 @@ def _variant(files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh) -> None:
     fresh.close()
 
 
-def _bent(files: sx.Protocol, edits: tuple[sx.Edit, ...], model: ir.Model, fresh: _Fresh) -> None:
-    changes = elaborate_changes(apply_edits(files, edits, fresh.found), files, fresh.found)
+def _bent(edited: sx.Protocol, files: sx.Protocol, model: ir.Model, fresh: _Fresh) -> None:
+    changes = elaborate_changes(edited, files, fresh.found)
     functions = {function.name: function for function in (*model.functions, *changes.functions)}
     _recursion(functions.values(), fresh.found)
+    ghosts = {component.name: ghosts_of(component) for component in model.components}
+    for component in changes.components:
+        known = ghosts.get(component.name, frozenset()) | ghosts_of(component)
+        check_faults(component, known, fresh.found)
     fresh.close()
 
 

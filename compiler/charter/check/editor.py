@@ -18,10 +18,13 @@ TypeDecl = sx.RecordDecl | sx.EnumDecl | sx.UnionDecl | sx.AliasDecl
 
 class Editor:
     """Applies edits to the files of a protocol. An edit whose target is not there is
-    `edit/unknown-target` and changes nothing."""
+    `edit/unknown-target` and changes nothing. `is_overlay`: they are those of an entry."""
 
-    def __init__(self, files: sx.Protocol, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self, files: sx.Protocol, diagnostics: Diagnostics, *, is_overlay: bool = False
+    ) -> None:
         self.files = files
+        self.is_overlay = is_overlay
         self.diagnostics = diagnostics
         self.declarations = [list(file.declarations) for file in files]
 
@@ -36,7 +39,8 @@ class Editor:
             case sx.Replace():
                 self.replace(edit)
             case sx.ReplaceBranch():
-                self.in_branches(edit.at, edit.branch.name, lambda _: (edit.branch,))
+                new = edit.branch
+                self.in_branches(edit.at, new.name, lambda old: (replace(new, faults=old.faults),))
             case sx.ReplaceOperation():
                 self.in_operation(edit.at.head, edit.operation.name, lambda _: edit.operation)
             case sx.ReplaceConjunct():
@@ -47,6 +51,8 @@ class Editor:
                 self.drop(edit)
             case sx.Add():
                 self.add(edit)
+            case sx.AddFault():
+                self.fault(edit)
             case _:
                 assert_never(edit)
 
@@ -263,6 +269,18 @@ class Editor:
             return (replace(node, body=tuple(body)),)
 
         self._in_branch(at, edited)
+
+    def fault(self, edit: sx.AddFault) -> None:
+        """Let a branch fail; in an overlay alone, since a protocol has no exceptions."""
+        if not self.is_overlay:
+            self.diagnostics.error(
+                "edit/fault-outside-overlay",
+                "a variant or a mutant is a protocol, and a protocol does not fail",
+                edit.span,
+                hint="say in the entry of an overlay what an implementation throws",
+            )
+            return
+        self._in_branch(edit.at, lambda node: (replace(node, faults=(*node.faults, edit.fault)),))
 
     def _in_branch(
         self, at: sx.Address, change: Callable[[sx.Branch], Sequence[sx.Branch]]

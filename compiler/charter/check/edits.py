@@ -19,7 +19,7 @@ def place_text(at: sx.Address) -> str:
 
 def address_text(edit: sx.Edit) -> str:
     """The rule that an edit changes: a name, or a place with `:label` for a conjunct, `:x'` for
-    an update, `/branch` for a branch."""
+    an update, `:Class` for a fault, `/branch` for a branch."""
     match edit:
         case sx.Replace():
             return edit.declaration.name.text
@@ -31,6 +31,8 @@ def address_text(edit: sx.Edit) -> str:
             return f"{place_text(edit.at)}:{edit.label.text}"
         case sx.ReplaceUpdate():
             return f"{place_text(edit.at)}:{edit.variable.text}'"
+        case sx.AddFault():
+            return f"{place_text(edit.at)}:{edit.fault.exception}"
         case sx.Drop():
             return _dropped(edit)
         case sx.Add():

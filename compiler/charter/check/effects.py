@@ -15,7 +15,7 @@ FAILOVER = "failover"
 
 def check_component(component: ir.Component, diagnostics: Diagnostics) -> None:
     """All effects of one component."""
-    ghosts = frozenset(v.name for v in component.state if v.kind == "ghost")
+    ghosts = ghosts_of(component)
     for operation in component.operations:
         _total(operation, diagnostics)
         _reachable(operation, diagnostics)
@@ -25,6 +25,17 @@ def check_component(component: ir.Component, diagnostics: Diagnostics) -> None:
         for facts, branch in with_facts(operation):
             _picks(branch.body, facts, diagnostics)
     _failover(component, diagnostics)
+
+
+def check_faults(component: ir.Component, ghosts: frozenset[str], diagnostics: Diagnostics) -> None:
+    """Faults do not depend on ghost state, which the models that a judge asks do not have."""
+    for branch in (b for o in component.operations for b in o.branches if b.faults):
+        _Ghosts(ghosts, diagnostics).faults(branch)
+
+
+def ghosts_of(component: ir.Component) -> frozenset[str]:
+    """The names of its ghost state."""
+    return frozenset(v.name for v in component.state if v.kind == "ghost")
 
 
 def check_system(system: ir.System, diagnostics: Diagnostics) -> None:
@@ -129,13 +140,23 @@ class _Ghosts:
 
     def branch(self, branch: ir.Branch) -> None:
         """Check one branch."""
-        for let in branch.lets:
-            if self.reads(let.value):
-                self.tainted.add(let.name)
+        self.lets(branch)
         for conjunct in branch.guard:
             self.refuse(conjunct.condition, "a guard")
         self.body(branch.body)
         self.refuse(branch.reply, "a reply")
+
+    def faults(self, branch: ir.Branch) -> None:
+        """Check the faults of a branch."""
+        self.lets(branch)
+        for fault in branch.faults:
+            self.refuse(fault.condition, "a fault")
+
+    def lets(self, branch: ir.Branch) -> None:
+        """Remember which of the operation's lets read ghost state."""
+        for let in branch.lets:
+            if self.reads(let.value):
+                self.tainted.add(let.name)
 
     def body(self, body: Iterable[ir.Statement]) -> None:
         """Check the statements of a branch or a step."""

@@ -255,8 +255,16 @@ def branch(context: Context, scope: Scope, node: sx.Branch, result: ty.Type) -> 
     body, reply = branch_body(scope, scope.machine, node, result)
     return ir.Branch(
         node.name.text, 0, (), tuple(guard), body, reply, citations(context, node.citations),
-        span=node.span, doc=doc_of(node),
+        tuple(fault(scope, item) for item in node.faults), span=node.span, doc=doc_of(node),
     )  # fmt: skip
+
+
+def fault(scope: Scope, node: sx.Fault) -> ir.Fault:
+    """A fault of a branch, read where the guard is: before what the branch binds."""
+    condition: ir.Expr = ir.Literal(True, type=BOOL, span=node.span)
+    if node.condition is not None:
+        condition = scope.check(node.condition, BOOL)
+    return ir.Fault(node.exception, node.saying, condition, span=node.span)
 
 
 def system(

@@ -47,7 +47,7 @@ def apply_overlay(
         missing(f"there is no overlay entry `{name}`", name, known, _head(overlay), diagnostics)
     for name, entry in known.items():
         if name in wanted:
-            files = apply_edits(files, entry.edits, diagnostics)
+            files = apply_edits(files, entry.edits, diagnostics, is_overlay=True)
     return files
 
 
@@ -66,10 +66,14 @@ def only_overlay(file: sx.File, diagnostics: Diagnostics) -> sx.OverlayDecl | No
 
 
 def apply_edits(
-    files: sx.Protocol, edits: Sequence[sx.Edit], diagnostics: Diagnostics
+    files: sx.Protocol,
+    edits: Sequence[sx.Edit],
+    diagnostics: Diagnostics,
+    *,
+    is_overlay: bool = False,
 ) -> sx.Protocol:
-    """The protocol with `edits` applied in their order."""
-    editor = Editor(files, diagnostics)
+    """The protocol with `edits` applied in their order; `is_overlay`: of an overlay's entry."""
+    editor = Editor(files, diagnostics, is_overlay=is_overlay)
     for edit in edits:
         editor.apply(edit)
     return editor.result()
@@ -122,7 +126,7 @@ def report_conflicts(chosen: Sequence[sx.VariantDecl], diagnostics: Diagnostics)
     for node in chosen:
         name = node.name.text
         for edit in node.edits:
-            if isinstance(edit, sx.Add):
+            if isinstance(edit, sx.Add | sx.AddFault):
                 continue
             address = address_text(edit)
             for other, before, span in changes:

@@ -148,6 +148,17 @@ class Conjunct(Placed):
 
 
 @dataclass(frozen=True, slots=True)
+class Fault(Placed):
+    """What an implementation may do instead of a branch where `condition` holds, which is read
+    where the guard is: throw an exception of the class `exception` whose message contains
+    `saying`, change nothing and go no further. Only the entries of overlays have any."""
+
+    exception: str
+    saying: str
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Branch(Placed):
     """A named branch. `lets` are those of the operation that stand before it, then the guard is
     read, then `body` in order, then `reply`. `group` is 0, or the number of the `in any order`
@@ -160,6 +171,7 @@ class Branch(Placed):
     body: tuple[Statement, ...]
     reply: Expr
     citations: tuple[Citation, ...]
+    faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,6 +244,9 @@ def _branch(branch: ir.Branch) -> Iterator[str]:
         yield f"      before: {show_statement(let)}"
     for conjunct in branch.guard:
         yield f"      when {conjunct.label}: {show_expr(conjunct.condition)}"
+    for fault in branch.faults:
+        saying = f' saying "{fault.saying}"' if fault.saying else ""
+        yield f'      fault "{fault.exception}"{saying} when {show_expr(fault.condition)}'
     for line in branch.body:
         yield f"      {show_statement(line)}"
     yield f"      reply {show_expr(branch.reply)}"

@@ -152,6 +152,9 @@ class _Checker:
             for conjunct in branch.guard:
                 self.expr(conjunct.condition, names)
                 self.agree(conjunct.condition, ty.Bool(), f"{where}:{conjunct.label}")
+            for fault in branch.faults:
+                self.expr(fault.condition, names)
+                self.agree(fault.condition, ty.Bool(), f"a fault of {where}")
             names = self.body(branch.body, names, where)
             self.expr(branch.reply, names)
             self.agree(branch.reply, operation.result, f"the reply of {where}")

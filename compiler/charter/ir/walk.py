@@ -160,5 +160,6 @@ def branch_expressions(branch: ir.Branch) -> tuple[ir.Expr, ...]:
     """The expressions of a branch in the order in which they are read."""
     lets = tuple(let.value for let in branch.lets)
     guard = tuple(conjunct.condition for conjunct in branch.guard)
+    faults = tuple(fault.condition for fault in branch.faults)
     body = tuple(expr for line in branch.body for expr in statement_expressions(line))
-    return (*lets, *guard, *body, branch.reply)
+    return (*lets, *guard, *faults, *body, branch.reply)

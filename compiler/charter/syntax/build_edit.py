@@ -130,6 +130,8 @@ def _edit(reader: Reader, part: Part) -> nodes.Edit:
             return remarked(reader, node, _replace(reader, node))
         case "add" | "add_in":
             return remarked(reader, node, _add(reader, node))
+        case "add_fault":
+            return remarked(reader, node, _add_fault(reader, node))
         case _:
             return remarked(reader, node, _drop(reader, node))
 
@@ -196,3 +198,14 @@ def _add(reader: Reader, node: Tree) -> nodes.Add:
         case _:
             declaration = branch(reader, new)
     return nodes.Add(_address(reader, at), optional_name(reader, before), declaration, span=span)
+
+
+def _add_fault(reader: Reader, node: Tree) -> nodes.AddFault:
+    exception, saying, at, condition = node.children
+    fault = nodes.Fault(
+        text(exception),
+        text(saying),
+        None if condition is None else expr(reader, condition),
+        span=reader.span(node),
+    )
+    return nodes.AddFault(_address(reader, at), fault, span=reader.span(node))

@@ -85,6 +85,7 @@ ITEMS: Final = (
             "drop_part",
             "drop_at",
             "drop_named",
+            "add_fault",
         ]
     )
 )

@@ -27,6 +27,7 @@ from charter.syntax.nodes_decl import (
     EventuallyDecl,
     Expect,
     Fair,
+    Fault,
     FieldDecl,
     FunDecl,
     InstanceDecl,
@@ -98,6 +99,7 @@ from charter.syntax.nodes_expr import (
 
 __all__ = [
     "Add",
+    "AddFault",
     "Address",
     "AliasDecl",
     "AnyOrder",
@@ -129,6 +131,7 @@ __all__ = [
     "Expect",
     "Expr",
     "Fair",
+    "Fault",
     "FieldDecl",
     "FieldInit",
     "FieldOf",
@@ -273,7 +276,19 @@ class Add(Item):
     declaration: Declaration | StateDecl | Operation | Branch
 
 
-Edit = Replace | ReplaceBranch | ReplaceOperation | ReplaceConjunct | ReplaceUpdate | Drop | Add
+@dataclass(frozen=True, slots=True)
+class AddFault(Item):
+    """`add fault "Class" saying "text" to controller.unregister/removed when e`: only in the
+    entries of overlays."""
+
+    at: Address
+    fault: Fault
+
+
+Edit = (
+    Replace | ReplaceBranch | ReplaceOperation | ReplaceConjunct | ReplaceUpdate | Drop | Add
+    | AddFault
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

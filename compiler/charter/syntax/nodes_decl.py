@@ -205,13 +205,25 @@ class Conjunct(Item):
 
 
 @dataclass(frozen=True, slots=True)
+class Fault(Node):
+    """`fault "Class" saying "text" ... when e`: what an implementation may throw instead. Of what
+    is left out `saying` is empty, and `condition` None."""
+
+    exception: str
+    saying: str
+    condition: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
 class Branch(Item):
-    """`branch name cites ... when guard { ... }`, or `... reply e` for a body of one reply."""
+    """`branch name cites ... when guard { ... }`, or `... reply e` for a body of one reply.
+    `faults` are those that the edits of an overlay entry have added; nobody writes them here."""
 
     name: Name
     citations: tuple[Citation, ...]
     guard: tuple[Conjunct, ...]
     body: tuple[Statement, ...]
+    faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,10 +131,18 @@ def _edit(item: nodes.Edit, indent: int) -> list[Row]:
         case nodes.ReplaceUpdate(at, variable, value):
             opening = f"replace update {variable.text} of {_at(at)} with"
             return remark(item, rows_of(bound_to(opening, value), indent), indent)
+        case nodes.AddFault(at, fault):
+            return remark(item, rows_of(_fault(at, fault), indent), indent)
         case nodes.Drop(what, name, at):
             return remark(item, rows_of(f"drop {_dropped(what, name, at)}", indent), indent)
         case _:
             assert_never(item)
+
+
+def _fault(at: nodes.Address, fault: nodes.Fault) -> Doc:
+    saying = f" saying {quoted(fault.saying)}" if fault.saying else ""
+    opening = f"add fault {quoted(fault.exception)}{saying} to {_at(at)}"
+    return opening if fault.condition is None else bound_to(f"{opening} when", fault.condition)
 
 
 def _dropped(what: str, name: nodes.Name, at: nodes.Address | None) -> str:

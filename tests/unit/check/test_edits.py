@@ -10,6 +10,7 @@ from tests.support.charters import WORDS, codes, dump, load
 from charter import api
 from charter.check.edits import overlap
 from charter.diagnostics import Refused
+from charter.ir import nodes as ir
 from charter.ir.show import show_model
 
 BASE = """fun free(r: Row) -> bool = r.owner == none
@@ -226,3 +227,87 @@ def test_unknown_selection_is_refused() -> None:
         with pytest.raises(Refused) as refused:
             load(BASE, **choice)
         assert [item.code for item in refused.value.diagnostics.errors] == ["variant/unknown"]
+
+
+def entry(edits: str) -> str:
+    return BASE + f"overlay target of c {{ entry one known_defect {{ {edits} }} }}"
+
+
+def with_entry(tmp_path: Path, edits: str) -> ir.Model:
+    """The model of an overlay's only entry with these edits."""
+    charter, overlay = tmp_path / "a.charter", tmp_path / "target.charter"
+    charter.write_text(WORDS + BASE, encoding="utf-8")
+    head = "protocol test.words\noverlay target of c { entry one known_defect {"
+    overlay.write_text(f"{head} {edits} }} }}", encoding="utf-8")
+    assert not api.check_overlay(charter, overlay).errors
+    return api.load(charter, api.Selection(overlay=(overlay, ("one",))))
+
+
+def test_fault_stands_in_the_branch_of_the_core(tmp_path: Path) -> None:
+    chosen = with_entry(
+        tmp_path,
+        'add fault "a.Bad" saying "so \\"it\\" is" to c.go/done when row[t].isr == {} '
+        'add fault "a.Worse" to c.go/done',
+    )
+    (found,) = (b.faults for b in chosen.components[0].operations[0].branches if b.faults)
+    assert [(f.exception, f.saying) for f in found] == [("a.Bad", 'so "it" is'), ("a.Worse", "")]
+    shown = [line.strip() for line in show_model(chosen).splitlines() if "fault" in line]
+    assert shown == [
+        'fault "a.Bad" saying "so "it" is" when (@row[t].isr eq {})',
+        'fault "a.Worse" when true',
+    ]
+
+
+def test_fault_stays_when_its_branch_is_replaced(tmp_path: Path) -> None:
+    edits = 'add fault "a.Bad" to c.go/done replace in c.go branch done reply nothing'
+    chosen = with_entry(tmp_path, edits)
+    assert [len(b.faults) for b in chosen.components[0].operations[0].branches] == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("edit", "found"),
+    [
+        ('add fault "a.Bad" to c.go/done when t', ["type/mismatch"]),
+        ('add fault "a.Bad" to c.go/done when nobody == b', ["name/unknown"]),
+        ('add fault "a.Bad" to c.go/done when row == row\'', ["effect/reads-after"]),
+        ('add fault "a.Bad" to c.go/dune', ["edit/unknown-target"]),
+        ('add fault "a.Bad" to c.go', ["edit/unknown-target"]),
+        ('add fault "a.Bad" to d.go/done', ["edit/unknown-target"]),
+        ('add fault "a.Bad" to c.go/done when t == t', []),
+    ],
+)
+def test_errors_of_a_fault(edit: str, found: list[str]) -> None:
+    assert codes(entry(edit)) == found
+
+
+def test_fault_sees_the_lets_before_its_branch_and_nothing_inside() -> None:
+    text = """component c {
+  state on: bool = false
+  ghost state ever: bool = false
+  operation go(now: bool) -> bool {
+    let was = on
+    branch early when was  reply true
+    let both = was and now
+    let once = ever
+    branch late { let inside = now  on' = inside  reply both }
+  }
+}
+witness w of c: took go/late
+overlay target of c { entry one known_defect { add fault "a.Bad" to c.go/BRANCH when SEEN } }
+"""
+    for branch, seen, found in (
+        ("early", "was and now", []), ("late", "both", []),
+        ("early", "both", ["name/unknown"]), ("late", "inside", ["name/unknown"]),
+        ("late", "ever", ["effect/ghost-interference"]),
+        ("late", "once", ["effect/ghost-interference"]),
+    ):  # fmt: skip
+        assert codes(text.replace("BRANCH", branch).replace("SEEN", seen)) == found
+
+
+@pytest.mark.parametrize("title", ["variant v", "mutant v in tiny"])
+def test_fault_outside_of_an_overlay_is_refused_once(title: str) -> None:
+    ending = " caught by safe" if title.startswith("mutant") else ""
+    text = BASE + f'{title} {{ add fault "a.Bad" to c.go/done }}{ending}'
+    assert codes(text) == ["edit/fault-outside-overlay"]
+    with pytest.raises(Refused):
+        load(text, **({"variant": "v"} if not ending else {"mutant": "v"}))

@@ -147,3 +147,16 @@ def test_fault_that_comes_with_an_observation_is_a_fault():
     found = verdict(item, Results(values, [broken]))
     assert found.kind is Kind.DIVERGES
     assert [deviation.severity for deviation in found.deviations] == [Severity.FAULT]
+
+
+@pytest.mark.parametrize(("message", "entries"), [("at 0x1", ("throws",)), ("", ())])
+def test_fault_that_comes_with_an_observation_is_looked_up_in_the_overlay(message, entries):
+    item, results = answered(vector(REGISTER, ("elect", {}), ("failover", {})))
+    result = results.results[0]
+    reply = {"fault": "java.lang.IllegalStateException", "message": message}
+    values = [*results.values, reply]
+    before = result.steps[-2]
+    steps = [*result.steps[:-1], [len(values) - 1, *before[1:]]]
+    broken = Result(result.id, result.nonce, Status.OK, "", steps)
+    (deviation,) = verdict(item, Results(values, [broken])).deviations
+    assert (deviation.severity, deviation.entries) == (Severity.FAULT, entries)

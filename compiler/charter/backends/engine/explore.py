@@ -11,6 +11,7 @@ from charter.backends.engine.program import program, reads_transition
 from charter.backends.engine.search import GaveUp, Progress, Search
 from charter.backends.engine.traces import Step, Teller, Traces
 from charter.ir import nodes as n
+from charter.semantics.faults import refuse_faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ def explore(
     """Search `instance` exhaustively.
 
     Raises Unsupported or GaveUp where the charter is beyond the engine, KeyError if the instance is
-    of no machine of the model."""
+    of no machine of the model, ValueError for a model with faults."""
+    refuse_faults(model)
     compiled = program(
         model,
         instance,

@@ -18,6 +18,7 @@ from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
 from charter.ir.walk import children
+from charter.semantics.faults import refuse_faults
 
 Progress = Callable[[int, int, int], None]
 """Called now and then with distinct states, generated transitions, and the level."""
@@ -240,7 +241,9 @@ def explore(
     """Search `instance` exhaustively.
 
     Raises KeyError if the instance is of no machine of the model. A charter that asks for a value
-    that does not exist is a finding (`failures`), as is a deadlock of a system."""
+    that does not exist is a finding (`failures`), as is a deadlock of a system. Raises
+    ValueError for a model with faults."""
+    refuse_faults(model)
     flat = load(model, instance, symmetry=options.symmetry, renaming=options.renaming)
     search = _Search(Graph(flat))
     for prop in model.properties:

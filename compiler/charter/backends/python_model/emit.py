@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from charter.backends.python_model.expr import ExprPrinter, joined, uses_world
+from charter.backends.python_model.faults import has_faults, print_fails
 from charter.backends.python_model.imports import with_imports
 from charter.backends.python_model.layout import Block, Doc, Spread, call, lines
 from charter.backends.python_model.names import Names, camel
@@ -94,6 +95,7 @@ class ComponentPrinter:
             klass=camel(self.component.name),
             fields=self.fields(),
             operations=[self.operation(o) for o in self.component.operations],
+            faults=[self.fails(o) for o in self.component.operations if has_faults(o)],
             initial=self.initial(),
         )
         return with_imports(body, self.page.prelude)
@@ -275,6 +277,13 @@ class ComponentPrinter:
         """The methods of one operation."""
         emitter = Emitter(1)
         OperationPrinter(self.component, self.printer("self.world"), emitter).operation(operation)
+        return "\n".join(emitter.lines)
+
+    def fails(self, operation: n.Operation) -> str:
+        """The method with the faults of one operation."""
+        emitter = Emitter(1)
+        printer = OperationPrinter(self.component, self.printer("self.world"), emitter)
+        print_fails(printer, operation)
         return "\n".join(emitter.lines)
 
     def initial(self) -> str:

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from charter.ir import nodes as n
 
 PRELUDE = frozenset({
-    "Map", "Outcome", "Undefined", "append", "at", "bump", "by_text", "concat", "default", "drop",
-    "each", "element", "fields_of", "first", "fresh", "item", "items_of", "join", "keep", "last",
-    "number", "one_of", "one_or_none", "only", "pairs_of", "place_last", "rankings", "sequences",
-    "subsets", "take", "text_of", "truth", "value", "without",
+    "Fault", "Map", "Outcome", "Undefined", "append", "at", "bump", "by_text", "concat", "default",
+    "drop", "each", "element", "fields_of", "first", "fresh", "item", "items_of", "join", "keep",
+    "last", "number", "one_of", "one_or_none", "only", "pairs_of", "place_last", "rankings",
+    "sequences", "subsets", "take", "text_of", "truth", "value", "without",
 })  # fmt: skip
 USED = frozenset({
     "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "bool", "dataclass", "dict", "field",
     "frozenset", "int", "len", "list", "max", "min", "product", "replace", "self", "set", "sorted",
     "str", "tuple", "all", "any", "world", "initial", "outcomes", "encode", "decode", "observe",
     "given", "never_issued", "allowed", "subject", "after", "sorts", "consts", "Changed", "begin",
-    "instead_of",
+    "instead_of", "fails", "faults",
 })  # fmt: skip
 """Names that a generated page uses for itself."""
 

@@ -111,6 +111,7 @@ def expressions(component: n.Component) -> Iterator[n.Expr]:
             yield branch.reply
             yield from (bind.value for bind in branch.lets)
             yield from (conjunct.condition for conjunct in branch.guard)
+            yield from (fault.condition for fault in branch.faults)
             for statement in branch.body:
                 match statement:
                     case n.Bind(value=value):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from charter.backends.python_model.expr import joined
+from charter.backends.python_model.faults import fails_name, has_faults
 from charter.backends.python_model.layout import Block, Doc, call, from_text, lines
 from charter.backends.python_model.names import Names, camel
 from charter.backends.python_model.observe import projected
@@ -43,12 +44,28 @@ class WirePrinter:
         """The cases of `outcomes`."""
         return [self.perform(operation) for operation in self.component.operations]
 
+    def failures(self) -> list[str]:
+        """The cases of `fails`; none if no operation is known to fail."""
+        return [
+            self.fail(operation) for operation in self.component.operations if has_faults(operation)
+        ]
+
+    def fail(self, operation: n.Operation) -> str:
+        """One case of `fails`."""
+        method = f"state.{fails_name(self.names, operation)}"
+        made = lines(call(method, *self.arguments(operation)), 3, "return ")
+        return "\n".join([f'        case "{operation.name}":', *made])
+
+    def arguments(self, operation: n.Operation) -> tuple[Doc, ...]:
+        """The arguments of an operation, read from `args`."""
+        return tuple(
+            from_text(self.types.read(p.type, f'args["{p.name}"]')) for p in operation.params
+        )
+
     def perform(self, operation: n.Operation) -> str:
         """One case of `outcomes`."""
         name = self.names.attribute(operation.name)
-        args = tuple(
-            from_text(self.types.read(p.type, f'args["{p.name}"]')) for p in operation.params
-        )
+        args = self.arguments(operation)
         reply = self.types.write(operation.result, "o.reply")
         written = from_text(f"Outcome(o.branch, {reply}, o.state)")
         loop = joined("for o in ", call("distinct", call(f"state.{name}", *args)))

@@ -12,6 +12,7 @@ from charter.backends.smt.terms import Term, Terms
 from charter.backends.smt.transition import BranchCode, OperationCode, encode_operation
 from charter.backends.smt.values import Sym, Unsupported
 from charter.ir import nodes as n
+from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
 
 NEXT = "'"
@@ -118,7 +119,9 @@ def encode_component(
 
 def build(machine: Machine, component: n.Component, encoder: Encoder) -> Program:
     """The same with an encoder that exists. Programs that share a layout share the state before
-    and the arguments; the `tag` of the encoder keeps the rest apart."""
+    and the arguments; the `tag` of the encoder keeps the rest apart. Raises ValueError for a model
+    with faults."""
+    refuse_faults(machine.model)
     layout, terms = encoder.layout, encoder.terms
     state = component.state
     before = {v.name: layout.variable(v.type, v.name) for v in state}

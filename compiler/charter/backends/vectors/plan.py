@@ -17,6 +17,7 @@ from charter.ir import nodes as n
 from charter.ir.nodes import Model, Value
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import State
+from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
 from charter.semantics.story import Told, follow
 
@@ -64,7 +65,9 @@ class Planner:
 
     @staticmethod
     def of(model: Model, machine: Machine, outcomes: Outcomes | None = None) -> Planner:
-        """A planner; `outcomes` may be a faster equal of `machine.outcomes`."""
+        """A planner; `outcomes` may be a faster equal of `machine.outcomes`. Raises ValueError for
+        a model with faults."""
+        refuse_faults(model)
         return Planner(model, Answers(machine, outcomes or machine.outcomes))
 
     @property

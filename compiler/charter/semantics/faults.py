@@ -1,0 +1,56 @@
+"""How an implementation is known to fail. Only a model with an overlay's entry has faults: they are
+for a judge, and no part of what a protocol allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from charter.ir import nodes as n
+from charter.ir.nodes import Value
+from charter.semantics.evaluate import Evaluator, Locals, Scope, State
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Instead of taking `branch` an exception of the class `exception` is thrown, whose message
+    contains `saying`; the state stays as it is."""
+
+    branch: str
+    exception: str
+    saying: str
+
+
+def fails(
+    evaluator: Evaluator, operation: n.Operation, state: State, args: tuple[Value, ...]
+) -> tuple[Failure, ...]:
+    """The faults of every branch that may be taken, where their conditions hold, in the order of
+    the text. Raises EvaluationError where the operation or a condition has no value."""
+    if not any(branch.faults for branch in operation.branches):
+        return ()
+    scope = Scope(state)
+    taken = {outcome.branch for outcome in evaluator.operate(operation, state, args)}
+    found: list[Failure] = []
+    for branch in operation.branches:
+        label = f"{operation.name}/{branch.name}"
+        if label not in taken or not branch.faults:
+            continue
+        names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
+        for bind in branch.lets:
+            names[bind.name] = evaluator.value(bind.value, scope, names)
+        found += (
+            Failure(label, fault.exception, fault.saying)
+            for fault in branch.faults
+            if evaluator.truth(fault.condition, scope, names)
+        )
+    return tuple(found)
+
+
+def refuse_faults(model: n.Model) -> None:
+    """For those who search a protocol: a model with faults describes an implementation, and what
+    they find would not tell of its faults. Raises ValueError."""
+    for component in model.components:
+        for operation in component.operations:
+            for branch in operation.branches:
+                if branch.faults:
+                    where = f"{component.name}.{operation.name}/{branch.name}"
+                    raise ValueError(f"{where} has a fault, which is for a judge alone")

@@ -1,0 +1,171 @@
+"""The faults of an overlay's entry: what the definition says and what the generated model says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from tests.support.agreement import import_model, shown
+
+from charter import api
+from charter.backends.engine.explore import explore as explore_natively
+from charter.backends.explorer.explore import explore
+from charter.backends.explorer.load import load
+from charter.backends.python_model.emit import Page, module_text, prelude_text
+from charter.backends.smt.program import Options, encode_component
+from charter.backends.vectors.plan import Planner
+from charter.ir import nodes as n
+from charter.ir.valid import InvalidCore, validate
+from charter.semantics.faults import Failure, fails
+from charter.semantics.machine import Machine
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCK = """protocol test.lock
+sort Broker
+record Door { holder: option Broker, known: set Broker }
+fun friends(d: Door, b: Broker) -> bool = b in d.known and size(d.known) > 1
+component lock {
+  state door: Door = Door { holder: none, known: {} }
+  ghost state ever: bool = false
+  operation learn(b: Broker) -> bool {
+    branch learnt { door.known' = door.known | {b}  ever' = true  reply true }
+  }
+  operation take(b: Broker, hard: bool) -> bool {
+    let was = door.holder
+    in any order {
+      branch stranger when b not in door.known  reply false
+      branch busy when was != none  reply false
+    }
+    let free = if was == none then none else present(b)
+    branch taken { door.holder' = present(b)  ever' = true  reply true }
+  }
+}
+witness w of lock: took take/taken
+instance tiny of lock { Broker = 2 }
+"""
+OVERLAY = """protocol test.lock
+overlay target of lock {
+  entry throws known_defect {
+    add fault "a.Bad" saying "a \\"quoted\\" word" to lock.take/taken when friends(door, b) and hard
+    add fault "a.Worse" to lock.take/taken when free == none and was == none
+    add fault "a.Worst" saying "§" to lock.take/busy
+    add fault "a.Strange" to lock.take/stranger when door.holder != none
+  }
+}
+"""
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Path, Path]:
+    charter, overlay = tmp_path / "lock.charter", tmp_path / "overlay.charter"
+    charter.write_text(LOCK, encoding="utf-8")
+    overlay.write_text(OVERLAY, encoding="utf-8")
+    return charter, overlay
+
+
+@pytest.fixture
+def bent(places: tuple[Path, Path]) -> n.Model:
+    charter, overlay = places
+    assert not api.check_overlay(charter, overlay).errors
+    return api.load(charter, api.Selection(overlay=(overlay, ("throws",))))
+
+
+def test_faults_of_the_definition_are_those_of_the_branches_that_may_be_taken(
+    bent: n.Model,
+) -> None:
+    machine = Machine.of(bent, bent.instances[0])
+    take = machine.operations["take"]
+    assert isinstance(take, n.Operation)
+
+    def at(holder: int | None, known: set[int], b: int, *, hard: bool) -> list[tuple[str, str]]:
+        state = {"door": (holder, frozenset(known)), "ever": False}
+        found = fails(machine.evaluator, take, state, (b, hard))
+        return [(failure.branch, failure.exception) for failure in found]
+
+    assert at(None, {0}, 0, hard=True) == [("take/taken", "a.Worse")]
+    assert at(None, {0, 1}, 0, hard=True) == [("take/taken", "a.Bad"), ("take/taken", "a.Worse")]
+    assert at(None, {0, 1}, 0, hard=False) == [("take/taken", "a.Worse")]
+    assert at(None, {0}, 1, hard=True) == []
+    assert at(1, {0}, 0, hard=True) == [("take/busy", "a.Worst")]
+    assert at(1, {0}, 1, hard=True) == [("take/stranger", "a.Strange"), ("take/busy", "a.Worst")]
+    learn = machine.operations["learn"]
+    assert isinstance(learn, n.Operation)
+    assert fails(machine.evaluator, learn, machine.initial(), (0,)) == ()
+
+
+def test_model_has_the_faults_of_the_definition_in_every_state(
+    bent: n.Model, places: tuple[Path, Path], tmp_path: Path
+) -> None:
+    plain = api.load(places[0])
+    module = import_model(bent, bent.components[0], tmp_path, "lock_that_throws")
+    instance = plain.instances[0]
+    graph = explore(plain, instance).graph
+    flat = load(bent, instance)
+    sorts, consts = flat.machine.universe.sorts, flat.machine.universe.consts
+    found: set[Failure] = set()
+    for state in graph.states:
+        decoded = module.decode(shown(flat, state), sorts, consts)
+        for name, operation in flat.machine.operations.items():
+            assert isinstance(operation, n.Operation)
+            for args in islice(flat.arguments(state).of(operation.params), 20):
+                wanted = fails(flat.machine.evaluator, operation, flat.unflatten(state), args)
+                told = module.fails(decoded, name, flat.machine.args_json(name, args))
+                assert [Failure(f.branch, f.exception, f.saying) for f in told] == [*wanted]
+                found |= set(wanted)
+    assert found == {
+        Failure("take/taken", "a.Bad", 'a "quoted" word'),
+        Failure("take/taken", "a.Worse", ""),
+        Failure("take/busy", "a.Worst", "§"),
+        Failure("take/stranger", "a.Strange", ""),
+    }
+
+
+def test_type_checker_and_linter_are_content_with_faults(bent: n.Model, tmp_path: Path) -> None:
+    folder = tmp_path / "page"
+    folder.mkdir()
+    (folder / "prelude.py").write_text(prelude_text(), encoding="utf-8")
+    page = Page("a test", "0" * 20, "prelude")
+    (folder / "lock.py").write_text(module_text(bent, bent.components[0], page), encoding="utf-8")
+    for tool in (
+        ["mypy", "--strict", "--no-incremental", "lock.py"],
+        ["ruff", "check", "--config", str(ROOT / "pyproject.toml"), "."],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", *tool], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_model_without_faults_exports_none(places: tuple[Path, Path], tmp_path: Path) -> None:
+    plain = api.load(places[0])
+    module = import_model(plain, plain.components[0], tmp_path, "lock_that_does_not")
+    assert not hasattr(module, "fails")
+
+
+def test_what_searches_a_protocol_refuses_a_model_with_faults(bent: n.Model) -> None:
+    instance = bent.instances[0]
+    machine = Machine.of(bent, instance)
+    for search in (
+        lambda: explore(bent, instance),
+        lambda: explore_natively(bent, instance),
+        lambda: encode_component(machine, Options()),
+        lambda: Planner.of(bent, machine),
+    ):
+        with pytest.raises(ValueError, match=r"lock\.take/stranger has a fault"):
+            search()
+
+
+def test_validator_reads_the_conditions_of_faults(bent: n.Model) -> None:
+    component = bent.components[0]
+    learn, take = component.operations
+    (fault,) = take.branches[0].faults
+    for condition in (n.Local("nobody", type=fault.condition.type), take.branches[2].lets[0].value):
+        first = replace(take.branches[0], faults=(replace(fault, condition=condition),))
+        broken = replace(take, branches=(first, *take.branches[1:]))
+        changed = replace(component, operations=(learn, broken))
+        with pytest.raises(InvalidCore):
+            validate(replace(bent, components=(changed,)), "a test")
