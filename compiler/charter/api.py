@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from charter import driver, exploring
 from charter.diagnostics import Diagnostics, Refused
-from charter.exploring import CannotCompile, Wanted
+from charter.exploring import CannotExplore, Wanted
 from charter.formats.canonical import Json
 from charter.ir import nodes as ir
 from charter.ir.nodes import Model
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from charter.backends.story.tell import Story
 
 __all__ = [
-    "CannotCompile",
+    "CannotExplore",
     "Missing",
     "Model",
     "Opened",
@@ -257,7 +257,7 @@ def explored(
     a verdict for each property, and findings: for each property, witness, branch and failure how
     often it was seen, with the shortest trace there. `fine`: complete, and nothing is violated.
     `vacuous`: witnesses that were not found. `why_plain`: why the native engine could not do it.
-    Raises `Missing` or `CannotCompile`."""
+    Raises `Missing` or `CannotExplore`."""
     chosen = _instance(model, instance)
     found = exploring.explored(model, chosen, wanted, progress)
     if not model.liveness:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 from charter.formats.canonical import Json
@@ -17,22 +18,26 @@ Tell = Callable[[int, int, int, int], None]
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """How to explore: with which engine (`auto`: the native one where it can), up to how many
-    states (0: all), with which symmetry, on how many cores."""
+    states (0: all), with which symmetry, on how many cores; where to write the search down, so
+    that it can be gone on with (None: nowhere); how many bytes of memory to use before files
+    (0: most of what is free)."""
 
     engine: Literal["auto", "native", "plain"] = "auto"
     most_states: int = 0
     symmetry: bool = True
     workers: int = 2
+    journal: Path | None = None
+    memory: int = 0
 
 
-class CannotCompile(Exception):
-    """The native engine was asked for and cannot take the charter; a sentence for a person."""
+class CannotExplore(Exception):
+    """The search that was asked for cannot be done; a sentence for a person."""
 
 
 def explored(
     model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
 ) -> dict[str, Json]:
-    """Counts, verdicts and findings of an instance. Raises `CannotCompile`."""
+    """Counts, verdicts and findings of an instance. Raises `CannotExplore`."""
     begun = time.monotonic()
     why = ""
     if wanted.engine != "plain":
@@ -41,7 +46,7 @@ def explored(
         except _Beyond as reason:
             why = str(reason)
             if wanted.engine == "native":
-                raise CannotCompile(
+                raise CannotExplore(
                     f"the native engine cannot explore {instance.name}: {why}; "
                     "--engine plain can, slowly"
                 ) from None
@@ -69,6 +74,8 @@ def _natively(
         most_states=wanted.most_states,
         workers=wanted.workers,
         cache=cache_folder(),
+        journal=wanted.journal,
+        memory=wanted.memory,
     )
 
     def tell(now: native.Progress) -> None:
@@ -78,6 +85,8 @@ def _natively(
         found = native.explore(model, instance, options, tell)
     except (native.Unsupported, native.GaveUp) as reason:
         raise _Beyond(str(reason)) from None
+    except native.OtherSearch as reason:
+        raise CannotExplore(str(reason)) from None
     machine = found.search.program.plan.machine
     findings: list[Json] = []
     for one in (*found.properties, *found.branches, *found.failures):
@@ -100,6 +109,8 @@ def _natively(
         "depth": len(found.levels),
         "levels": list(found.levels),
         "bits": found.bits,
+        "stopped": found.stopped,
+        "journal": found.message,
         "complete": found.complete,
         "fine": found.fine,
     }

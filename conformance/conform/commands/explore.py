@@ -17,6 +17,7 @@ EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
   conform explore spec/kafka --instance tiny_elr --mutant forgets_gate
   conform explore spec/examples/primary_backup.charter --instance standard --no-symmetry --json
+  conform explore spec/examples/primary_backup.charter --instance standard --journal build/search
 
 Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
 charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
@@ -41,21 +42,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-symmetry", action="store_true", help="states that differ by names count apart"
     )
     parser.add_argument("--workers", type=int, choices=(1, 2), default=2, help="cores (default 2)")
+    parser.add_argument(
+        "--journal", type=Path, metavar="DIR",
+        help="write each finished level there, and go on from there when called again",
+    )  # fmt: skip
+    parser.add_argument(
+        "--memory", type=float, default=0, metavar="GIB",
+        help="use files past so much memory (default: three fifths of what is free)",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     model = loaded(arguments.charter, arguments.variant, arguments.mutant)
     wanted = api.Wanted(
-        arguments.engine, arguments.most, not arguments.no_symmetry, arguments.workers
+        arguments.engine,
+        arguments.most,
+        not arguments.no_symmetry,
+        arguments.workers,
+        arguments.journal,
+        int(arguments.memory * (1 << 30)),
     )
     try:
         with searching() as progress:
             found = api.explored(model, arguments.instance, wanted, progress)
-    except (api.Missing, api.CannotCompile) as error:
+    except (api.Missing, api.CannotExplore) as error:
         raise ConformError(str(error)) from None
     if found.get("why_plain"):
         say(f"the plain engine was used, which is slow: {found['why_plain']}")
+    for message in ("journal", "stopped"):
+        if found.get(message):
+            say(str(found[message]))
     findings = found["findings"]
     assert isinstance(findings, list)
     for finding in findings:
@@ -88,7 +105,7 @@ def _show(found: dict[str, Json]) -> None:
         elif is_wrong(finding):
             show_story(finding)
     if not found["complete"]:
-        out("the search did not come to its end")
+        out("the search stopped before its end: what was not seen is unknown")
     elif found["fine"]:
         out("nothing is violated")
 

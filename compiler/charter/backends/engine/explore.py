@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from charter.backends.engine.journal import Journal, OtherSearch
 from charter.backends.engine.layout import Unsupported
+from charter.backends.engine.memory import Room, default_budget
 from charter.backends.engine.program import program, reads_transition
 from charter.backends.engine.search import GaveUp, Progress, Search
 from charter.backends.engine.traces import Step, Teller, Traces
@@ -25,6 +28,8 @@ class Options:
     most_states: int = 0
     workers: int = 1
     cache: Path | None = None
+    journal: Path | None = None
+    memory: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,8 @@ class Finding:
 class Exploration:
     """The result. `generated` counts transitions (of a component: one for each outcome of each
     argument list), `outside` those that leave the instance; `levels` are the numbers of new states
-    at each distance from the initial one; `bits` is the width of a packed state."""
+    at each distance from the initial one; `bits` is the width of a packed state. `stopped` says why
+    there was no more room, `message` what of the journal could not be used ("" for neither)."""
 
     search: Search
     distinct: int
@@ -51,6 +57,8 @@ class Exploration:
     outside: int
     levels: tuple[int, ...]
     complete: bool
+    stopped: str
+    message: str
     bits: int
     properties: tuple[Finding, ...]
     branches: tuple[Finding, ...]
@@ -71,8 +79,8 @@ def explore(
 ) -> Exploration:
     """Search `instance` exhaustively.
 
-    Raises Unsupported or GaveUp where the charter is beyond the engine, KeyError if the instance is
-    of no machine of the model, ValueError for a model with faults."""
+    Raises Unsupported or GaveUp where the charter is beyond the engine, OtherSearch, KeyError if
+    the instance is of no machine of the model, ValueError for a model with faults."""
     refuse_faults(model)
     compiled = program(
         model,
@@ -81,12 +89,19 @@ def explore(
         renaming=options.renaming,
         cache=options.cache,
     )
-    search = Search(compiled, options.workers, options.most_states)
-    search.run(on_progress)
-    return _result(search)
+    journal, message = None, ""
+    width = 8 * (compiled.plan.context.kept + 1)
+    if options.journal is not None:
+        journal = Journal(options.journal, compiled.digest, width)
+        message = journal.open()
+    with tempfile.TemporaryDirectory(prefix="charter-") as folder:
+        room = Room(options.memory or default_budget(), options.journal or Path(folder))
+        search = Search(compiled, room, options.workers, options.most_states, journal)
+        search.run(on_progress)
+        return _result(search, message)
 
 
-def _result(search: Search) -> Exploration:
+def _result(search: Search, message: str) -> Exploration:
     plan = search.program.plan
     traces = Traces(search, Teller(search.program))
     named = {p.name: p for p in plan.machine.model.properties}
@@ -121,6 +136,8 @@ def _result(search: Search) -> Exploration:
         outside=search.outside,
         levels=tuple(search.levels),
         complete=search.complete,
+        stopped=search.stopped,
+        message=message,
         bits=plan.packing.used,
         properties=tuple(properties),
         branches=tuple(branches),
@@ -128,4 +145,7 @@ def _result(search: Search) -> Exploration:
     )
 
 
-__all__ = ["Exploration", "Finding", "GaveUp", "Options", "Progress", "Unsupported", "explore"]
+__all__ = [
+    "Exploration", "Finding", "GaveUp", "Options", "OtherSearch", "Progress", "Unsupported",
+    "explore",
+]  # fmt: skip

@@ -65,6 +65,7 @@ class Kernel:
         self.print_deliver()
         self.print_states()
         self.print_expand(operations)
+        self.print_recall()
         self.print_insert()
         self.print_grow()
         self.print_merge()
@@ -172,14 +173,16 @@ class Kernel:
         same = code.let(f"call i1 @same(ptr {fields}, ptr %z, i64 {self.shape.slots})")
         with code.unless(code.either(same, telling)):
             code.do(f"call void @key(ptr %z, ptr {words})")
-            self.append(code, words)
+            source = code.binary("shl", code.load("%ctx", SOURCE), str(SEQ_BITS))
+            tag = code.binary("or", source, code.load("%ctx", SEQ))
+            self.append(code, words, "%z", tag)
         code.jump(done)
         code.start(done)
         code.do("ret void")
         self.unit.add(code)
 
-    def append(self, code: Code, words: Ref) -> None:
-        """A record in the buffer of its partition."""
+    def append(self, code: Code, words: Ref, state: Ref, tag: Ref) -> None:
+        """A record in the buffer of its partition: a key, the state it is of, its tag."""
         context = self.context
         refs = [code.load(words, i) for i in range(context.words)]
         part = code.binary("lshr", hashed(code, refs), str(64 - PARTITION_BITS))
@@ -194,9 +197,7 @@ class Kernel:
             for i, ref in enumerate(refs):
                 code.store(ref, record, i)
             if context.raw:
-                code.do(f"call void @pack(ptr %z, ptr {code.at(record, context.words)})")
-            source = code.binary("shl", code.load("%ctx", SOURCE), str(SEQ_BITS))
-            tag = code.binary("or", source, code.load("%ctx", SEQ))
+                code.do(f"call void @pack(ptr {state}, ptr {code.at(record, context.words)})")
             code.store(tag, record, context.record - 1)
             code.store(code.add(count, "1"), out, 1)
 
@@ -252,6 +253,21 @@ class Kernel:
             code.start(done)
             code.do(f"ret i64 {code.load(number)}")
             self.unit.add(code)
+
+    def print_recall(self) -> None:
+        """`@recall(ctx, states, count)`: known states, with their tags, into the buffers."""
+        code, context = (
+            Code("i64 @recall(ptr %ctx, ptr %states, i64 %count)", "nounwind"),
+            self.context,
+        )
+        fields, words = code.at("%ctx", context.fields), code.at("%ctx", context.key)
+        with code.counting("%count") as i:
+            state = code.at("%states", code.binary("mul", i, str(context.kept + 1)))
+            code.do(f"call void @unpack(ptr {state}, ptr {fields})")
+            code.do(f"call void @key(ptr {fields}, ptr {words})")
+            self.append(code, words, fields, code.load(state, context.kept))
+        code.do("ret i64 %count")
+        self.unit.add(code)
 
     def all_offers(self, code: Code, operations: int) -> None:
         """Every operation, and whether there was anything to do."""

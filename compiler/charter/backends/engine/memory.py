@@ -1,12 +1,23 @@
-"""Arrays of 64-bit numbers that native code works in."""
+"""Arrays of 64-bit numbers that native code works in: in memory, or past a budget in files that the
+system can write out."""
 
 from __future__ import annotations
 
 import ctypes
 import mmap
-from dataclasses import dataclass
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
 
-LARGE = 1 << 16
+LARGE = 1 << 14
+"""Smaller arrays, in bytes, are never worth a file."""
+SPARE_DISK = 1 << 30
+"""Bytes that are left free on the disk."""
+
+
+class NoRoom(Exception):
+    """Neither memory nor disk is left; the message is a sentence for a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +30,26 @@ class Array:
 
     @staticmethod
     def of(length: int) -> Array:
-        """So many numbers."""
+        """So many numbers, in memory."""
         size = max(8, 8 * length)
         if size >= LARGE:
-            room = mmap.mmap(-1, size)
-            view = memoryview(room)
-            address = ctypes.addressof(ctypes.c_char.from_buffer(room))
-        else:
-            buffer = (ctypes.c_char * size)()
-            view = memoryview(buffer).cast("B")
-            address = ctypes.addressof(buffer)
-        return Array(view.cast("Q"), address, length)
+            return Array._mapped(mmap.mmap(-1, size), length)
+        buffer = (ctypes.c_char * size)()
+        address = ctypes.addressof(buffer)
+        return Array(memoryview(buffer).cast("B").cast("Q"), address, length)
+
+    @staticmethod
+    def in_file(length: int, folder: Path) -> Array:
+        """So many numbers in a file without a name, which ends with the array."""
+        size = max(mmap.PAGESIZE, 8 * length)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.truncate(size)
+            return Array._mapped(mmap.mmap(file.fileno(), size), length)
+
+    @staticmethod
+    def _mapped(room: mmap.mmap, length: int) -> Array:
+        address = ctypes.addressof(ctypes.c_char.from_buffer(room))
+        return Array(memoryview(room).cast("Q"), address, length)
 
     def at(self, offset: int) -> int:
         """The address of a number."""
@@ -43,3 +63,51 @@ class Array:
         """Write numbers; negative ones as they are in 64 bits."""
         for i, number in enumerate(numbers, start):
             self.view[i] = number % (1 << 64)
+
+
+@dataclass(slots=True)
+class Room:
+    """Where large arrays are made: in memory until `budget` bytes are used, then in files in
+    `folder`."""
+
+    budget: int
+    folder: Path
+    used: int = 0
+    spilled: int = 0
+    _sizes: dict[int, int] = field(default_factory=dict)
+
+    def array(self, length: int) -> Array:
+        """So many numbers. Raises NoRoom if the disk is full too."""
+        size = 8 * length
+        if self.used + size <= self.budget or size < LARGE:
+            array = Array.of(length)
+            self.used += size
+            self._sizes[array.address] = size
+            return array
+        return self.file(length)
+
+    def file(self, length: int) -> Array:
+        """So many numbers in a file. Raises NoRoom if the disk is full."""
+        size = 8 * length
+        free = shutil.disk_usage(self.folder).free
+        if free < size + SPARE_DISK:
+            raise NoRoom(
+                f"{self.used >> 20} MiB of memory are used and {self.folder} has only "
+                f"{free >> 20} MiB left"
+            )
+        self.spilled += size
+        return Array.in_file(length, self.folder)
+
+    def release(self, array: Array) -> None:
+        """An array that nobody uses any more."""
+        self.used -= self._sizes.pop(array.address, 0)
+
+
+def default_budget() -> int:
+    """Three fifths of the memory that is free now, in bytes."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = next(line for line in lines if line.startswith("MemAvailable:"))
+        return int(free.split()[1]) * 1024 * 3 // 5
+    except (OSError, StopIteration, ValueError):
+        return 4 << 30

@@ -23,6 +23,7 @@ Function = Callable[..., int]
 SIGNATURES: dict[str, tuple[bool, int]] = {
     "expand": (True, 3),
     "check": (True, 3),
+    "recall": (True, 3),
     "insert": (True, 5),
     "grow": (False, 4),
     "merge": (False, 2),

@@ -46,10 +46,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A plan and its functions."""
+    """A plan and its functions; `digest` is that of the text they were printed as."""
 
     plan: Plan
     library: Library
+    digest: str
 
 
 def labels_of(machine: Machine) -> tuple[str, ...]:
@@ -249,15 +250,16 @@ def program(
     """The compiled program of an instance, from the `cache` (None: without one) if it is there.
     Raises Unsupported, or KeyError if the instance is of no machine of the model."""
     plan, text = plan_and_text(model, instance, symmetry, renaming)
+    digest = sha256(text.encode()).hexdigest()
     if cache is None:
-        return Program(plan, linked(compiled(text)))
-    digest = sha256(f"{machine_digest()}\n{text}".encode()).hexdigest()
-    path = cache / f"{digest}.o"
+        return Program(plan, linked(compiled(text)), digest)
+    name = sha256(f"{machine_digest()}\n{digest}".encode()).hexdigest()
+    path = cache / f"{name}.o"
     code = from_cache(path)
     if code is None:
         code = compiled(text)
         to_cache(path, code)
-    return Program(plan, linked(code))
+    return Program(plan, linked(code), digest)
 
 
 __all__ = ["SIGNATURE", "Plan", "Program", "Unsupported", "holds_counter", "program"]

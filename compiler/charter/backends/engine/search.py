@@ -19,12 +19,13 @@ from charter.backends.engine.context import (
     NOTE,
     OUTSIDE,
     PARTITIONS,
-    SEQ_BITS,
     SOURCE,
     Context,
 )
-from charter.backends.engine.memory import Array
+from charter.backends.engine.journal import Journal, Level
+from charter.backends.engine.memory import Array, NoRoom, Room
 from charter.backends.engine.program import Program
+from charter.backends.engine.states import Segment, States
 from charter.backends.engine.unit import WHY
 
 BUFFER = 1 << 15
@@ -80,15 +81,6 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """Some states in the order of their discovery, each with its tag."""
-
-    first: int
-    count: int
-    array: Array
-
-
-@dataclass(frozen=True, slots=True)
 class Note:
     """How often something was seen, and the first time: state, outcome, place that failed."""
 
@@ -103,12 +95,14 @@ class Search:
     """A search and all that it has found so far."""
 
     program: Program
+    room: Room
     workers: int = 1
     most: int = 0
-    segments: list[Segment] = field(default_factory=list)
+    journal: Journal | None = None
     levels: list[int] = field(default_factory=list)
-    distinct: int = 0
     complete: bool = False
+    stopped: str = ""
+    states: States = field(init=False)
     _crew: list[Worker] = field(default_factory=list)
     _tables: list[Table] = field(default_factory=list)
     _fresh: list[Array] = field(default_factory=list)
@@ -123,6 +117,11 @@ class Search:
     def total(self, at: int) -> int:
         """A count of all workers."""
         return sum(worker.context.view[at] for worker in self._crew)
+
+    @property
+    def distinct(self) -> int:
+        """States."""
+        return self.states.total
 
     @property
     def generated(self) -> int:
@@ -148,84 +147,120 @@ class Search:
         first = min(hits, key=lambda note: (note.source, note.outcome))
         return Note(sum(n.count for n in hits), first.source, first.outcome, first.site)
 
-    def state(self, number: int) -> tuple[list[int], int, int]:
-        """A state as it is kept, the number of the one before it, and by which outcome."""
-        low, high = 0, len(self.segments)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.segments[middle].first <= number else (low, middle)
-        segment, width = self.segments[low], self.plan.kept + 1
-        *words, tag = segment.array.numbers((number - segment.first) * width, width)
-        return words, tag >> SEQ_BITS, tag % (1 << SEQ_BITS)
-
     # --- the search ------------------------------------------------------------------------------
 
     def run(self, on_progress: Callable[[Progress], None] | None = None) -> None:
-        """Search to the end, or until there are `most` states. Raises GaveUp."""
-        self._begin()
-        done = 0
-        with ThreadPoolExecutor(self.workers) as pool:
-            while done < self.distinct:
-                self.levels.append(self.distinct - done)
-                end = self.distinct
-                while done < end:
-                    if self.most and self.distinct >= self.most:
-                        self._check_rest(done)
+        """Search to the end, until there are `most` states, or until there is no room (`stopped`
+        says so). Raises GaveUp."""
+        self._prepare()
+        done = self._resumed() if self.journal and self.journal.levels else self._begin()
+        try:
+            with ThreadPoolExecutor(self.workers) as pool:
+                while done < self.distinct:
+                    done = self._level(done, pool, on_progress)
+                    if done < 0:
                         return
-                    done = self._chunk(done, end, pool)
-                    if on_progress is not None:
-                        queue = self.distinct - done
-                        depth = len(self.levels)
-                        on_progress(Progress(self.distinct, self.generated, depth, queue))
+        except NoRoom as reason:
+            self.stopped = str(reason)
+            return
         self.complete = True
 
-    def _begin(self) -> None:
-        plan, library = self.program.plan, self.program.library
+    def _level(
+        self, done: int, pool: ThreadPoolExecutor, tell: Callable[[Progress], None] | None
+    ) -> int:
+        """Expand one level; the number of its end, or -1 if there are enough states."""
+        start, end = done, self.distinct
+        self.levels.append(end - done)
+        while done < end:
+            if self.most and self.distinct >= self.most:
+                self._check_rest(done)
+                return -1
+            done = self._chunk(done, end, pool)
+            if tell is not None:
+                depth, queue = len(self.levels), self.distinct - done
+                tell(Progress(self.distinct, self.generated, depth, queue))
+        self._finished(end)
+        self.states.move_out(start)
+        return done
+
+    def _prepare(self) -> None:
         context = self.plan
         self._crew = [Worker.of(context) for _ in range(self.workers)]
         width = context.kept + 1
         room = (BUFFER * self.workers + AHEAD) * width
         self._fresh = [Array.of(room) for _ in range(PARTITIONS)]
+        self.states = States(width, self.room)
         self._tables = [
             Table(Array.of(FIRST_TABLE * context.words), FIRST_TABLE) for _ in range(PARTITIONS)
         ]
+
+    def _begin(self) -> int:
+        plan, library, context = self.program.plan, self.program.library, self.plan
         initial = plan.machine.initial()
-        slots = Array.of(context.slots)
         encoded = [
             slot
             for v in plan.machine.variables
             for slot in plan.layout.encode(v.type, initial[v.name])
         ]
+        slots, record = Array.of(context.slots), Array.of((AHEAD + 1) * context.record)
         slots.write(0, encoded)
-        record = Array.of((AHEAD + 1) * context.record)
         library["key"](slots.address, record.address)
         if context.raw:
             library["pack"](slots.address, record.at(context.words))
-        self._insert_first(record)
-
-    def _insert_first(self, record: Array) -> None:
-        context = self.plan
-        for table, fresh in zip(self._tables[:1], self._fresh, strict=False):
-            del table, fresh
         start = context.words if context.raw else 0
-        state = record.numbers(start, context.kept)
-        segment = Array.of(context.kept + 1)
-        segment.write(0, [*state, 0])
-        self.segments.append(Segment(0, 1, segment))
-        self.distinct = 1
-        lists = Array.of(4)
-        part = self._partition(record.numbers(0, context.words))
-        lists.write(0, [record.address, 1, record.address, 0])
-        table = self._tables[part]
-        insert = self.program.library["insert"]
-        insert(table.array.address, table.size, 1, lists.address, self._fresh[part].address)
-        table.used = 1
+        self.states.add(1).write(0, [*record.numbers(start, context.kept), 0])
+        self._recall(0)
+        self._finished(0)
+        return 0
 
-    @staticmethod
-    def _partition(words: list[int]) -> int:
-        from charter.backends.engine.kernel import hash_of
+    # --- the journal -----------------------------------------------------------------------------
 
-        return hash_of(words) >> 60
+    def _resumed(self) -> int:
+        """Take over what the journal holds; the number of the first state of its last level."""
+        assert self.journal is not None
+        last = self.journal.levels[-1]
+        for part in self.journal.parts():
+            array = self.states.add(len(part) // (8 * self.states.width))
+            array.view[: len(part) // 8] = memoryview(part).cast("Q")
+            self._recall(self.states.segments[-1].first)
+        view, context = self._crew[0].context.view, self.plan
+        view[GENERATED], view[OUTSIDE] = last.generated, last.outside
+        self._crew[0].context.write(context.taken, list(last.taken))
+        notes = [number for note in last.notes for number in note]
+        self._crew[0].context.write(context.noted, notes)
+        self.levels = [level.count for level in self.journal.levels[:-1]]
+        if not last.count:
+            return self.distinct
+        return self.distinct - last.count
+
+    def _recall(self, first: int) -> None:
+        """Put the states from number `first` on into the tables."""
+        recall, context = self.program.library["recall"], self._crew[0].context
+        number = first
+        while number < self.distinct:
+            self._emptied()
+            segment = self.states.segments[self.states.index(number)]
+            count = min(BUFFER // 2, segment.first + segment.count - number)
+            number += recall(context.address, self.states.address(segment, number), count)
+            for p in range(PARTITIONS):
+                self._insert(p)
+        self._emptied()
+
+    def _finished(self, first: int) -> None:
+        """Write down the level that begins at number `first`."""
+        if self.journal is None:
+            return
+        notes = [self.note(i) for i in range(self.plan.notes)]
+        level = Level(
+            self.distinct - first,
+            0,
+            self.generated,
+            self.outside,
+            self.taken(),
+            tuple((x.count, x.source, x.outcome, x.site) for x in notes),
+        )
+        parts = list(self.states.parts(first)) if first < self.distinct else []
+        self.journal.add(parts, level)
 
     # --- one chunk -------------------------------------------------------------------------------
 
@@ -234,9 +269,7 @@ class Search:
         if self.most:
             end = min(end, done + max(1, self.most - self.distinct))
         blocks = _Blocks(self, done, end)
-        for worker in self._crew:
-            for p in range(PARTITIONS):
-                worker.context.view[self.plan.outs + 2 * p + 1] = 0
+        self._emptied()
         if self.workers == 1:
             self._expand(self._crew[0], blocks)
             counts = [self._insert(p) for p in range(PARTITIONS)]
@@ -246,12 +279,17 @@ class Search:
         self._merge(counts)
         return blocks.next
 
+    def _emptied(self) -> None:
+        for worker in self._crew:
+            for p in range(PARTITIONS):
+                worker.context.view[self.plan.outs + 2 * p + 1] = 0
+
     def _expand(self, worker: Worker, blocks: _Blocks) -> None:
         expand = self.program.library["expand"]
-        view, width = worker.context.view, self.plan.kept + 1
+        view = worker.context.view
         for number, segment, count in blocks.taken(lambda: self._roomy(worker)):
             view[SOURCE] = number
-            start = segment.array.at((number - segment.first) * width)
+            start = self.states.address(segment, number)
             finished = expand(worker.context.address, start, count)
             if view[FATAL]:
                 raise GaveUp(WHY[view[FATAL]])
@@ -287,30 +325,27 @@ class Search:
 
     def _grown(self, table: Table) -> Table:
         size = table.size * 2 if table.size < 1 << 16 else table.size * 3 // 2
-        array = Array.of(size * self.plan.words)
+        array = self.room.array(size * self.plan.words)
         self.program.library["grow"](table.array.address, table.size, array.address, size)
+        self.room.release(table.array)
         return Table(array, size, table.used)
 
     def _merge(self, counts: list[int]) -> None:
-        total, width = sum(counts), self.plan.kept + 1
+        total = sum(counts)
         if not total:
             return
-        array = Array.of(total * width)
+        array = self.states.add(total)
         lists = Array.of(2 * PARTITIONS)
         pairs = zip(self._fresh, counts, strict=True)
         lists.write(0, [number for fresh, count in pairs for number in (fresh.address, count)])
         self.program.library["merge"](lists.address, array.address)
-        self.segments.append(Segment(self.distinct, total, array))
-        self.distinct += total
 
     def _check_rest(self, done: int) -> None:
         """The properties of the states that will not be expanded."""
-        worker, width = self._crew[0], self.plan.kept + 1
-        check = self.program.library["check"]
+        worker, check = self._crew[0], self.program.library["check"]
         for number, segment, count in _Blocks(self, done, self.distinct).taken(lambda: True):
             worker.context.view[SOURCE] = number
-            start = segment.array.at((number - segment.first) * width)
-            check(worker.context.address, start, count)
+            check(worker.context.address, self.states.address(segment, number), count)
 
 
 @dataclass(slots=True)
@@ -337,9 +372,9 @@ class _Blocks:
             yield block
 
     def _block(self) -> tuple[int, Segment, int]:
-        segments = self.search.segments
+        segments = self.search.states.segments
         if self._segment < 0:
-            self._segment = _segment_of(segments, self.next)
+            self._segment = self.search.states.index(self.next)
         segment = segments[self._segment]
         while segment.first + segment.count <= self.next:
             self._segment += 1
@@ -354,11 +389,3 @@ class _Blocks:
         if len(self.search._crew) > 1 and self.next != number + count:
             raise GaveUp(WHY[4])
         self.next, self._segment, self._closed = number, -1, True
-
-
-def _segment_of(segments: list[Segment], number: int) -> int:
-    low, high = 0, len(segments)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if segments[middle].first <= number else (low, middle)
-    return low

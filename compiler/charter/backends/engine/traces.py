@@ -138,7 +138,7 @@ class Traces:
         outcomes: list[int] = []
         while number:
             chain.append(number)
-            _, number, outcome = self.search.state(number)
+            _, number, outcome = self.search.states.get(number)
             outcomes.append(outcome)
         machine = self.search.program.plan.machine
         state, steps = machine.initial(), list[Step]()
@@ -149,7 +149,7 @@ class Traces:
         return tuple(steps)
 
     def _towards(self, state: State, target: int, outcome: int) -> Told:
-        words, _, _ = self.search.state(target)
+        words, _, _ = self.search.states.get(target)
         raw = self.search.plan.raw
         for told in self.teller.tell(self.teller.words(state)):
             if told.branch and (told.outcome == outcome if raw else told.key == tuple(words)):

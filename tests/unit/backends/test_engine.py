@@ -1,0 +1,166 @@
+"""The native engine by itself: layout, cache, journal, memory, what it refuses."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from tests.support.engines import counts, verdicts
+
+from charter import api
+from charter.backends.engine.explore import (
+    Exploration,
+    Options,
+    OtherSearch,
+    Progress,
+    Unsupported,
+    explore,
+)
+from charter.backends.engine.layout import Layout, Packing
+from charter.backends.engine.native import from_cache, to_cache
+from charter.ir import nodes as n
+from charter.ir import types as t
+from charter.semantics.values import Universe
+
+SPEC = Path(__file__).resolve().parents[3] / "spec"
+EXAMPLE = SPEC / "examples" / "primary_backup.charter"
+
+
+@pytest.fixture(scope="module")
+def model() -> n.Model:
+    return api.load(EXAMPLE)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("code")
+
+
+@pytest.fixture(scope="module")
+def whole(model: n.Model, cache: Path) -> Exploration:
+    return explore(model, model.instances[0], Options(cache=cache))
+
+
+def test_values_come_back_when_they_are_laid_out() -> None:
+    universe = Universe({"S": ("a", "b", "c")}, {"most": 3})
+    layout = Layout(universe)
+    sort, number = t.Sort("S"), t.Int(t.Limit("", -2), t.Limit("most", 0))
+    case = t.Union("U", (("one", (("x", number),)), ("two", (("y", t.Set(sort)), ("z", sort)))))
+    kinds = (number, t.Option(number), case, t.Ranking(sort), t.Map(sort, t.Option(number)))
+    for kind in kinds:
+        packing = Packing.of(layout.bits(kind))
+        for value in universe.domain(kind)[::3]:
+            slots = layout.encode(kind, value)
+            assert packing.unpack(packing.pack(slots)) == slots
+            assert layout.decode(kind, slots) == value
+
+
+def test_no_slot_is_torn_and_the_mark_stays_free_when_states_are_packed() -> None:
+    packing = Packing.of([7] * 30 + [64, 63, 1, 0])
+    taken: set[tuple[int, int]] = {(0, 63)}
+    for word, low, width in packing.places:
+        bits = {(word, low + i) for i in range(width)}
+        assert low + width <= 64 and not bits & taken
+        taken |= bits
+
+
+def test_code_is_made_anew_when_a_file_of_the_cache_is_damaged(
+    model: n.Model, whole: Exploration, cache: Path
+) -> None:
+    (file,) = cache.glob("*.o")
+    sound = file.read_bytes()
+    for damaged in (sound[:-1], sound[:100] + b"x" + sound[101:], b""):
+        file.write_bytes(damaged)
+        assert from_cache(file) is None
+        again = explore(model, model.instances[0], Options(cache=cache))
+        assert counts(again) == counts(whole)
+        assert file.read_bytes() == sound
+
+
+def test_code_comes_back_from_the_cache(tmp_path: Path) -> None:
+    to_cache(tmp_path / "new" / "x.o", b"code")
+    assert from_cache(tmp_path / "new" / "x.o") == b"code"
+    assert (tmp_path / "new" / "x.o").read_bytes() == sha256(b"code").digest() + b"code"
+
+
+class Killed(Exception):
+    """What ends a search in its middle."""
+
+
+def killed(model: n.Model, options: Options, depth: int) -> None:
+    """Explore up to a depth, and stop there without a word."""
+
+    def stop(now: Progress) -> None:
+        if now.depth == depth:
+            raise Killed
+
+    with pytest.raises(Killed):
+        explore(model, model.instances[0], options, stop)
+
+
+@pytest.mark.parametrize("depth", [1, 9, 20])
+def test_search_goes_on_where_it_was_killed(
+    model: n.Model, whole: Exploration, cache: Path, tmp_path: Path, depth: int
+) -> None:
+    options = Options(cache=cache, journal=tmp_path, workers=2)
+    killed(model, options, depth)
+    for _ in range(2):
+        again = explore(model, model.instances[0], options)
+        assert again.message == ""
+        assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
+        assert [b.seen for b in again.branches] == [b.seen for b in whole.branches]
+
+
+def test_search_goes_on_before_the_damage_when_a_journal_is_damaged(
+    model: n.Model, whole: Exploration, cache: Path, tmp_path: Path
+) -> None:
+    options = Options(cache=cache, journal=tmp_path)
+    killed(model, options, 15)
+    data = bytearray((tmp_path / "levels").read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "levels").write_bytes(data)
+    again = explore(model, model.instances[0], options)
+    assert "is damaged" in again.message and counts(again) == counts(whole)
+    (tmp_path / "journal.json").write_text('{"levels": [{}]}')
+    again = explore(model, model.instances[0], options)
+    assert "begins anew" in again.message and counts(again) == counts(whole)
+
+
+def test_journal_of_another_search_is_left_alone(
+    model: n.Model, cache: Path, tmp_path: Path
+) -> None:
+    killed(model, Options(cache=cache, journal=tmp_path), 5)
+    before = (tmp_path / "levels").read_bytes()
+    with pytest.raises(OtherSearch, match="name another folder"):
+        explore(model, model.instances[0], Options(symmetry=False, journal=tmp_path))
+    assert (tmp_path / "levels").read_bytes() == before
+
+
+def test_files_are_used_when_memory_is_short(model: n.Model, cache: Path) -> None:
+    options = Options(symmetry=False, cache=cache)
+    roomy = explore(model, model.instances[0], options)
+    tight = explore(model, model.instances[0], Options(symmetry=False, cache=cache, memory=200_000))
+    assert (counts(tight), verdicts(tight)) == (counts(roomy), verdicts(roomy))
+    assert tight.search.room.spilled > 0 and not roomy.search.room.spilled
+    assert tight.search.room.used < roomy.search.room.used
+
+
+def test_what_was_not_seen_is_unknown_when_the_search_gives_up(model: n.Model, cache: Path) -> None:
+    found = explore(model, model.instances[0], Options(cache=cache, most_states=100))
+    assert not found.complete and not found.fine and 100 <= found.distinct < 4137
+
+
+def test_sets_of_counters_are_refused() -> None:
+    text = """
+    protocol test.refused
+    counter Term
+    component clerk {
+      state seen: set Term = {}
+      operation see(x: bool) -> bool cites silent { branch done { reply true } }
+    }
+    instance tiny of clerk { }
+    """
+    model = api.load_text(text)
+    with pytest.raises(Unsupported, match="Term"):
+        explore(model, model.instances[0])
