@@ -109,6 +109,8 @@ def _natively(
         "depth": len(found.levels),
         "levels": list(found.levels),
         "bits": found.bits,
+        "permuted": list(found.search.program.plan.quotient.sorts),
+        "not_permuted": {**found.search.program.plan.quotient.apart},
         "stopped": found.stopped,
         "journal": found.message,
         "complete": found.complete,

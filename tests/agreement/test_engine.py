@@ -70,6 +70,38 @@ def test_engines_agree_when_a_system_calls_operations_of_its_parts(
         assert verdicts(fast) == verdicts(plain)
 
 
+NAMED = """
+protocol test.named
+sort Node
+component lamps {
+  state on: map Node -> bool = [n in Node: false]
+  state bell: bool = false
+  operation light(n: Node) -> bool cites silent {
+    branch done { on' = on with [n: true] reply true }
+  }
+  operation ring(n: Node) -> bool cites silent {
+    branch rings when lit: on[n] { bell' = true reply true }
+    branch silent { reply false }
+  }
+}
+always never_rings of lamps cites silent: not bell
+witness lit of lamps: some n in Node: on[n]
+instance tiny of lamps {
+  Node = {a, b, c}
+  only ring if n == c and (forall m in Node: m == c or not on[m])
+}
+"""
+
+
+def test_a_sort_is_not_permuted_when_the_instance_names_an_element() -> None:
+    model = api.load_text(NAMED)
+    fast, plain = both(model, model.instances[0])
+    assert counts(fast) == counts(plain) and verdicts(fast) == verdicts(plain)
+    assert (
+        fast.properties[0].seen and "names one" in fast.search.program.plan.quotient.apart["Node"]
+    )
+
+
 def test_counts_do_not_depend_on_workers_when_there_are_two(kafka: n.Model) -> None:
     for name in ("tiny_topics", "tiny_reassignment"):
         instance = next(i for i in kafka.instances if i.name == name)

@@ -94,6 +94,10 @@ def _show(found: dict[str, Json]) -> None:
     counts = [[name, _number(found[name])] for name in _COUNTS]
     out(f"{found['machine']} in the instance {found['instance']}")
     out(columns([*counts, ["seconds", str(found["seconds"])], ["engine", str(found["engine"])]]))
+    apart = found.get("not_permuted")
+    assert isinstance(apart, dict | None)
+    for name, why in (apart or {}).items():
+        out(f"elements of {name} are told apart: {why}")
     findings = found["findings"]
     assert isinstance(findings, list)
     for finding in findings:

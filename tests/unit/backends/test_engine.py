@@ -159,6 +159,7 @@ def test_sets_of_counters_are_refused() -> None:
       state seen: set Term = {}
       operation see(x: bool) -> bool cites silent { branch done { reply true } }
     }
+    witness seen_once of clerk: seen == {}
     instance tiny of clerk { }
     """
     model = api.load_text(text)

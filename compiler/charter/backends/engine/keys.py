@@ -28,20 +28,19 @@ MOST_RENAMINGS = 720
 @dataclass(frozen=True, slots=True)
 class Quotient:
     """Which states count as one: `sorts` are permuted, `counters` renamed, those in `ranked` in
-    their order; `fixed` numbers stay what they are."""
+    their order; `fixed` numbers stay what they are; `apart` says why other sorts are not
+    permuted."""
 
     sorts: tuple[str, ...] = ()
     counters: frozenset[str] = frozenset()
     ranked: frozenset[str] = frozenset()
     fixed: Mapping[str, int] = field(default_factory=dict)
+    apart: Mapping[str, str] = field(default_factory=dict)
 
     def renamings(self, universe: Universe) -> tuple[Renaming, ...]:
         """Every permutation of the sorts; the identity comes first."""
         each = [list(permutations(range(len(universe.sorts[name])))) for name in self.sorts]
-        found = tuple(dict(zip(self.sorts, choice, strict=True)) for choice in product(*each))
-        if len(found) > MOST_RENAMINGS:
-            raise Unsupported(f"{len(found)} permutations of the sorts")
-        return found
+        return tuple(dict(zip(self.sorts, choice, strict=True)) for choice in product(*each))
 
     def touches(self, kind: t.Type) -> bool:
         """Whether a value of a type can change by renaming."""

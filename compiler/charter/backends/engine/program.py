@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from math import factorial
 from pathlib import Path
 
 from charter.backends.engine.body import SIGNATURE, Shape, arguments_of, operate, print_step
 from charter.backends.engine.context import Context
 from charter.backends.engine.kernel import Kernel
-from charter.backends.engine.keys import KeyPrinter, Quotient, holds, holds_counter
+from charter.backends.engine.keys import MOST_RENAMINGS, KeyPrinter, Quotient, holds, holds_counter
 from charter.backends.engine.layout import Layout, Packing, Unsupported
 from charter.backends.engine.native import (
     Library,
@@ -166,13 +167,37 @@ def quotient_of(machine: Machine, symmetry: bool, renaming: bool) -> Quotient:
         c.name for c in model.counters if any(holds(v.type, c.name) for v in machine.variables)
     )
     ranked = {c.name for c in model.counters if c.ordered} & (set(fixed) | compared(model))
-    sorts = tuple(name for name, members in machine.instance.sorts if len(members) > 1)
+    sorts, apart = permuted(machine, symmetry)
     return Quotient(
-        sorts if symmetry else (),
+        sorts,
         counters if renaming else frozenset(),
         frozenset(ranked) & counters,
         fixed,
+        apart,
     )
+
+
+def permuted(machine: Machine, symmetry: bool) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The sorts whose elements are interchangeable, and of the others why they are not."""
+    several = {name: len(m) for name, m in machine.instance.sorts if len(m) > 1}
+    if not symmetry:
+        return (), dict.fromkeys(several, "--no-symmetry")
+    rules = [*subexpressions(machine.model)]
+    for _, condition in machine.instance.only:
+        rules += within(condition)
+    named = {e.type.name for e in rules if isinstance(e, n.Literal) and isinstance(e.type, t.Sort)}
+    sorts: list[str] = []
+    apart: dict[str, str] = {}
+    total = 1
+    for name, size in several.items():
+        if name in named:
+            apart[name] = "a rule, a property or the instance's `only` names one of its elements"
+        elif total * factorial(size) > MOST_RENAMINGS:
+            apart[name] = f"{size} elements have too many permutations"
+        else:
+            sorts.append(name)
+            total *= factorial(size)
+    return tuple(sorts), apart
 
 
 def compared(model: n.Model) -> set[str]:
@@ -201,14 +226,19 @@ def mentioned_numbers(model: n.Model) -> Mapping[str, int]:
     return found
 
 
+def within(e: n.Expr) -> Iterator[n.Expr]:
+    """An expression and everything inside it."""
+    yield e
+    for child in children(e):
+        yield from within(child)
+
+
 def subexpressions(model: n.Model) -> list[n.Expr]:
     """Every expression of the rules and properties and everything inside, but initial values."""
     found: list[n.Expr] = []
 
     def visit(e: n.Expr) -> None:
-        found.append(e)
-        for child in children(e):
-            visit(child)
+        found.extend(within(e))
 
     def run(body: tuple[n.Statement, ...]) -> None:
         for statement in body:

@@ -92,7 +92,8 @@ def load(
     counters = tuple(
         c for c in model.counters if any(holds_counter(v.type, c) for v in machine.variables)
     )
-    sorts = tuple(name for name, members in instance.sorts if len(members) > 1)
+    named = named_sorts(model, instance)
+    sorts = tuple(name for name, m in instance.sorts if len(m) > 1 and name not in named)
     ranked = ranked_counters(model, counters)
     KeyPrinter(constants, (), counters, {}, ranked, printer.body).print_counters(machine.variables)
     KeyPrinter(
@@ -194,6 +195,18 @@ def mentioned_numbers(model: n.Model) -> Mapping[str, int]:
                 name = part.type.name
                 found[name] = max(part.value, found.get(name, part.value))
     return found
+
+
+def named_sorts(model: n.Model, instance: n.Instance) -> frozenset[str]:
+    """The sorts of which a rule, a property or a condition of the instance names an element: those
+    are not interchangeable."""
+    conditions = (condition for _, condition in instance.only)
+    return frozenset(
+        part.type.name
+        for expr in (*expressions(model), *conditions)
+        for part in subexpressions(expr)
+        if isinstance(part, n.Literal) and isinstance(part.type, t.Sort)
+    )
 
 
 def subexpressions(expr: n.Expr) -> Iterator[n.Expr]:
