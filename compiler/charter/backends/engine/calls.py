@@ -39,7 +39,7 @@ class Calls:
         return found
 
     def _simple(self, kind: t.Type) -> bool:
-        return not isinstance(kind, t.Set) or self.expr.layout.span(kind.inner)[0] != -FAR
+        return not isinstance(kind, t.Set) or not self.expr.layout.is_open(kind.inner)
 
     def _fits(self, kind: t.Type, value: Held) -> bool:
         if not isinstance(value, Scalar) or isinstance(kind, t.Bool):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
 from charter.backends.engine.code import Code, Ref, constant
-from charter.backends.engine.layout import FAR, Layout, Unsupported, mask_type
-from charter.backends.engine.unit import Unit
+from charter.backends.engine.layout import Layout, Unsupported, mask_type
+from charter.backends.engine.unit import FATAL_RANGE, Unit
 from charter.backends.engine.values import Held, Keeper, Place, Scalar, Tree, scalar
 from charter.ir import nodes as n
 from charter.ir import types as t
@@ -168,7 +168,11 @@ class Expr:
 
     def position(self, kind: t.Type, key: n.Expr) -> Ref:
         """The position of a key in a map; a number outside fails."""
-        at = self.bit(kind, self.value(key))
+        held = self.value(key)
+        if isinstance(kind, t.Int):
+            at = self.code.binary("sub", scalar(held).ref, str(self.layout.low(kind)))
+        else:
+            at = self.bit(kind, held)
         size = self.layout.size(kind)
         value = self.names.get(key.name) if isinstance(key, n.Local) else None
         bounded = isinstance(kind, t.Sort | t.Bool | t.Enum) or constant(at) is not None
@@ -186,8 +190,7 @@ class Expr:
             case t.Bool():
                 return code.widened(scalar(value).ref)
             case t.Int():
-                low, _ = layout.span(kind)
-                return code.binary("sub", scalar(value).ref, str(0 if low == -FAR else low))
+                return self.within(scalar(value), *layout.span(kind))
             case t.Sort() | t.Enum() | t.Counter():
                 return scalar(value).ref
             case t.Option(inner=inner):
@@ -221,12 +224,26 @@ class Expr:
         else:
             room = self.keep.address(self.keep.placed(value, kind))
         found = code.memory(1)
-        code.store("0", found)
+        code.store("-1", found)
         with code.counting(str(size)) as i:
             row = code.at(rows, code.binary("mul", i, str(slots)))
             same = code.let(f"call i1 @same(ptr {row}, ptr {room}, i64 {slots})")
             code.store(code.select(same, i, code.load(found)), found)
-        return code.load(found)
+        at = code.load(found)
+        missing = code.compare("slt", at, "0")
+        with code.when(missing):
+            self.fatal(FATAL_RANGE)
+        return code.select(missing, "0", at)
+
+    def within(self, number: Scalar, low: int, high: int) -> Ref:
+        """How far a number is from `low`; past `high` the engine cannot go on."""
+        at = self.code.binary("sub", number.ref, str(low))
+        if low <= number.low and number.high <= high:
+            return at
+        inside = self.code.compare("ule", at, str(high - low))
+        with self.code.unless(inside):
+            self.fatal(FATAL_RANGE)
+        return self.code.select(inside, at, "0")
 
     def element(self, kind: t.Type, at: Ref) -> Held:
         """The value at a position of the domain of a type."""
@@ -347,7 +364,7 @@ class Expr:
     def _settled(self, value: Held, kind: t.Type) -> Held:
         """A value as it is joined with another: scalars as they are, all else in memory."""
         if isinstance(value, Scalar):
-            if isinstance(kind, t.Set) and self.layout.span(kind.inner)[0] != -FAR:
+            if isinstance(kind, t.Set) and not self.layout.is_open(kind.inner):
                 _, low, high = self.layout.width(kind)
                 return Scalar(self.keep.rebased(value, low, high), low, high)
             if isinstance(kind, t.Set):
@@ -435,13 +452,16 @@ class Expr:
     def binary(self, e: n.Binary) -> Held:
         """An infix operation on values."""
         code = self.code
+        if e.op == "in" and isinstance(e.right, n.SetNew):
+            return Scalar(self.one_of(e.left, e.right.items))
         left, right = self.value(e.left), self.value(e.right)
         match e.op:
             case "eq" | "ne":
                 same = self.keep.equal(left, right, e.left.type)
                 return Scalar(same if e.op == "eq" else code.negation(same))
             case "in":
-                return Scalar(self.numbers.member(e.left.type, left, scalar(right)))
+                assert isinstance(e.right.type, t.Set)
+                return Scalar(self.numbers.member(e.right.type.inner, left, scalar(right)))
             case "lt" | "le" | "gt" | "ge":
                 how = COMPARISONS[e.op]
                 return Scalar(code.compare(how, scalar(left).ref, scalar(right).ref))
@@ -451,3 +471,11 @@ class Expr:
                 return self.numbers.algebra(e.op, scalar(left), scalar(right))
             case _:
                 raise AssertionError(e.op)
+
+    def one_of(self, item: n.Expr, members: tuple[n.Expr, ...]) -> Ref:
+        """Whether a value is one of those of a set that is written out."""
+        value, found = self.value(item), "false"
+        for member in members:
+            same = self.keep.equal(value, self.value(member), item.type)
+            found = self.code.either(found, same)
+        return found

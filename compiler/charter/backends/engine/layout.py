@@ -117,10 +117,14 @@ class Layout:
             case _:
                 return False
 
+    def is_open(self, kind: t.Type) -> bool:
+        """Whether a type is that of numbers without a range."""
+        return isinstance(kind, t.Int) and self.span(kind)[0] == -FAR
+
     def width(self, kind: t.Set) -> tuple[str, int, int]:
         """The LLVM type of a set as a mask, and what its first and last bit stand for."""
         low, high = self.span(kind.inner)
-        if low == -FAR:
+        if self.is_open(kind.inner):
             return "i64", 0, 63
         if not isinstance(kind.inner, t.Int | t.Counter):
             low, high = 0, self.size(kind.inner) - 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from charter.backends.engine.code import Ref
 from charter.backends.engine.expr import UNROLLED, Expr
-from charter.backends.engine.layout import FAR, Unsupported, mask_type
+from charter.backends.engine.layout import Unsupported, mask_type
 from charter.backends.engine.values import Held, Scalar, is_literal, scalar
 from charter.ir import nodes as n
 from charter.ir import types as t
@@ -126,7 +126,7 @@ class Loops:
         printed once into nowhere to see what it can be."""
         expr = self.expr
         assert isinstance(e.type, t.Set)
-        if expr.layout.span(e.type.inner)[0] != -FAR or not isinstance(e.type.inner, t.Int):
+        if not expr.layout.is_open(e.type.inner):
             _, low, high = expr.layout.width(e.type)
             return low, high
         if e.flatten:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from charter.backends.engine.code import Ref
 from charter.backends.engine.expr import Expr
-from charter.backends.engine.layout import FAR, Unsupported, mask_type
-from charter.backends.engine.unit import FATAL_RANGE
+from charter.backends.engine.layout import Unsupported, mask_type
 from charter.backends.engine.values import Held, Scalar, scalar
 from charter.ir import nodes as n
 from charter.ir import types as t
@@ -30,7 +29,7 @@ class Numbers:
 
     def members_span(self, kind: t.Set, items: list[Scalar]) -> tuple[int, int]:
         """What the bits of a set with these members stand for."""
-        if isinstance(kind.inner, t.Int) and self.expr.layout.span(kind.inner)[0] == -FAR:
+        if self.expr.layout.is_open(kind.inner):
             low = min((item.low for item in items), default=0)
             high = max((item.high for item in items), default=0)
             if high - low > 255:
@@ -43,12 +42,7 @@ class Numbers:
         """The mask with the bit of one member."""
         code, ty = self.expr.code, mask_type(high - low + 1)
         if isinstance(kind, t.Int):
-            number = scalar(item)
-            at = code.binary("sub", number.ref, str(low))
-            if number.low < low or number.high > high:
-                with code.unless(code.compare("ule", at, str(high - low))):
-                    self.expr.fatal(FATAL_RANGE)
-                at = code.binary("and", at, str(int(ty[1:]) - 1))
+            at = self.expr.within(scalar(item), low, high)
         else:
             at = self.expr.bit(kind, item)
         return code.binary("shl", "1", code.cast(at, "i64", ty), ty)
