@@ -31,6 +31,7 @@ __all__ = [
     "Selection",
     "Simulation",
     "Source",
+    "Story",
     "SuiteRequest",
     "Unreadable",
     "Wanted",
@@ -38,11 +39,13 @@ __all__ = [
     "check_overlay",
     "check_sources",
     "core_text",
+    "drawn",
     "explored",
     "exported",
     "flattened",
     "formatted",
     "generate",
+    "itf",
     "load",
     "load_text",
     "make_suite",
@@ -272,6 +275,21 @@ def told(model: ir.Model, instance: str, finding: Mapping[str, Json]) -> Story:
     from charter import telling
 
     return telling.told(model, _instance(model, instance), finding)
+
+
+def drawn(story: Story, form: Literal["svg", "text"]) -> str:
+    """The space-time picture of a story, as a document or for a terminal."""
+    from charter.backends.story.draw import in_svg, in_text
+    from charter.backends.story.scene import scene
+
+    return in_svg(scene(story)) if form == "svg" else in_text(scene(story))
+
+
+def itf(story: Story) -> dict[str, Json]:
+    """A story as a trace in ITF."""
+    from charter.backends.story import itf as format_
+
+    return format_.itf(story)
 
 
 def exported(model: ir.Model, instance: str) -> dict[str, str]:

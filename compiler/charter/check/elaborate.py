@@ -282,7 +282,7 @@ def system(
             builder.steps.append(steps.lose(scope, machine, channel, signature))
     return ir.System(
         node.name.text, tuple(builder.parts), tuple(builder.state), tuple(builder.steps),
-        span=node.span, doc=doc_of(node),
+        tuple(machine.channels), span=node.span, doc=doc_of(node),
     )  # fmt: skip
 
 

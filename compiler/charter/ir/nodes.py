@@ -240,12 +240,13 @@ class Step(Placed):
 @dataclass(frozen=True, slots=True)
 class System(Placed):
     """`state` holds everything: each part's variables as `part.variable`, channels, budgets and
-    the system's own variables."""
+    the system's own variables. `channels` are the names of those that are channels."""
 
     name: str
     parts: tuple[Part, ...]
     state: tuple[StateVar, ...]
     steps: tuple[Step, ...]
+    channels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,166 @@
+"""A scene as text for a terminal, and as SVG: lanes from left to right, time downwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from charter.backends.story.scene import Event, Message, Scene
+
+_COLUMN = 16
+"""Characters of a lane in the terminal."""
+
+_LANE, _LEFT, _TOP, _LINE, _MOST = 230, 64, 56, 15, 34
+
+
+def in_text(scene: Scene) -> str:
+    """The scene for a terminal; an arrow stands where its message arrives."""
+    width = max([_COLUMN, *(len(lane) + 2 for lane in scene.lanes)])
+    rows = [scene.title, "", " " * 6 + "".join(lane.ljust(width) for lane in scene.lanes).rstrip()]
+    for number, event in enumerate(scene.events):
+        if scene.loop == number:
+            rows.append("  ┌── from here on, again and again")
+        rows.append(f"{number + 1:>4}  {_lanes(scene, event, number, width)}{event.title}")
+        for said in (*event.rules, *event.notes):
+            bars = "".join("│".ljust(width) for _ in scene.lanes)
+            rows.append(f"{'':6}{bars}  {said}")
+    if scene.end:
+        mark = "✗" if scene.loop is None else "└──"
+        rows.append(f"  {mark} {scene.end}")
+    return "\n".join(rows) + "\n"
+
+
+def _lanes(scene: Scene, event: Event, number: int, width: int) -> str:
+    """The lanes at one event: a dot, and the arrow of a message that arrives."""
+    cells = list("".join("│".ljust(width) for _ in scene.lanes))
+    for message in scene.messages:
+        if message.received == number and message.sender != message.receiver:
+            _arrow(cells, message, width)
+    cells[event.lane * width] = "●"
+    return "".join(cells)
+
+
+def _arrow(cells: list[str], message: Message, width: int) -> None:
+    begin, end = sorted((message.sender * width, message.receiver * width))
+    room = end - begin - 1
+    text = message.text if len(message.text) <= room - 3 else message.text[: room - 4] + "…"
+    body = list(text.center(room, "─"))
+    is_rightwards = message.sender < message.receiver
+    head = "✗" if message.is_lost else "▶" if is_rightwards else "◀"
+    body[-1 if is_rightwards else 0] = head
+    cells[begin + 1 : end] = body
+    if not message.is_lost:
+        cells[message.sender * width] = "○"
+
+
+# --- SVG -----------------------------------------------------------------------------------------
+
+
+def in_svg(scene: Scene) -> str:
+    """The scene as an SVG document that stands alone."""
+    tops, bottom = _tops(scene)
+    width = _LEFT + _LANE * len(scene.lanes) + 20
+    height = bottom + (34 if scene.end else 10)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+        f' viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" font-size="12">',
+        f"<title>{escape(scene.title)}</title>",
+        f"<desc>{escape(_description(scene))}</desc>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8"'
+        ' markerHeight="8" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#1f5fa8"/></marker>'
+        "</defs>",
+        _text(16, 20, scene.title, css='font-weight="bold"'),
+    ]
+    for position, lane in enumerate(scene.lanes):
+        x = _x(position)
+        parts.append(f'<path d="M{x} {_TOP} V{bottom}" stroke="#b8bec6" stroke-width="1.5"/>')
+        parts.append(_text(x, _TOP - 8, lane, css='font-weight="bold" text-anchor="middle"'))
+    parts += (part for message in scene.messages for part in _line(message, tops, bottom))
+    for number, event in enumerate(scene.events):
+        parts += _event(number, event, tops[number])
+    parts += _frame(scene, tops, bottom, width)
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _x(lane: int) -> int:
+    return _LEFT + lane * _LANE + 16
+
+
+def _tops(scene: Scene) -> tuple[list[int], int]:
+    """The height of each event's dot, and where the last one ends."""
+    tops, y = [], _TOP + 22
+    for event in scene.events:
+        tops.append(y)
+        y += _LINE * (1 + len(event.rules) + len(event.notes)) + 18
+    return tops, y
+
+
+def _event(number: int, event: Event, y: int) -> Iterator[str]:
+    x = _x(event.lane)
+    yield f'<circle cx="{x}" cy="{y}" r="5" fill="#20242a"/>'
+    yield _text(14, y + 4, str(number + 1), css='fill="#6b7280"')
+    yield _label(x + 11, y + 4, event.title, "bold", "#20242a")
+    said = [
+        *((rule, "#6b7280") for rule in event.rules),
+        *((note, "#9a3412") for note in event.notes),
+    ]
+    for line, (text, fill) in enumerate(said, 1):
+        yield _label(x + 11, y + 4 + line * _LINE, text, "normal", fill)
+
+
+def _label(x: int, y: int, text: str, weight: str, fill: str) -> str:
+    """Text that lines behind it do not cross; the whole of it where the pointer rests."""
+    short = text if len(text) <= _MOST else text[: _MOST - 1] + "…"
+    return (
+        f'<g><title>{escape(text)}</title><text x="{x}" y="{y}" font-weight="{weight}"'
+        f' fill="{fill}" paint-order="stroke" stroke="#ffffff" stroke-width="3">'
+        f"{escape(short)}</text></g>"
+    )
+
+
+def _text(x: int, y: int, text: str, *, css: str) -> str:
+    return f'<text x="{x}" y="{y}" {css}>{escape(text)}</text>'
+
+
+def _line(message: Message, tops: list[int], bottom: int) -> Iterator[str]:
+    """A message from the dot that sent it to the one that received it."""
+    x, y = _x(message.sender), tops[message.sent]
+    u, v = _x(message.receiver), bottom if message.received is None else tops[message.received]
+    if x == u and message.sent == message.received:
+        return
+    dashes = (
+        "" if message.received is not None and not message.is_lost else ' stroke-dasharray="4 3"'
+    )
+    head = (
+        ' marker-end="url(#head)"' if message.received is not None and not message.is_lost else ""
+    )
+    bend = f"M{x} {y} Q{x - 40} {(y + v) // 2} {u} {v}" if x == u else f"M{x} {y} L{u} {v}"
+    yield (
+        f'<g><title>{escape(message.text)}</title><path d="{bend}" fill="none" stroke="#1f5fa8"'
+        f' stroke-width="1.4"{dashes}{head}/></g>'
+    )
+    text = message.text if len(message.text) <= 20 else message.text[:19] + "…"
+    said = f"{text} ✗" if message.is_lost else text
+    far = abs(message.sender - message.receiver) > 1
+    across, down = ((u - x) // 3, (v - y) // 3) if far else ((u - x) // 2, (v - y) // 2)
+    middle = x + across if x != u else x - 24
+    yield _label(middle - 3 * len(said), y + down - 4, said, "normal", "#1f5fa8")
+
+
+def _frame(scene: Scene, tops: list[int], bottom: int, width: int) -> Iterator[str]:
+    """What is wrong at the end, and the part that repeats."""
+    if scene.loop is not None and scene.loop < len(tops):
+        y = tops[scene.loop] - 12
+        yield (
+            f'<path d="M40 {bottom} H32 V{y} H40" fill="none" stroke="#b42318" stroke-width="2"/>'
+        )
+    if scene.end:
+        box = f'x="8" y="{bottom + 4}" width="{width - 16}" height="24" rx="4"'
+        yield f'<rect {box} fill="#fde8e6"/>'
+        yield _text(18, bottom + 21, scene.end, css='fill="#b42318" font-weight="bold"')
+
+
+def _description(scene: Scene) -> str:
+    steps = "; ".join(f"{i}. {event.title}" for i, event in enumerate(scene.events, 1))
+    return f"Lanes {', '.join(scene.lanes)}. Steps: {steps}. {scene.end}"

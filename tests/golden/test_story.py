@@ -1,0 +1,89 @@
+"""Counterexamples as they are drawn, word for word, and as ITF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.support.golden import Golden
+
+from charter import api
+from charter.backends.story.tell import Story
+from charter.formats.canonical import Json
+
+FOLDER = Path(__file__).parent / "story"
+EXAMPLES = Path(__file__).resolve().parents[2] / "spec" / "examples"
+CASES = [
+    ("two_phase_commit", "gives_up_after_voting", "consistency"),
+    ("dining_philosophers", "no_order", "deadlock"),
+    ("dining_philosophers", "steals_forks", "nobody_starves"),
+    ("paxos", "forgets_its_promise", "promises_are_kept"),
+]
+
+
+def story_of(name: str, mutant: str, found: str) -> Story:
+    model = api.load(EXAMPLES / f"{name}.charter", api.Selection(mutant=mutant))
+    wanted = api.Wanted(engine="plain", most_states=2_500)
+    result = api.explored(model, "tiny", wanted, lambda *_: None)
+    findings = result["findings"]
+    assert isinstance(findings, list)
+    for finding in findings:
+        if isinstance(finding, dict) and finding["name"] == found:
+            return api.told(model, "tiny", finding)
+    raise AssertionError(f"{found} was not found")
+
+
+@pytest.mark.parametrize(("name", "mutant", "found"), CASES)
+def test_picture_in_a_terminal_is_as_before(
+    name: str, mutant: str, found: str, golden: Golden
+) -> None:
+    golden.matches(FOLDER / f"{mutant}.txt", api.drawn(story_of(name, mutant, found), "text"))
+
+
+@pytest.mark.parametrize(("name", "mutant", "found"), CASES)
+def test_svg_is_xml_that_says_each_step_and_where_it_goes_wrong(
+    name: str, mutant: str, found: str
+) -> None:
+    story = story_of(name, mutant, found)
+    root = ElementTree.fromstring(api.drawn(story, "svg"))
+    text = " ".join("".join(node.itertext()) for node in root.iter())
+    assert all(f"{step.operation}(" in text for step in story.steps)
+    assert len([node for node in root.iter() if node.tag.endswith("circle")]) == len(story.steps)
+
+
+def test_a_message_goes_from_who_sent_it_to_who_received_it() -> None:
+    drawn = api.drawn(story_of(*CASES[0]), "text").splitlines()
+    assert any(line.startswith("   3  ○────PREPARE───▶●") for line in drawn)
+    assert any(line.startswith("   5  ●───PREPARED") or "◀" in line for line in drawn)
+
+
+def states_of(trace: dict[str, Json]) -> list[dict[str, Json]]:
+    states = trace["states"]
+    assert isinstance(states, list)
+    return [state for state in states if isinstance(state, dict)]
+
+
+def test_itf_has_every_variable_in_every_state_and_the_loop() -> None:
+    trace = api.itf(story_of("dining_philosophers", "steals_forks", "nobody_starves"))
+    assert trace["vars"] == ["doing", "queue"] and trace["loop"] == 1
+    states = states_of(trace)
+    assert len(states) == 5
+    assert all({"#meta", "doing", "queue"} == set(state) for state in states)
+    assert states[1]["doing"] == {"#map": [[0, "HUNGRY"], [1, "THINKING"], [2, "THINKING"]]}
+    assert states[1]["queue"] == {"#map": [[0, [0]], [1, []], [2, []]]}
+
+
+def test_itf_writes_options_records_and_sets_as_the_format_has_them() -> None:
+    states = states_of(api.itf(story_of(*CASES[3])))
+    assert {"#set": []} in [entry[1] for entry in entries(states[0]["acceptor.votes"])]
+    shown = [entry[1] for entry in entries(states[-1]["acceptor.vote"])]
+    assert {"tag": "None", "value": {"#tup": []}} in shown
+    assert {"tag": "Some", "value": {"ballot": 1, "value": "v1"}} in shown
+
+
+def entries(value: Json) -> list[list[Json]]:
+    assert isinstance(value, dict)
+    found = value["#map"]
+    assert isinstance(found, list)
+    return [entry for entry in found if isinstance(entry, list)]
