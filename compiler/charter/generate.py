@@ -1,7 +1,7 @@
 """Writes generated/, or tells what is stale in it. The same code does both, so they cannot differ.
 
-The tree holds the models of all protocols under spec/ and of all overlays of the adapters, the
-small suites of protocols that targets implement, with the models that these need.
+The tree holds models of all protocols under spec/ and of all overlays of the adapters, the small
+suites of components that targets implement, with the models that these need.
 A sibling model stands there as what differs from the plain one (charter_models.sibling).
 Models of other variants and mutants are built into a cache with `write_siblings`: a Python process
 finds them if the environment variable CHARTER_MODELS names that folder."""
@@ -22,9 +22,10 @@ from charter.backends.python_model.names import camel
 from charter.formats.suite import MANIFEST
 from charter.ir import nodes as n
 from charter.ir import releases
+from charter.ir.narrow import narrowed
 from charter.source import Source
 from charter.suite import siblings
-from charter.suite.adapters import judged_variants
+from charter.suite.adapters import judged
 from charter.suite.make import open_subject
 from charter.suite.published import FULL, published
 from charter.suite.subject import PACKAGE, Overlay, digest, module_name, overlays_in
@@ -79,14 +80,24 @@ def open_protocol(protocol: Protocol) -> Opened:
     """Parse and compile a protocol as it stands. Raises `Refused`."""
     files = driver.parse_or_refuse(protocol.sources)
     model = driver.compile_files(files, driver.Choice())
-    page = Page(protocol.place, digest(protocol.sources))
     whole = {
         c.name: Plain(
-            module_name(protocol.name, c.name), module_text(model, c, page), camel(c.name)
+            module_name(protocol.name, c.name),
+            _module(model, c, _page(model, c, protocol.place)),
+            camel(c.name),
         )
         for c in model.components
     }
     return Opened(protocol, files, model, whole)
+
+
+def _page(model: n.Model, component: n.Component, place: str) -> Page:
+    return Page(place, digest(model, component.name))
+
+
+def _module(model: n.Model, component: n.Component, page: Page) -> str:
+    """The model of one component, which knows nothing of others."""
+    return module_text(narrowed(model, component.name), component, page)
 
 
 def protocols(root: Path) -> tuple[Protocol, ...]:
@@ -132,20 +143,28 @@ def tree(root: Path) -> Tree:
 
 
 def suites(root: Path, opened: Opened) -> Tree:
-    """The small suites of a protocol that some target implements, with the models that they need:
-    those of the variants that targets are judged against, and of a few mutants."""
+    """The small suites of the components of a protocol that some target implements, with the
+    models that they need: those of the variants that targets are judged against, and of a few
+    mutants. Models of other components are none of theirs."""
     protocol = opened.protocol
     files: dict[str, str] = {}
     models: dict[str, str] = {}
-    for variant in judged_variants(root, protocol.name):
+    for named, variant in judged(root, protocol.name):
+        about = open_subject(root / protocol.place, protocol.sources, variant, named)
+        component = about.component.name
         if variant:
-            models.update(variant_models(opened, variant))
-        about = open_subject(root / protocol.place, protocol.sources, variant, "")
+            models.update(_kept(component, variant_models(opened, variant)))
         made = published(about)
         files.update(made.files)
         for mutant in made.mutants:
-            models.update(mutant_models(opened, mutant, variant))
+            models.update(_kept(component, mutant_models(opened, mutant, variant)))
     return files | {f"{PACKAGE}/{path}": text for path, text in models.items()}
+
+
+def _kept(component: str, models: Tree) -> Tree:
+    """The models of one component, with the packages that they stand in."""
+    kept = ("__init__", component)
+    return {path: text for path, text in models.items() if Path(path).stem in kept}
 
 
 def base_models(opened: Opened) -> Tree:
@@ -169,12 +188,11 @@ def overlay_models(opened: Opened, overlay: Overlay) -> Tree:
     inner = f"Models of the overlay of {overlay.target}."
     files[f"{package}/{target}/__init__.py"] = _package(inner)
     place = f"{protocol.place} and {overlay.source.name}"
-    sources = (*protocol.sources, overlay.source)
     for name, entries, about in _chosen(overlay):
         choice = driver.Choice(overlay=(overlay.source,), entries=entries)
         model = driver.compile_files(opened.files, choice)
-        page = Page(place, digest(sources, *entries))
         component = _overlaid(opened, model, overlay)
+        page = _page(model, component, place)
         text = _sibling_text(opened, model, component, page, about)
         files[f"{package}/{target}/{name}.py"] = text
     return files
@@ -223,14 +241,13 @@ def _siblings(opened: Opened, place: tuple[str, str], choice: driver.Choice, abo
     kind, name = place
     protocol = opened.protocol
     model = driver.compile_files(opened.files, choice)
-    selection = (choice.variant, choice.mutant)
-    page = Page(protocol.place, digest(protocol.sources, *selection))
     package = f"{protocol.package}_{kind}"
     files = {
         f"{package}/__init__.py": _package(f"{kind.capitalize()} of {protocol.name}."),
         f"{package}/{name}/__init__.py": _package(f"Models of {name}."),
     }
     for component in model.components:
+        page = _page(model, component, protocol.place)
         text = _sibling_text(opened, model, component, page, about)
         files[f"{package}/{name}/{component.name}.py"] = text
     return files
@@ -240,7 +257,7 @@ def _sibling_text(
     opened: Opened, model: n.Model, component: n.Component, page: Page, about: str
 ) -> str:
     """The page of a sibling: what differs, if it differs in rules alone, and else all of it."""
-    text = module_text(model, component, page)
+    text = _module(model, component, page)
     plain = opened.whole.get(component.name)
     if plain is None:
         return text

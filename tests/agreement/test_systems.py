@@ -63,6 +63,7 @@ system office {
   voter: map Node -> voter
   channel mail: Node carries Reply slot lossy
   state asked: set Node = {}
+  state heard: Term = 0
 
   step ask(n: Node) {
     require not (n in asked)
@@ -74,17 +75,31 @@ system office {
     receive r from mail[n]
     voter[n].told(r)
     asked' = asked - {n}
+    let now = voter'[n].term
+    heard' = max(now, heard)
   }
   step break_down() budget losses { clerk.failover() }
 }
 
 always one_holder of office cites silent: forall n in Node: voter[n].term <= clerk.term
 stepwise terms_grow of office cites silent: clerk.term <= clerk'.term
+always heard_of_all of office cites silent: forall n in Node: voter[n].term <= heard
 witness leader of office: some n in Node: voter[n].leads
 witness asked_once of office: took ask and not clerk.busy
 
 instance tiny of office { Node = 2  losses = 1  rounds = 3 }
 instance narrow of office { Node = 2  losses = 0  rounds = 1 }
+instance later of office {
+  Node = {n1, n2}  losses = 0  rounds = 2
+  start clerk.served = 1
+  start clerk.term = 3
+  start voter.term = [n in Node: if n == n1 then 3 else 2]
+  start heard = 3
+}
+instance one_asks of office {
+  Node = {n1, n2}  losses = 0  rounds = 2
+  only ask if n == n1
+}
 """
 
 
@@ -117,6 +132,7 @@ def test_properties_agree_when_a_system_is_explored() -> None:
     assert [(f.name, bool(f.seen)) for f in found.properties] == [
         ("one_holder", False),
         ("terms_grow", False),
+        ("heard_of_all", False),
         ("leader", True),
         ("asked_once", True),
     ]
@@ -149,3 +165,26 @@ def test_quotients_reach_the_same_when_symmetry_is_off() -> None:
     assert len(folded.levels) == len(plain.levels)
     key = folded.graph.flat.key
     assert {key(state) for state in plain.graph.states} == set(folded.graph.numbers)
+
+
+def test_parts_start_where_the_instance_says() -> None:
+    model = api.load_text(CHARTER)
+    found = explore(model, model.instances[2])
+    begin = found.graph.flat.unflatten(found.graph.states[0])
+    assert (begin["clerk.served"], begin["voter.term"], begin["heard"]) == (1, (3, 2), 3)
+    assert found.complete and not any(f.seen for f in found.properties if f.kind != "witness")
+
+
+def test_only_the_steps_that_an_instance_offers_are_taken() -> None:
+    """One that names an element tells it apart, so the quotient by permutations would be wrong."""
+    model = api.load_text(CHARTER)
+    found = explore(model, model.instances[3])
+    machine = found.graph.flat.machine
+    asked = {
+        action.args for _, action in found.graph.parents if action and action.operation == "ask"
+    }
+    assert asked == {(0,)} and found.complete
+    plain = explore(model, model.instances[3], Options(symmetry=False))
+    assert found.to_json() == plain.to_json()
+    names = [v.name for v in machine.variables]
+    assert all(1 not in state[names.index("asked")] for state in found.graph.states)

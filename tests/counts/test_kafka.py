@@ -7,10 +7,11 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.support.counted import summary
 from tests.support.golden import Golden
 
 from charter import api
-from charter.backends.explorer.explore import Exploration, explore
+from charter.backends.explorer.explore import explore
 from charter.backends.explorer.load import FlatMachine, FlatState
 from charter.ir import nodes as n
 
@@ -32,21 +33,6 @@ def instance_of(model: n.Model, name: str) -> n.Instance:
     return next(i for i in model.instances if i.name == name)
 
 
-def summary(found: Exploration) -> str:
-    """The counts of an exploration as lines."""
-    lines = [
-        f"distinct   {found.distinct}",
-        f"generated  {found.generated}",
-        f"classes    {found.classes}",
-        f"outside    {found.outside}",
-        f"levels     {' '.join(map(str, found.levels))}",
-    ]
-    for finding in (*found.properties, *found.branches, *found.failures):
-        length = "-" if finding.trace is None else str(len(finding.trace))
-        lines.append(f"{finding.kind:9} {finding.name:40} {finding.seen:7} {length:>3}")
-    return "\n".join(lines) + "\n"
-
-
 @pytest.mark.parametrize("name", TINY)
 def test_counts_are_the_pinned_ones_when_a_tiny_instance_is_explored(
     kafka: n.Model, name: str, golden: Golden
@@ -57,7 +43,8 @@ def test_counts_are_the_pinned_ones_when_a_tiny_instance_is_explored(
 
 
 def test_every_tiny_instance_is_pinned(kafka: n.Model) -> None:
-    assert sorted(TINY) == sorted(i.name for i in kafka.instances if i.name.startswith("tiny"))
+    mine = (i.name for i in kafka.instances if i.machine == "controller")
+    assert sorted(TINY) == sorted(name for name in mine if name.startswith("tiny"))
 
 
 def behaviour(flat: FlatMachine, state: FlatState) -> set[tuple[object, ...]]:

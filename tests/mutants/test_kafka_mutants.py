@@ -30,7 +30,13 @@ def findings(model: n.Model, instance: str, states: int = FIRST) -> dict[str, Fi
     return {f.name: f for f in found.properties}
 
 
-@pytest.mark.parametrize("mutant", opened().model().mutants, ids=lambda m: m.name)
+def mutants() -> list[n.Mutant]:
+    model = opened().model()
+    machines = {i.name: i.machine for i in model.instances}
+    return [m for m in model.mutants if machines[m.instance] == "controller"]
+
+
+@pytest.mark.parametrize("mutant", mutants(), ids=lambda m: m.name)
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(mutant: n.Mutant) -> None:
     bent = opened().model(api.Selection(mutant=mutant.name))
     caught = findings(bent, mutant.instance)[mutant.caught_by]
@@ -46,4 +52,4 @@ def test_no_property_fails_when_nothing_is_bent(instance: str) -> None:
 
 
 def test_there_are_at_least_twelve_mutants() -> None:
-    assert len(opened().model().mutants) >= 12
+    assert len(mutants()) >= 12

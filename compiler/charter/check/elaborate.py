@@ -321,7 +321,8 @@ class _SystemBuilder:
 
     def step(self, node: sx.StepDecl) -> ir.Step:
         signature = self.machine.operations[node.name.text]
-        scope = _with_params(self.context.scope(self.machine), signature.params, node.params)
+        inside = replace(self.context.scope(self.machine), part_primes=True)
+        scope = _with_params(inside, signature.params, node.params)
         body = Body(scope, self.machine)
         if node.budget is not None:
             self.budget(body, node.budget)

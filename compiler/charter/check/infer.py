@@ -177,7 +177,7 @@ def _part_variable(scope: Scope, node: sx.FieldOf) -> ir.Expr | None:
         return None
     if head.name in scope.locals:
         return None
-    if head.primed and not scope.primes:
+    if head.primed and not (scope.primes or scope.part_primes):
         _refuse_prime(scope, head)
     return _read_part(scope, machine, head, node)
 
@@ -193,7 +193,7 @@ def _read_part(scope: Scope, machine: Machine, head: sx.Ident, node: sx.FieldOf)
         hint = suggest(node.field.text, component.state)
         return scope.wrong("name/unknown", message, node.field.span, hint=hint)
     name = f"{head.name}.{variable.name}"
-    primed = head.primed and scope.primes
+    primed = head.primed and (scope.primes or scope.part_primes)
     if part.index is None:
         if isinstance(node.target, sx.Index):
             message = f"there is only one `{head.name}`"

@@ -91,15 +91,16 @@ class Bounds:
         self.scope.error("type/mismatch", "a constant is given as a literal", value.span)
 
     def start(self, node: sx.Start) -> None:
-        """`start x = e`."""
-        variable = self.machine.state.get(node.name.text)
-        if variable is None:
+        """`start x = e`, in a system also `start part.x = e`: for all of a part at once."""
+        known = {name: variable.type for name, variable in self.machine.state.items()}
+        known |= _state_of_parts(self.scope, self.machine)
+        kind = known.get(node.name.text)
+        if kind is None:
             message = f"{self.machine.name} has no state variable `{node.name.text}`"
-            hint = suggest(node.name.text, self.machine.state)
+            hint = suggest(node.name.text, known)
             self.scope.error("name/unknown", message, node.name.span, hint=hint)
             return
-        value = self.with_elements().check(node.value, variable.type)
-        self.starts[variable.name] = value
+        self.starts[node.name.text] = self.with_elements().check(node.value, kind)
 
     def sorts(self) -> dict[str, tuple[str, ...]]:
         """The element names of every sort that has a bound."""
@@ -113,6 +114,19 @@ class Bounds:
             for number, member in enumerate(members):
                 elements[member] = ir.Literal(number, type=kind)
         return replace(self.scope, elements=elements)
+
+
+def _state_of_parts(scope: Scope, machine: Machine) -> dict[str, ty.Type]:
+    """The variables of a system's parts by their names in it: maps, where there are many."""
+    found: dict[str, ty.Type] = {}
+    for name, part in machine.parts.items():
+        component = scope.globals.machines.get(part.component)
+        for variable in () if component is None else component.state.values():
+            kind = variable.type
+            found[f"{name}.{variable.name}"] = (
+                kind if part.index is None else ty.Map(part.index, kind)
+            )
+    return found
 
 
 def _inside(value: int, kind: ty.Int) -> bool:

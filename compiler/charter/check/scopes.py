@@ -90,14 +90,16 @@ Rules = Callable[["Scope", sx.Expr, ty.Type | None], ir.Expr]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where an expression stands. `primes` says whether `x'` may be read; `used` remembers the
-    type of each local of the declaration, so that a name never has two types in core."""
+    """Where an expression stands. `primes` says whether `x'` may be read, `part_primes` whether
+    `part'.x` may; `used` remembers the type of each local of the declaration, so that a name never
+    has two types in core."""
 
     globals: Globals
     diagnostics: Diagnostics
     rules: Rules
     machine: Machine | None = None
     primes: bool = False
+    part_primes: bool = False
     locals: Mapping[str, ir.Local] = field(default_factory=dict)
     elements: Mapping[str, ir.Literal] = field(default_factory=dict)
     used: dict[str, ty.Type] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
 from charter.check.updates import KeyStep, Path
 from charter.ir import nodes as ir
 from charter.ir import types as ty
+from charter.ir.walk import nodes, statement_expressions
 from charter.source import Span
 from charter.syntax import nodes as sx
 
@@ -69,6 +70,10 @@ def call(body: Body, node: sx.CallOperation) -> None:
         scope.error("name/unknown", message, node.instance.span, hint=hint)
         _bind_result(body, node, UNKNOWN)
         return
+    if any(_reads_after(line, node.instance.text) for line in body.lines):
+        message = f"`{node.instance.text}'` is read above this call, which changes it"
+        hint = "read the state after a part's last call"
+        scope.error("effect/reads-after", message, node.instance.span, hint=hint)
     index = _part_index(scope, node, part)
     component = scope.globals.machines.get(part.component)
     operation = None if component is None else component.operations.get(node.operation.text)
@@ -87,6 +92,15 @@ def call(body: Body, node: sx.CallOperation) -> None:
             doc=doc_of(node),
         )
     )  # fmt: skip
+
+
+def _reads_after(line: ir.Statement, part: str) -> bool:
+    """Whether a statement reads what the calls of a part have left."""
+    return any(
+        isinstance(node, ir.StateRef) and node.primed and node.name.startswith(f"{part}.")
+        for expr in statement_expressions(line)
+        for node in nodes(expr)
+    )
 
 
 def _bind_result(body: Body, node: sx.CallOperation, kind: ty.Type) -> str:

@@ -118,14 +118,14 @@ class Evaluator:
     def _run(
         self, body: tuple[n.Statement, ...], state: State, names: Locals
     ) -> Iterator[tuple[Locals, State]]:
-        """Every way through `body`; expressions read `state`, calls and updates pile up."""
+        """Every way through `body`; expressions read `state`, calls and updates pile up. What a
+        step reads of the state after (`part'.x`) is what the calls so far have left."""
         runs: list[tuple[Locals, dict[str, Value]]] = [(names, dict(state))]
-        scope = Scope(state)
         for statement in body:
             runs = [
                 after
                 for local, work in runs
-                for after in self._statement(statement, scope, local, work)
+                for after in self._statement(statement, Scope(state, work), local, work)
             ]
         yield from runs
 

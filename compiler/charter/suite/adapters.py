@@ -1,5 +1,5 @@
-"""What the adapters say of themselves that generated files depend on: their protocol, the releases
-of their target, and the variant that each is judged against (docs/formats/adapter.md)."""
+"""What the adapters say of themselves that generated files depend on: their protocol and component,
+the releases of their target, and the variant of each release (docs/formats/adapter.md)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class Adapter:
 
     folder: Path
     protocol: str = ""
+    component: str = ""
     releases: tuple[str, ...] = ()
     variants: Mapping[str, str] = field(default_factory=dict)
 
@@ -48,16 +49,17 @@ def read_adapter(folder: Path) -> Adapter:
     return Adapter(
         folder,
         content.get("protocol", ""),
+        content.get("component", ""),
         tuple(content.get("releases", ())),
         content.get("variants", {}),
     )
 
 
-def judged_variants(root: Path, protocol: str) -> tuple[str, ...]:
-    """The variants that targets of a protocol are judged against, the plain one ("") first; none
-    if no target implements it."""
-    found: set[str] = set()
+def judged(root: Path, protocol: str) -> tuple[tuple[str, str], ...]:
+    """The components that targets of a protocol implement, each with every variant that they are
+    judged against, the plain one ("") first."""
+    found: set[tuple[str, str]] = set()
     for adapter in adapters_in(root):
         if adapter.protocol == protocol:
-            found |= {"", *adapter.variants.values()}
+            found |= {(adapter.component, name) for name in ("", *adapter.variants.values())}
     return tuple(sorted(found))

@@ -13,6 +13,7 @@ from charter import driver
 from charter.backends.vectors.plan import OPEN
 from charter.formats.vector import Vector
 from charter.ir import nodes as n
+from charter.ir.narrow import narrowed
 from charter.source import Source
 from charter.suite.engine import Engine
 from charter.suite.explored import Explored
@@ -77,7 +78,8 @@ def _read(stack: ExitStack, path: Path) -> Iterator[Record]:
 
 def run_task(task: Task) -> Done:
     """Make the vectors of one task. Runs in a process of its own."""
-    model = driver.compile_sources(task.sources, driver.Choice(variant=task.variant))
+    whole = driver.compile_sources(task.sources, driver.Choice(variant=task.variant))
+    model = narrowed(whole, task.component)
     instance = next(i for i in model.instances if i.name == task.instance)
     if task.kind == "explored":
         explored = Explored.of(model, instance)

@@ -71,7 +71,15 @@ def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
     count, and neither do other properties, scenarios, systems and instances."""
     kept = tuple(p for p in model.properties if p.name in lemmas)
     told = show_model(
-        replace(model, properties=kept, scenarios=(), mutants=(), systems=(), instances=())
+        replace(
+            model,
+            properties=kept,
+            liveness=(),
+            scenarios=(),
+            mutants=(),
+            systems=(),
+            instances=(),
+        )
     )
     return hashlib.sha256(told.encode()).hexdigest()[:20]
 

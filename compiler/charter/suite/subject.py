@@ -11,6 +11,8 @@ from charter import driver
 from charter.formats.suite import Manifest, Models
 from charter.ir import nodes as n
 from charter.ir import releases
+from charter.ir.narrow import narrowed
+from charter.ir.show import show_model
 from charter.source import Source
 from charter.suite.adapters import adapters_in
 from charter.suite.found import NOTHING, Found
@@ -50,8 +52,7 @@ class Subject:
     @property
     def spec_digest(self) -> str:
         """SPEC_DIGEST of the model."""
-        variant = self.model.variant
-        return digest(self.sources, *((variant, "") if variant else ()))
+        return digest(self.model, self.component.name)
 
     def manifest(self, counts: Mapping[str, int]) -> Manifest:
         """A manifest without vectors."""
@@ -95,13 +96,14 @@ def subject(sources: Sequence[Source], variant: str, component: str = "") -> Sub
     chosen = [c for c in model.components if component in ("", c.name)]
     if not chosen:
         raise KeyError(component)
-    return Subject(tuple(sources), model, chosen[0])
+    cut = narrowed(model, chosen[0].name)
+    return Subject(tuple(sources), cut, chosen[0])
 
 
-def digest(sources: Sequence[Source], *selection: str) -> str:
-    """Identifies a charter's text and the edits applied to it: 20 hex digits."""
-    parts = [*(f"{s.name}\0{s.text}" for s in sources), *selection]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
+def digest(model: n.Model, component: str) -> str:
+    """Identifies what a charter, with the edits applied to it, says of one component: 20 hex
+    digits. Comments and layout do not count, nor do other components and systems."""
+    return hashlib.sha256(show_model(narrowed(model, component)).encode()).hexdigest()[:20]
 
 
 def module_name(protocol: str, component: str, kind: str = "", name: str = "") -> str:

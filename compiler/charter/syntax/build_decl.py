@@ -258,14 +258,23 @@ def _fairness(reader: Reader, node: Tree) -> tuple[nodes.Fair, ...]:
     )
 
 
+def _place(reader: Reader, head: Part, tail: Part) -> nodes.Name:
+    """`x`, or `part.x` as one name."""
+    first = name(reader, head)
+    if tail is None:
+        return first
+    second = name(reader, tail)
+    return nodes.Name(f"{first.text}.{second.text}", span=first.span.to(second.span))
+
+
 def _bound(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Offers | nodes.Only:
     span = reader.span(node)
     item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only
     match node.rule, node.children:
         case "bound", (called, value):
             item = nodes.Bound(name(reader, called), expr(reader, value), span=span)
-        case "start_value", (called, value):
-            item = nodes.Start(name(reader, called), expr(reader, value), span=span)
+        case "start_value", (head, tail, value):
+            item = nodes.Start(_place(reader, head, tail), expr(reader, value), span=span)
         case "offers", (offered,):
             item = nodes.Offers(names(reader, offered), span=span)
         case "only", (operation, condition):

@@ -32,7 +32,7 @@ from charter_models.prelude import (
 PROTOCOL = "examples.paxos"
 VARIANT = ""
 COMPONENT = "acceptor"
-SPEC_DIGEST = "a6fb5db1a0a9e2b6d139"
+SPEC_DIGEST = "9c3148be32fb14c27785"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ from charter_models.prelude import (
 PROTOCOL = "examples.paxos"
 VARIANT = ""
 COMPONENT = "proposer"
-SPEC_DIGEST = "a6fb5db1a0a9e2b6d139"
+SPEC_DIGEST = "2c88eb2993322cdc975a"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

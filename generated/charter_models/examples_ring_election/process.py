@@ -33,7 +33,7 @@ from charter_models.prelude import (
 PROTOCOL = "examples.ring_election"
 VARIANT = ""
 COMPONENT = "process"
-SPEC_DIGEST = "3eae4e7ae48bedff9470"
+SPEC_DIGEST = "67bf1a85230ade4e690b"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ from charter_models.prelude import (
 PROTOCOL = "examples.two_phase_commit"
 VARIANT = ""
 COMPONENT = "coordinator"
-SPEC_DIGEST = "a0924d7f4b0ee2246f1d"
+SPEC_DIGEST = "05eeb94c63ac2f46c2b2"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

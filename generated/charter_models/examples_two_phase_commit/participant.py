@@ -31,7 +31,7 @@ from charter_models.prelude import (
 PROTOCOL = "examples.two_phase_commit"
 VARIANT = ""
 COMPONENT = "participant"
-SPEC_DIGEST = "a0924d7f4b0ee2246f1d"
+SPEC_DIGEST = "e59dbc1c1b32c1fab0bb"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "b798f2768b2df833ce09"
+SPEC_DIGEST = "048c35c4fb23fee08339"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from charter import generate
+from charter import driver, generate
+from charter.source import Source
 
 ROOT = Path(__file__).resolve().parents[3]
 PRINT_TREE = """
@@ -128,9 +129,17 @@ def test_counts_of_a_full_suite_are_refused_when_they_are_of_no_suite(
     )
 
 
-def test_digest_changes_when_the_charter_or_its_edits_do() -> None:
+def test_digest_is_of_what_one_component_says() -> None:
     kafka = next(p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
-    plain = generate.digest(kafka.sources)
-    assert plain != generate.digest(kafka.sources, "a_mutant")
-    assert plain != generate.digest(kafka.sources[1:])
+
+    def of(more: str, mutant: str = "") -> str:
+        sources = (*kafka.sources, Source("more.charter", f"protocol kafka.replication\n{more}"))
+        model = driver.compile_sources(sources, driver.Choice(mutant=mutant))
+        return generate.digest(model, "controller")
+
+    plain = of("")
+    assert plain == of("-- a comment")
+    assert plain == of("component stranger { state on: bool = false }")
+    assert plain != of("always calm of controller cites silent: true")
+    assert plain != of("", "elr_without_gate")
     assert len(plain) == 20

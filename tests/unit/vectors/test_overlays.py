@@ -11,7 +11,7 @@ from charter import api, generate
 from charter.ir import nodes as n
 from charter.ir.releases import groups
 from charter.source import BUILTIN, Span
-from charter.suite.adapters import judged_variants
+from charter.suite.adapters import judged
 from charter.suite.subject import overlays_in
 
 LAMP = """protocol lamp
@@ -87,7 +87,7 @@ def test_releases_of_a_variant_have_no_group(tmp_path: Path) -> None:
     assert (overlay.name, overlay.component, overlay.target) == ("bulbs", "lamp", "bulb")
     assert overlay.releases == ("2.0.0", "2.0.1", "2.1.5", "2.2.0")
     assert overlay.groups() == {"2.0.0": ("stuck",), "2.2.0": ()}
-    assert judged_variants(root, "lamp") == ("", "old")
+    assert judged(root, "lamp") == (("", ""), ("", "old"))
 
 
 def test_models_of_an_overlay_say_what_they_are(tmp_path: Path) -> None:

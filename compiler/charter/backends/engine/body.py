@@ -180,6 +180,7 @@ class Body:
             finish()
             return
         expr, code = self.expr, self.code
+        expr.after = self.work
 
         def rest() -> None:
             self.statements(body, at + 1, finish)

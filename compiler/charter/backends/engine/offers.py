@@ -349,7 +349,7 @@ class _Loops:
         wanted = [
             condition
             for name, condition in unit.machine.instance.only
-            if name == self.operation.name and isinstance(self.operation, n.Operation)
+            if name == self.operation.name
         ]
         for index, param in enumerate(self.operation.params):
             expr.names[param.name] = expr.keep.part(param.type, "%ctx", self.place(index))

@@ -25,6 +25,7 @@ from charter.backends.engine.offers import Issued, Offers
 from charter.backends.engine.unit import Unit
 from charter.ir import nodes as n
 from charter.ir import types as t
+from charter.ir.narrow import narrowed
 from charter.ir.walk import children
 from charter.semantics.machine import Machine
 
@@ -71,7 +72,7 @@ def plan_and_text(
 ) -> tuple[Plan, str]:
     """The plan and the text of an instance. Raises Unsupported, or KeyError if the instance is
     of no machine of the model."""
-    machine = Machine.of(model, instance)
+    machine = Machine.of(narrowed(model, instance.machine), instance)
     layout = Layout(machine.universe)
     unit = Unit(machine, layout)
     labels = labels_of(machine)

@@ -153,6 +153,7 @@ class Body:
         self.flat = Flat(self.printer.constants, self.printer.body)
         self.flat.before = {v.name: f"s_{i}" for i, v in enumerate(self.variables)}
         self.work = dict(self.flat.before)
+        self.flat.after = self.work
 
     def open(self, params: tuple[n.Param, ...]) -> None:
         """The first lines: state and arguments unpacked."""

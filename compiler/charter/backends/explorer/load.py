@@ -14,6 +14,7 @@ from charter.backends.explorer.flat import Constants
 from charter.backends.explorer.keys import KeyPrinter
 from charter.ir import nodes as n
 from charter.ir import types as t
+from charter.ir.narrow import narrowed
 from charter.ir.nodes import Value
 from charter.ir.walk import children
 from charter.semantics.evaluate import State
@@ -27,6 +28,9 @@ Key = tuple[object, ...]
 
 FlatOutcome = tuple[str, Value, FlatState]
 """Branch, reply, state after."""
+
+FILTERS = "only"
+"""Whose operations the filters of arguments are printed as."""
 
 Operate = Callable[[FlatState, tuple[Value, ...], list[bool] | None], list[FlatOutcome]]
 Holds = Callable[[FlatState, FlatState, str], bool]
@@ -80,15 +84,16 @@ def load(
 ) -> FlatMachine:
     """The functions of `instance`. Without `symmetry` and `renaming` a key is the state itself,
     encoded. Raises KeyError if the instance is of no machine of the model."""
+    model = narrowed(model, instance.machine)
     machine = Machine.of(model, instance)
     constants = Constants(machine.universe)
     mine = [p for p in model.properties if p.machine == instance.machine]
     names = {f"prop_{i}": prop for i, prop in enumerate(mine)}
     filters = _filters(machine, instance)
     printer = print_machine(model, instance.machine, constants, names)
-    if machine.component is not None:
-        for operation in filters.values():
-            printer.operation(machine.component, operation)
+    asker = n.Component(FILTERS, machine.variables, (), ())
+    for operation in filters.values():
+        printer.operation(asker, operation)
     counters = tuple(
         c for c in model.counters if any(holds_counter(v.type, c) for v in machine.variables)
     )
@@ -112,20 +117,17 @@ def load(
         text=text,
         operations={o: cast(Operate, functions[f"{kind}{o}"]) for o in machine.operations},
         properties={p.name: cast(Holds, functions[name]) for name, p in names.items()},
-        only={o: cast(Operate, functions[f"{kind}{f.name}"]) for o, f in filters.items()},
+        only={o: cast(Operate, functions[f"op_{FILTERS}_{o}"]) for o in filters},
         outside=cast(Callable[[FlatState, FlatState], str], functions["outside"]),
         key=cast(Callable[[FlatState], Key], functions["key"]),
     )
 
 
 def _filters(machine: Machine, instance: n.Instance) -> Mapping[str, n.Operation]:
-    """For each operation whose arguments the instance restricts, one that says whether it offers
-    them: with the branch `offered`."""
-    if machine.component is None:
-        return {}
+    """For each operation or step whose arguments the instance restricts, an operation that says
+    whether it offers them: with the branch `offered`."""
     filters: dict[str, n.Operation] = {}
-    for name in machine.operations:
-        chosen = next(o for o in machine.component.operations if o.name == name)
+    for name, chosen in machine.operations.items():
         guard = tuple(
             n.Conjunct(str(i), condition)
             for i, (operation, condition) in enumerate(instance.only)
@@ -137,7 +139,7 @@ def _filters(machine: Machine, instance: n.Instance) -> Mapping[str, n.Operation
                 n.Branch("offered", 0, (), guard, (), yes, ()),
                 n.Branch("withheld", 0, (), (), (), no, ()),
             )
-            filters[name] = n.Operation(f"only_{name}", chosen.params, t.Bool(), branches, ())
+            filters[name] = n.Operation(name, chosen.params, t.Bool(), branches, ())
     return filters
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from charter.ir import nodes as n
 from charter.ir import types as t
+from charter.ir.narrow import inside
 from charter.ir.walk import children
 
 
@@ -80,26 +81,6 @@ def constants(e: n.Expr) -> set[str]:
             case _:
                 pass
     return found - {""}
-
-
-def inside(kind: t.Type) -> Iterator[t.Type]:
-    """A type and everything inside it."""
-    yield kind
-    match kind:
-        case t.Option(inner) | t.Set(inner) | t.Seq(inner) | t.Ranking(inner):
-            yield from inside(inner)
-        case t.Record(fields=fields):
-            for _, part in fields:
-                yield from inside(part)
-        case t.Union(cases=cases):
-            for _, params in cases:
-                for _, part in params:
-                    yield from inside(part)
-        case t.Map(key, value):
-            yield from inside(key)
-            yield from inside(value)
-        case _:
-            return
 
 
 def expressions(component: n.Component) -> Iterator[n.Expr]:

@@ -10,10 +10,11 @@ from charter.backends.python_model.faults import fails_name, has_faults
 from charter.backends.python_model.layout import Block, Doc, call, from_text, lines
 from charter.backends.python_model.names import Names, camel
 from charter.backends.python_model.observe import projected
-from charter.backends.python_model.reach import Reach, inside
+from charter.backends.python_model.reach import Reach
 from charter.backends.python_model.types import TypePrinter
 from charter.ir import nodes as n
 from charter.ir import types as t
+from charter.ir.narrow import inside
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5b63ea4956d06a9eb261"
+SPEC_DIGEST = "c931e98e92c9f62a9c37"
 
 
 def default_config() -> Config:

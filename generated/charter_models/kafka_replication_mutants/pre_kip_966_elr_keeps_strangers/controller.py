@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "844e1e5e52ce5ab8410c"
+SPEC_DIGEST = "fdb53bf769522036d4c2"
 
 
 def default_config() -> Config:

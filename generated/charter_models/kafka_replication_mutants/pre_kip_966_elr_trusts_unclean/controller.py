@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8ecbf3a214d2f6a3e9b9"
+SPEC_DIGEST = "e177376302570e0fc804"
 
 
 def default_config() -> Config:

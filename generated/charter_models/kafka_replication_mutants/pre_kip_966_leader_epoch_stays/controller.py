@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8bd90a7182a817bb7ec3"
+SPEC_DIGEST = "b02e22610f21ddb018d5"
 
 
 def default_config() -> Config:

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "d45f1fa811a6776ddd1a"
+SPEC_DIGEST = "647b67e4032687f8671a"
 
 
 def handed_over(

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
         reverted_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "25b0d84f4a6b8e0c6b86"
+SPEC_DIGEST = "9c6509b308d6b7010ff9"
 
 
 @instead_of(Controller)

@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "4e64e955975ee741477d"
+SPEC_DIGEST = "53fea3ce71873a4c76ad"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

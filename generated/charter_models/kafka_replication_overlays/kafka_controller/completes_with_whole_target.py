@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "e9a66748ac9676f516ad"
+SPEC_DIGEST = "5c96f67c1fc96d9d408e"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "640c606a7db46f350046"
+SPEC_DIGEST = "1129cadfc081313a9fde"
 
 
 def last_known_after(

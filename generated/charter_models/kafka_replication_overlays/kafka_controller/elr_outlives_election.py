@@ -24,9 +24,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "63f933ec5cb94aaa8432"
+SPEC_DIGEST = "593fe6d8da0dd6f92d79"
 
 
 def still_eligible(

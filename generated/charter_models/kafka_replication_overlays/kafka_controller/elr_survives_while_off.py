@@ -38,9 +38,9 @@ if TYPE_CHECKING:
         successors,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "4b3be72b932483164adf"
+SPEC_DIGEST = "4467c47aaeb82270c47c"
 
 
 def complete(

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
         led_by,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "b0554eeed8f052a29a5f"
+SPEC_DIGEST = "9989119b4acb9709cda8"
 
 
 @instead_of(Controller)

@@ -68,9 +68,9 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "f12e7049e8fc48ab3f9d"
+SPEC_DIGEST = "c24188672d47ce6f30aa"
 
 
 def eligible_after(

@@ -68,9 +68,9 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "9de21e423d0ae0a43107"
+SPEC_DIGEST = "4ad4a541b265893d8dde"
 
 
 def eligible_after(

@@ -68,9 +68,9 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "bf204d0786243349db09"
+SPEC_DIGEST = "a01e90c1032608ace69a"
 
 
 def eligible_after(

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "efef75c47614c26c4c06"
+SPEC_DIGEST = "e5c7c5bd6fb12bf6cf08"
 
 
 def last_known_after(

@@ -21,9 +21,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "099022454e40bb6f374c"
+SPEC_DIGEST = "26392b53316fb0bae97f"
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "b798f2768b2df833ce09")
+begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "faa40f9d51119883d0d2"
+SPEC_DIGEST = "094782abfc4c0cff061b"
 
 
 def default_config() -> Config:

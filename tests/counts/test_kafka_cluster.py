@@ -1,0 +1,74 @@
+"""Exact counts of Kafka's whole system in small clusters, pinned in kafka/*.txt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.counted import summary
+from tests.support.golden import Golden
+
+from charter import api
+from charter.backends.explorer.explore import Exploration, Options, explore
+from charter.ir import nodes as n
+
+SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
+PINS = Path(__file__).parent / "kafka"
+SMALL = ["pair", "pair_unseen", "pair_stopped", "pair_of_one"]
+LARGER = ["pair_of_two_records", "last_standing"]
+
+
+@pytest.fixture(scope="module")
+def kafka() -> n.Model:
+    return api.load(SPEC)
+
+
+def explored(model: n.Model, name: str) -> Exploration:
+    return explore(model, next(i for i in model.instances if i.name == name))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_counts_are_the_pinned_ones_when_a_small_cluster_is_explored(
+    kafka: n.Model, name: str, golden: Golden
+) -> None:
+    found = explored(kafka, name)
+    assert found.fine and not found.outside
+    golden.matches(PINS / f"{name}.txt", summary(found))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGER)
+def test_counts_are_the_pinned_ones_when_a_larger_cluster_is_explored(
+    kafka: n.Model, name: str, golden: Golden
+) -> None:
+    found = explored(kafka, name)
+    assert found.fine and not found.outside
+    golden.matches(PINS / f"{name}.txt", summary(found))
+
+
+def test_every_step_and_witness_of_the_system_is_seen_in_some_small_cluster() -> None:
+    seen: set[str] = set()
+    for name in SMALL:
+        for line in (PINS / f"{name}.txt").read_text(encoding="utf-8").splitlines()[5:]:
+            _, called, times, _ = line.split()
+            seen |= {called} if int(times) else set()
+    model = api.load(SPEC)
+    system = next(s for s in model.systems if s.name == "cluster")
+    mine = [p for p in model.properties if p.machine == "cluster" and p.kind == "witness"]
+    assert {s.name for s in system.steps} | {w.name for w in mine} <= seen
+
+
+def test_evaluator_and_explorer_agree_when_the_system_moves(kafka: n.Model) -> None:
+    found = explore(kafka, next(i for i in kafka.instances if i.name == "trio"),
+                    Options(most_states=400))  # fmt: skip
+    flat, machine = found.graph.flat, found.graph.flat.machine
+    compared = 0
+    for state in found.graph.states[::23]:
+        arguments = flat.arguments(state)
+        for name, step in machine.operations.items():
+            for args in arguments.of(step.params):
+                expected = machine.outcomes(flat.unflatten(state), name, args)
+                got = flat.operations[name](state, args, None)
+                assert {after for _, _, after in got} == {flat.flatten(o.state) for o in expected}
+                compared += len(expected)
+    assert compared > 50

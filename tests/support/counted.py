@@ -1,0 +1,20 @@
+"""What of an exploration is pinned."""
+
+from __future__ import annotations
+
+from charter.backends.explorer.explore import Exploration
+
+
+def summary(found: Exploration) -> str:
+    """The counts of an exploration as lines."""
+    lines = [
+        f"distinct   {found.distinct}",
+        f"generated  {found.generated}",
+        f"classes    {found.classes}",
+        f"outside    {found.outside}",
+        f"levels     {' '.join(map(str, found.levels))}",
+    ]
+    for finding in (*found.properties, *found.branches, *found.failures):
+        length = "-" if finding.trace is None else str(len(finding.trace))
+        lines.append(f"{finding.kind:9} {finding.name:40} {finding.seen:7} {length:>3}")
+    return "\n".join(lines) + "\n"
