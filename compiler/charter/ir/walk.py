@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from charter.ir import nodes as ir
-from charter.ir import types as ty
 
 
 def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
