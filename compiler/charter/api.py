@@ -1,4 +1,6 @@
-"""The public surface of the compiler: read, check, load, flatten."""
+"""The public surface of the compiler: read, check, load, flatten, explore, prove, walk, make
+suites, generate. Parsing, checks and passes are `driver`'s; a backend is imported only by the
+function here, or in `suite` and `generate`, that needs it."""
 
 from __future__ import annotations
 
@@ -102,6 +104,22 @@ def _read(path: Path) -> Source:
         raise Unreadable(f"{name} cannot be read: {error.strerror}") from None
 
 
+def _refuse_part(path: Path, found: Diagnostics) -> None:
+    """Raises `Unreadable` where the errors in a file come of its being read without the other
+    files of its folder: they belong to the same protocol, and declare a name that it misses."""
+    if not found.errors or not path.is_file():
+        return
+    names = {span.source.text[span.start : span.end] for span in (e.span for e in found.errors)}
+    beside = [file for file in sorted(path.parent.glob("*.charter")) if file != path]
+    for missing in driver.declared_by(_read(path), [_read(file) for file in beside]):
+        if missing.name in names:
+            raise Unreadable(
+                f"{path.as_posix()} is one of the files of {missing.protocol}: {missing.name} is"
+                f" declared in {Path(missing.source).name}; give the folder:"
+                f" {path.parent.as_posix()}"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A charter that was read and parsed, for callers that want several models of it."""
@@ -120,7 +138,11 @@ def opened(path: Path) -> Opened:
 
 def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
     """The core of a protocol. Raises `Refused` with every error, or `Unreadable`."""
-    return opened(path).model(selection)
+    try:
+        return opened(path).model(selection)
+    except Refused as refused:
+        _refuse_part(path, refused.diagnostics)
+        raise
 
 
 def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> ir.Model:
@@ -130,7 +152,9 @@ def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> 
 
 def check(path: Path) -> Diagnostics:
     """Everything that is wrong with a charter, its variants and mutants. Raises `Unreadable`."""
-    return driver.check_sources(read_sources(path))
+    found = driver.check_sources(read_sources(path))
+    _refuse_part(path, found)
+    return found
 
 
 def check_overlay(path: Path, overlay: Path) -> Diagnostics:
@@ -191,15 +215,19 @@ class SuiteRequest:
 
 
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
-    """Write a suite; its manifest, with `folder` and what was `refused`.
+    """Write a suite; its manifest, with `folder`, what was `refused`, and the obligations that are
+    `open`, each with its bound.
 
     Raises `Refused` or `Unreadable`."""
     from charter.suite import make, published
     from charter.suite.subject import find_root
 
-    subject = make.open_subject(
-        wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
-    )
+    sources = read_sources(wanted.charter)
+    try:
+        subject = make.open_subject(wanted.charter, sources, wanted.variant, wanted.component)
+    except Refused as refused:
+        _refuse_part(wanted.charter, refused.diagnostics)
+        raise
     if wanted.search:
         subject = make.look(subject, wanted.charter, progress)
     name = f"{subject.component.name}-{subject.model.variant or 'charter'}-{wanted.profile}"
@@ -208,7 +236,8 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     root = find_root(wanted.charter)
     if wanted.profile == "full" and root is not None:
         published.keep_full(root, subject, made.manifest)
-    return {**made.manifest.json(), "folder": str(folder), "refused": {**made.refused}}
+    more: dict[str, Json] = {"refused": {**made.refused}, "open": {**made.left}}
+    return {**made.manifest.json(), "folder": str(folder), **more}
 
 
 # --- generated/, search, proof -------------------------------------------------------------------

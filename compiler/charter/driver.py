@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from charter.check.checker import check_bent, check_everything, check_overlay, check_protocol
@@ -96,6 +96,28 @@ def check_overlay_sources(sources: Sequence[Source], overlay: Sequence[Source]) 
         for node in overlays_of(entries):
             check_overlay(files, node, model, diagnostics)
     return diagnostics
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A name that a file of a protocol declares."""
+
+    name: str
+    protocol: str
+    source: str
+
+
+def declared_by(of: Source, others: Sequence[Source]) -> Iterator[Declared]:
+    """The names that other files of the protocol of a file declare; files with syntax errors and
+    files of other protocols are passed over."""
+    ignored = Diagnostics()
+    for tree in parse_all((of,), ignored):
+        for source in others:
+            for file in parse_all((source,), ignored):
+                if file.protocol.text == tree.protocol.text:
+                    for item in file.declarations:
+                        if not isinstance(item, sx.ScenarioDecl):
+                            yield Declared(item.name.text, file.protocol.text, source.name)
 
 
 def overlays_of(files: sx.Protocol) -> tuple[sx.OverlayDecl, ...]:

@@ -20,7 +20,7 @@ _JUDGE = {
 _COMPILER = {
     "check": "check a charter: all errors at once",
     "fmt": "format charters",
-    "explain": "explain a diagnostic code",
+    "explain": "explain a diagnostic code, or a count",
     "explore": "search all states of an instance",
     "prove": "prove invariants by induction",
     "simulate": "walk through an instance at random",
@@ -72,7 +72,8 @@ def overview() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. Nothing that a user can cause is a traceback."""
+    """Run one command and return its exit code. Nothing that a user can cause is a traceback, and a
+    traceback never ends with the exit code of a finding."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or given[0] in ("-h", "--help", "help"):
         sys.stdout.write(overview())
@@ -117,6 +118,20 @@ def _run(name: str, about: str, given: list[str]) -> int:
         place = f"{error.filename}: " if error.filename else ""
         sys.stderr.write(f"conform: {place}{error.strerror or error}\n")
         return 2
+    except Exception:
+        return _crashed()
+
+
+def _crashed() -> int:
+    """What nobody foresaw must not look like a finding (1): nothing was found out."""
+    import traceback
+
+    sys.stderr.write(traceback.format_exc())
+    sys.stderr.write(
+        "conform: this is a bug of conform, and no finding: nothing was found out; report it with"
+        " the lines above\n"
+    )
+    return 3
 
 
 def _command(name: str) -> Command:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol, cast
 
 from charter.formats.canonical import Json
@@ -80,6 +83,20 @@ def load(module: str) -> Model:
             " run `conform generate`, or use a suite of this charter"
         ) from None
     return cast("Model", found)
+
+
+def digest(modules: Collection[str]) -> str:
+    """Identifies the text of models: 20 hex digits. All files of their packages count, as models
+    share code. Raises `BadSuite` for a module that is not there."""
+    folders: set[Path] = set()
+    for module in modules:
+        load(module)
+        package = sys.modules[module.partition(".")[0]]
+        folders |= {Path(place) for place in getattr(package, "__path__", ())}
+    found = hashlib.sha256(" ".join(sorted(modules)).encode())
+    for path in sorted(file for folder in folders for file in folder.rglob("*.py")):
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:20]
 
 
 def element_names(sorts: Mapping[str, Mapping[str, int]]) -> dict[str, tuple[str, ...]]:

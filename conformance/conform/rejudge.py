@@ -17,7 +17,7 @@ from conform.engine.bucket import Tally, datasets, siblings, summarised
 from conform.engine.context import Context
 from conform.errors import BadRun
 from conform.judge import Judge
-from conform.run import Finished, Ranges, models_of, no_ranges, variables
+from conform.run import Finished, Ranges, judged_with, models_of, no_ranges, variables
 from conform.session import Judgement
 from conform.store import RunFolder
 from conform.stored import observations
@@ -58,9 +58,10 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
         "spec_digest": manifest.spec_digest,
         "rejudged": before["id"],
     }
-    new.write_json("run.json", about)
     judged_target = target(str(before["target"]))
     entries = models_of(manifest, judged_target, str(before["release"]), ranges)
+    about |= judged_with(suite, entries)
+    new.write_json("run.json", about)
     context = Context(str(about["id"]), new.place, Start(()), manifest.models.charter, entries)
     job = _Job(old, new, about, suite, context, _observes(before, suite))
     judged = _all_buckets(job)

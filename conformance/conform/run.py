@@ -38,9 +38,13 @@ Ranges = Callable[[Target], Mapping[str, tuple[str, str]]]
 """Tells the first and the last release ("" for open) of each entry of a target's overlay."""
 
 
-_SAME = (
-    "target", "release", "suite", "spec_digest", "limit", "implementation", "component", "overlay",
-)  # fmt: skip
+_SAME = {
+    "target": "target", "release": "release", "suite": "suite", "spec_digest": "charter",
+    "limit": "limit", "implementation": "implementation", "component": "component",
+    "overlay": "overlay", "entries": "overlay's entries", "models": "models",
+    "buckets": "number of buckets",
+}  # fmt: skip
+"""What of run.json must be as it was for a run to go on, with the words for it."""
 _OURS = ("verdicts", "deviations", "observations", "transitions", "commits")
 
 
@@ -89,7 +93,7 @@ def run_target(
     chosen = choose(Wanted("", options.target, options.release, options.suite), ranges)
     suite, prepared, entries = chosen.suite, chosen.prepared, chosen.entries
     _check_fits(suite, prepared)
-    about = _greet(prepared, suite, options)
+    about = {**_greet(prepared, suite, options), **judged_with(suite, entries)}
     folder = _folder(options, about)
     _start_or_resume(folder, about, say)
     folder.write_json("prepared.json", {**prepared.said})
@@ -262,6 +266,13 @@ def _greet(prepared: Prepared, suite: Suite, options: Options) -> dict[str, Json
     }
 
 
+def judged_with(suite: Suite, entries: Mapping[str, str]) -> dict[str, Json]:
+    """What verdicts depend on beside suite and target: the models, and which entries apply."""
+    module = suite.manifest.models.charter
+    modules = sorted({module, *entries.values()} - {""})
+    return {"models": model.digest(modules), "entries": dict(sorted(entries.items()))}
+
+
 def _folder(options: Options, about: Mapping[str, Json]) -> RunFolder:
     out = options.out or str(Path("build") / "runs" / str(about["id"]))
     return RunFolder(out if "://" in out else str(Path(out).resolve()))
@@ -273,11 +284,16 @@ def _start_or_resume(
     """Go on with a run that did not end and was the same; begin afresh otherwise."""
     if folder.has("run.json"):
         before = folder.read_json("run.json")
-        same = all(before.get(name) == about[name] for name in _SAME)
-        if same and before.get("buckets") == about["buckets"] and not folder.has("summary.json"):
-            done = len(folder.committed())
+        changed = [words for name, words in _SAME.items() if before.get(name) != about[name]]
+        done = len(folder.committed())
+        if not changed and not folder.has("summary.json"):
             say(f"going on with the run in {folder.place}: {done} buckets are done")
             return
+        if changed and done:
+            say(
+                f"the {' and the '.join(changed)} changed since the run in {folder.place} was"
+                f" begun; it begins anew, {done} buckets are judged again"
+            )
         _clear(folder)
     elif "://" not in folder.place and any(Path(folder.place).glob("*")):
         raise BadRun(f"{folder.place} holds something else; choose another folder with --out")

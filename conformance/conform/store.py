@@ -58,8 +58,8 @@ class RunFolder:
                 value = orjson.loads(file.read())
         except (OSError, orjson.JSONDecodeError) as error:
             raise BadRun(
-                f"{self.place} is not a finished run ({name}: {error}); give the folder that"
-                " `conform run` printed"
+                f"{self.place} is not a finished run ({_reason(name, error)}); give the folder"
+                " that `conform run` printed"
             ) from None
         if not isinstance(value, dict):
             raise BadRun(f"{self.place}/{name} is not what `conform run` writes")
@@ -122,6 +122,16 @@ class RunFolder:
             system.move(hidden, f"{folder}/{base}")
 
         guarded(f"{self.place}/{name}", whole)
+
+
+def _reason(name: str, error: Exception) -> str:
+    """Why a JSON file of a run was not read, in our words."""
+    if isinstance(error, orjson.JSONDecodeError):
+        return f"{name} is not JSON"
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return f"it holds no {name}"
+    reason = getattr(error, "strerror", None) or "it cannot be read"
+    return f"{name}: {reason}"
 
 
 def _parquet(table: pa.Table) -> Callable[[str, fs.FileSystem], None]:

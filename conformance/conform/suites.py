@@ -75,8 +75,8 @@ class Suite:
         if len(found) != 1:
             count = "no vector" if not found else f"{len(found)} vectors"
             raise BadSuite(
-                f"{count} of suite {self.manifest.digest} starts with {start!r};"
-                " `conform vectors --list` shows the ids"
+                f"{count} of suite {self.manifest.digest} starts with {start!r}; the lines of its"
+                " vectors.jsonl begin with the ids, and so do the rows of a run's verdicts"
             )
         return vector_of(found[0])
 

@@ -17,8 +17,8 @@ from charter.formats.vector import Vector, read_line
 from charter.ir import nodes as n
 from charter.semantics.machine import Machine
 from charter.semantics.story import follow
-from charter.suite.build import scenarios
 from charter.suite.explored import Explored
+from charter.suite.smoke import Desk
 from charter.suite.walks import Walks
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
@@ -33,6 +33,11 @@ def instance_of(name: str) -> n.Instance:
     return next(i for i in kafka().instances if i.name == name)
 
 
+@cache
+def scenarios() -> list[Vector]:
+    return [entry.vector for entry in Desk(kafka(), ()).scenarios("controller")]
+
+
 def by_definition(vector: Vector, instance: n.Instance) -> bool:
     machine = Machine.of(kafka(), replace(instance, offers=(), only=()))
     return answer(machine, vector.question) == vector.answer
@@ -44,7 +49,7 @@ def test_a_scenario_bears_itself_out(scenario: n.Scenario) -> None:
 
 
 def test_scenarios_are_vectors_whose_answers_both_engines_give() -> None:
-    found = list(scenarios(kafka(), "controller"))
+    found = scenarios()
     mine = [s for s in kafka().scenarios if s.instance.machine == "controller"]
     assert len(found) == len(mine)
     for vector in found:
@@ -68,6 +73,6 @@ def test_walks_have_the_same_answer_by_both_engines(name: str) -> None:
 
 
 def test_a_vector_reads_back_when_it_was_written() -> None:
-    vector = next(iter(scenarios(kafka(), "controller")))
+    vector = scenarios()[0]
     again = read_line(vector.line(), "line 1")
     assert again == vector and json.loads(vector.line())["answer"]["question"] == vector.id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,18 @@ def test_traces_are_runs_when_replayed_on_the_definition() -> None:
 
 
 @pytest.mark.slow
-def test_counts_when_the_standard_instance_is_explored() -> None:
-    found = explored("standard", Options())
-    assert (found.distinct, found.generated, len(found.levels)) == (332_865, 1_856_745, 44)
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [("small", (66_064, 352_501, 40)), ("standard", (332_865, 1_856_745, 44))],
+)
+def test_counts_when_a_larger_instance_is_explored(name: str, counts: tuple[int, int, int]) -> None:
+    found = explored(name, Options())
+    assert (found.distinct, found.generated, len(found.levels)) == counts
+
+
+def test_readme_gives_the_counts_that_are_pinned_here() -> None:
+    pinned = Path(__file__).read_text(encoding="utf-8").replace("_", ",")
+    readme = (CHARTER.parent / "README.md").read_text(encoding="utf-8")
+    numbers = re.findall(r"\b\d{1,3}(?:,\d{3})+\b", readme)
+    assert numbers
+    assert all(f"({number}, " in pinned for number in numbers)

@@ -216,9 +216,10 @@ def test_overlay_that_denies_what_the_target_does_is_a_finding(toy_suite, target
 
 def test_overlay_entry_that_the_suite_does_not_lead_to_is_only_named(targets_folder, tmp_path):
     """No vector lets a session expire, so nothing is known about the entry."""
+    from tests.support.suites import write_suite
     from tests.support.toy.vectors import killers, vector
 
-    from charter.formats.suite import Manifest, Models, write_suite
+    from charter.formats.suite import Manifest, Models
 
     register, write = ("register", {"node": "n1"}), ("elect", {})
     overlay = {"known": {"leader_stays": "tests.support.toy.keeps_leader"}}

@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from tests.support.toy.vectors import vector
+from tests.support.suites import write_suite
+from tests.support.toy.vectors import killers, vector
 
-from charter.formats.suite import Manifest, Models, write_suite
+from charter.formats.suite import Manifest, Models
 from conform.run import Options, run_target
 
 
@@ -52,6 +53,24 @@ def test_suite_without_a_mutant_is_not_trusted(targets_folder, tmp_path):
     assert finished.exit_code == 3
     (reason,) = finished.summary["reasons"]
     assert reason == "no mutant canary was caught (the suite names no mutants), so the run cannot be trusted"  # noqa: E501 # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mutants", "exit_code"),
+    [(("gone",), 3), (("gone", "no_epoch_check"), 0)],
+)
+def test_mutant_of_another_charter_may_be_gone_if_one_is_caught(
+    targets_folder, tmp_path, mutants, exit_code
+):
+    modules = {name: f"tests.support.toy.{name}" for name in mutants}
+    told = {name: tuple(v.id for v in killers()) for name in mutants}
+    models = Models("tests.support.toy.charter", {}, modules)
+    about = Manifest("", "toy.lease", "", "keeper", "another", 0, models, told)
+    write_suite(tmp_path / "suite", killers(), about)
+    finished = judged("reference", tmp_path / "suite", tmp_path / "run")
+    assert finished.exit_code == exit_code
+    left = [item["where"] for item in finished.summary["skipped_canaries"]]
+    assert "run, mutant tests.support.toy.gone" in left
 
 
 @pytest.mark.parametrize("kind", ["flipped", "nonce", "mutant", "nothing"])

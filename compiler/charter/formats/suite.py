@@ -134,33 +134,6 @@ def parse_manifest(value: Json, where: str) -> Manifest:
     )
 
 
-def write_suite(folder: Path, vectors: Iterable[Vector], about: Manifest) -> Manifest:
-    """Write `vectors.jsonl` and `manifest.json` into `folder`, vectors in the order of their ids.
-
-    The digest and the number of vectors in `about` are replaced by what was written; the manifest
-    is written last, and returned.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    keyed = {vector.id: vector for vector in vectors}
-    ordered = [keyed[key] for key in sorted(keyed)]
-    with (folder / LINES).open("w", encoding="utf-8", newline="\n") as out:
-        out.writelines(f"{vector.line()}\n" for vector in ordered)
-    manifest = Manifest(
-        digest=suite_digest(ordered),
-        protocol=about.protocol,
-        variant=about.variant,
-        component=about.component,
-        spec_digest=about.spec_digest,
-        vectors=len(ordered),
-        models=about.models,
-        canaries=about.canaries,
-        counts=about.counts,
-    )
-    content = json.dumps(manifest.json(), indent=1, sort_keys=True, ensure_ascii=False)
-    (folder / MANIFEST).write_text(content + "\n", encoding="utf-8")
-    return manifest
-
-
 def read_lines(path: Path) -> Iterator[Vector]:
     """The vectors of a JSON lines file. Raises `BadVector` with the line number."""
     with path.open("rb") as file:

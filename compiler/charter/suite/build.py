@@ -29,7 +29,7 @@ WALKS = 2_000
 Progress = Callable[[str, int, int], None]
 """Called with what was done last, how many tasks are done, and of how many."""
 
-__all__ = ["OPEN", "Built", "Progress", "Task", "build_full", "scenarios"]
+__all__ = ["OPEN", "Built", "Progress", "Task", "build_full"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +152,3 @@ def build_full(
         "refused": sum(refused.values()),
     }
     return Built(tuple(Path(task.place) for task in todo), counts, refused)
-
-
-def scenarios(model: n.Model, component: str) -> Iterator[Vector]:
-    """The scenarios of a component. Raises ScenarioFails."""
-    for scenario in model.scenarios:
-        if scenario.instance.machine == component:
-            engine = Engine.of(model, scenario.instance)
-            vector = engine.planner.scenario(scenario)
-            if vector is not None:
-                yield vector

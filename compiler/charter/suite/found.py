@@ -1,4 +1,5 @@
-"""What searches have found, kept beside the charter: questions, and proofs of what has none.
+"""What searches have found, kept beside the charter: questions, proofs of what has none, and notes
+of how far was searched for the rest.
 
 A search takes minutes and a solver; answering what it asked takes seconds and neither. So the
 questions are committed (`found/*.jsonl` beside the charter), and everything else, answers and the
@@ -10,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from charter.backends.vectors.ledger import Searched
 from charter.formats.canonical import Json, text
 from charter.formats.reading import Reader
 from charter.formats.vector import Question, read_question
@@ -49,18 +51,22 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Found:
     """Everything that was found. `proofs` maps obligations to the reason why nothing meets them;
-    they rest on the properties `lemmas`, and on the rules with the digest `rules`. `bound` says how
-    far was searched."""
+    they rest on the properties `lemmas`, and on the rules with the digest `rules`. `notes` maps
+    those that are open to how far was searched for them, and why no further."""
 
     asked: tuple[Asked, ...] = ()
     proofs: Mapping[str, str] | None = None
     lemmas: tuple[str, ...] = ()
     rules: str = ""
-    bound: str = "no search was made"
+    notes: Mapping[str, str] = field(default_factory=dict)
 
-    def proofs_for(self, model: n.Model) -> Mapping[str, str]:
-        """The proofs, if they are about the rules of this model; none otherwise."""
-        return (self.proofs or {}) if rules_digest(model, self.lemmas) == self.rules else {}
+    def searched(self, model: n.Model) -> Searched:
+        """The proofs and notes, if they are about the rules of this model; none otherwise."""
+        if not self.rules:
+            return Searched({}, {}, "no search was made")
+        if rules_digest(model, self.lemmas) != self.rules:
+            return Searched({}, {}, "the rules changed since the last search")
+        return Searched(self.proofs or {}, self.notes, "the last search kept no note of it")
 
 
 NOTHING = Found()
@@ -101,16 +107,21 @@ def read_found(folder: Path) -> Found:
     path = folder / PROOFS
     if not path.exists():
         return Found(tuple(asked))
-    reader = Reader({"lemmas": [], **json.loads(path.read_text(encoding="utf-8"))}, str(path))
-    reader.fields("rules", "lemmas", "bound", "proofs")
-    proofs = {name: item.raw for name, item in reader.item("proofs").entries()}
+    content = {"lemmas": [], "open": {}, **json.loads(path.read_text(encoding="utf-8"))}
+    content.pop("bound", None)  # of older searches: one sentence for all that was open
+    reader = Reader(content, str(path))
+    reader.fields("rules", "lemmas", "proofs", "open")
     return Found(
         tuple(asked),
-        {name: str(reason) for name, reason in proofs.items()},
+        _reasons(reader.item("proofs")),
         reader.item("lemmas").texts(),
         reader.text("rules"),
-        reader.text("bound"),
+        _reasons(reader.item("open")),
     )
+
+
+def _reasons(reader: Reader) -> dict[str, str]:
+    return {name: str(item.raw) for name, item in reader.entries()}
 
 
 def _asked(value: Json, where: str) -> Asked:
@@ -134,8 +145,8 @@ def write_found(folder: Path, found: Found) -> None:
     told = {
         "rules": found.rules,
         "lemmas": list(found.lemmas),
-        "bound": found.bound,
         "proofs": dict(sorted((found.proofs or {}).items())),
+        "open": dict(sorted(found.notes.items())),
     }
     content = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
     (folder / PROOFS).write_text(content + "\n", encoding="utf-8", newline="\n")

@@ -25,10 +25,12 @@ Profile = Literal["smoke", "full"]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A suite that was written, and what could not be asked or answered."""
+    """A suite that was written, and what could not be asked or answered. `left` has the
+    obligations that are open, each with its own bound and reason."""
 
     manifest: Manifest
     refused: dict[str, int]
+    left: dict[str, str]
 
 
 def open_subject(charter: Path, sources: Sequence[Source], variant: str, component: str) -> Subject:
@@ -60,11 +62,12 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
     small = smoke(of)
     records = in_order(Record.of(entry.vector) for entry in small.entries)
     of = replace(of, canaries=small.canaries())
+    left = {row.name: row.note for row in small.ledger.rows if row.status == "open"}
     if profile == "smoke":
-        return Made(write_records(folder, records, of.manifest(small.counts())), {})
+        return Made(write_records(folder, records, of.manifest(small.counts())), {}, left)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         built = build_full(of.model, of.component.name, of.sources, Path(scratch), progress)
         everything = heapq.merge(records, built.records(), key=lambda record: record.id)
         about = of.manifest({**small.counts(), **built.counts})
-        return Made(write_records(folder, merged(everything), about), dict(built.refused))
+        return Made(write_records(folder, merged(everything), about), dict(built.refused), left)

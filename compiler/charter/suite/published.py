@@ -63,11 +63,13 @@ def sections_place(about: Subject) -> str:
 
 
 def kills_json(small: Smoke) -> Json:
-    """For each mutant the vectors that tell it, and who found them."""
+    """For each mutant the vectors that tell it in all or in some of its runs, and who found
+    them."""
     sources = {entry.vector.id: entry.vector.why.source for entry in small.entries}
     return {
         kill.mutant: {
-            "killed": bool(kill.surely or kill.maybe),
+            "killed": kill.outcome == "killed",
+            "killed_in_some_runs": kill.outcome == "killed_in_some_runs",
             "surely": [{"vector": key, "source": sources[key]} for key in kill.surely],
             "in_some_runs": [{"vector": key, "source": sources[key]} for key in kill.maybe],
         }

@@ -35,12 +35,30 @@ PROOF_INSTANCE = "standard"
 
 @dataclass(slots=True)
 class Search:
-    """What is wanted, what was met, and the questions that are kept."""
+    """What is wanted, what was met, and the questions that are kept. `notes` has, for what is not
+    met, what each part of the search came to."""
 
     about: Subject
     desk: Desk
     left: set[str]
     asked: list[Asked] = field(default_factory=list)
+    notes: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+
+    def note(self, obligation: str, outcome: str, instance: n.Instance | None = None) -> None:
+        """Remember what a part of the search came to for an obligation, and in which instance."""
+        places = self.notes.setdefault(obligation, {}).setdefault(outcome, [])
+        if instance is not None:
+            places.append(instance.name)
+
+    def opened(self) -> dict[str, str]:
+        """For each obligation that is left, how far was searched for it and why no further."""
+        return {
+            row: "; ".join(
+                f"{outcome} ({', '.join(places)})" if places else outcome
+                for outcome, places in self.notes.get(row, {}).items()
+            )
+            for row in self.left
+        }
 
     def keep(self, vector: Vector | None, instance: n.Instance, why: Why) -> bool:
         """Keep a vector if it meets an obligation that nothing met so far."""
@@ -76,16 +94,15 @@ def search(about: Subject, progress: Progress) -> Found:
         for number, instance in enumerate(tiny, 1):
             _explored(found, instance)
             progress(f"{instance.name}, {len(found.left)} left", number, total)
+    else:
+        for row in found.left:
+            found.note(row, "not explored again, as every branch and reply is covered")
     proofs, lemmas = _solved(found, tiny)
     progress(f"solver, {len(found.left)} left", total - 2, total)
     _mutants(found)
     progress("mutants", total, total)
-    bound = (
-        f"not met by {LOOKED_AT} classes of transitions of each small instance, nor by runs of"
-        f" {DEPTH} steps (solver)"
-    )
     rules = rules_digest(about.model, lemmas)
-    return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, bound)
+    return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, found.opened())
 
 
 def _again(found: Search) -> None:
@@ -125,6 +142,13 @@ def _explored(found: Search, instance: n.Instance) -> None:
         why = vector.why
         if why.title not in titles:
             found.keep(vector, instance, replace(why, obligations=()))
+    looked = -(-explored.exploration.classes // every)
+    for row in found.left:
+        found.note(
+            row,
+            f"not met by {looked} of {explored.exploration.classes} classes of transitions",
+            instance,
+        )
 
 
 # --- the solver ----------------------------------------------------------------------------------
@@ -145,10 +169,19 @@ def _solved(found: Search, tiny: Sequence[n.Instance]) -> tuple[dict[str, str], 
     proofs: dict[str, str] = {}
     question = smt.StepQuestion(_left(found), proved)
     for answer in smt.single_step(machine, question):
-        if isinstance(answer, smt.Infeasible):
-            rests = ", ".join(answer.core) or "the rules alone"
-            proofs[answer.obligation] = f"proved in {instance.name}: {rests}"
-            found.left.discard(answer.obligation)
+        match answer:
+            case smt.Infeasible(obligation=row, core=core):
+                rests = ", ".join(core) or "the rules alone"
+                proofs[row] = f"proved in {instance.name}: {rests}"
+                found.left.discard(row)
+            case smt.Undecided(obligation=row, reason=reason):
+                found.note(row, f"no proof: the solver gave up, {reason}", instance)
+            case _:
+                found.note(
+                    answer.obligation,
+                    "no proof: a step from a state that no lemma excludes meets it",
+                    instance,
+                )
     for small in tiny:
         _runs(found, small)
     return proofs, tuple(kept)
@@ -164,10 +197,18 @@ def _single(
     """Single steps from states that can be loaded."""
     engine, _ = found.desk.at(instance)
     question = smt.StepQuestion(_left(found), lemmas, loadable=True)
+    where = "a step from a loaded state"
     for answer in smt.single_step(machine, question):
-        if isinstance(answer, smt.Step) and answer.obligation in found.left:
-            why = Why((), "solver", answer.obligation, OPEN, ())
-            found.keep(engine.planner.loaded(step_of(answer.transition), why), instance, why)
+        match answer:
+            case smt.Step(obligation=row) if row in found.left:
+                why = Why((), "solver", row, OPEN, ())
+                vector = engine.planner.loaded(step_of(answer.transition), why)
+                if not found.keep(vector, instance, why):
+                    found.note(row, f"{where}: there is one, which makes no vector", instance)
+            case smt.Infeasible(obligation=row):
+                found.note(row, f"{where}: there is none", instance)
+            case smt.Undecided(obligation=row, reason=reason):
+                found.note(row, f"{where}: the solver gave up, {reason}", instance)
 
 
 def _runs(found: Search, instance: n.Instance) -> None:
@@ -178,11 +219,18 @@ def _runs(found: Search, instance: n.Instance) -> None:
     if not goals:
         return
     for run in smt.reach(machine, goals, DEPTH):
-        if isinstance(run, smt.Trace):
-            acts = [(step.operation, step.args) for step in run.steps]
-            branches = [step.branch for step in run.steps]
-            why = Why((), "solver", run.goal, OPEN, ())
-            found.keep(engine.planner.walk(acts, why, branches), instance, why)
+        match run:
+            case smt.Trace(goal=row):
+                acts = [(step.operation, step.args) for step in run.steps]
+                branches = [step.branch for step in run.steps]
+                why = Why((), "solver", row, OPEN, ())
+                kept = found.keep(engine.planner.walk(acts, why, branches), instance, why)
+                if not kept and row in found.left:
+                    found.note(row, "a run meets it, which makes no vector", instance)
+            case smt.Open(goal=row, depth=depth, reason=reason):
+                found.note(row, f"runs of {depth} steps: the solver gave up, {reason}", instance)
+            case smt.Beyond(goal=row, depth=depth):
+                found.note(row, f"no run of at most {depth} steps", instance)
 
 
 def step_of(found: smt.Transition) -> Step:

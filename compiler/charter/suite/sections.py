@@ -105,14 +105,14 @@ def _mutants(about: Subject, small: Smoke) -> list[Json]:
     found: list[Json] = []
     for mutant in mutants_of(about):
         kill = kills[mutant.name]
-        vectors = kill.surely or kill.maybe
         found.append(
             {
                 "name": mutant.name,
                 "doc": mutant.doc,
                 "caught_by": mutant.caught_by,
-                "killed": bool(vectors),
-                "vector": vectors[0] if vectors else "",
+                "killed": kill.outcome == "killed",
+                "killed_in_some_runs": kill.outcome == "killed_in_some_runs",
+                "vector": kill.first,
             }
         )
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from charter import driver
 from charter.backends.vectors.answer import Answers, NoAnswer
-from charter.backends.vectors.kills import Kill, tells
+from charter.backends.vectors.kills import Kill, count, tells
 from charter.backends.vectors.ledger import Ledger, ledger
 from charter.backends.vectors.plan import OPEN
 from charter.formats.vector import Question, Vector, Why
@@ -19,7 +19,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Outcome, State
 from charter.semantics.machine import Machine
-from charter.semantics.story import ScenarioFails, follow
+from charter.semantics.story import ScenarioFails
 from charter.suite.engine import Engine
 from charter.suite.subject import Subject
 from charter.syntax import nodes as sx
@@ -89,7 +89,8 @@ class Smoke:
             "obligations_infeasible": self.ledger.counted("infeasible"),
             "obligations_open": self.ledger.counted("open"),
             "mutants": len(self.kills),
-            "mutants_killed": sum(bool(kill.surely or kill.maybe) for kill in self.kills),
+            "mutants_killed": count(self.kills, "killed"),
+            "mutants_killed_in_some_runs": count(self.kills, "killed_in_some_runs"),
             "scenarios": sum(e.vector.why.source == "scenario" for e in self.entries),
             "scenarios_failed": len(self.failed),
             "stale_questions": len(self.stale),
@@ -131,23 +132,14 @@ class Desk:
         for scenario in self.model.scenarios:
             if scenario.instance.machine != component:
                 continue
+            engine, _ = self.at(scenario.instance)
             try:
-                told = follow(self.model, scenario)[0].told
+                vector = engine.planner.scenario(scenario)
             except ScenarioFails as problem:
                 self.failed.append(f"scenario {scenario.title!r} fails: {problem}")
                 continue
-            engine, _ = self.at(scenario.instance)
-            branches = tuple(t.outcome.branch for t in told)
-            why = Why(
-                (f"scenario {scenario.title}",),
-                "scenario",
-                scenario.title,
-                OPEN,
-                tuple(dict.fromkeys(branches)),
-            )
-            acts = [(t.operation, t.args) for t in told]
-            vector = engine.planner.walk(acts, why, branches)
             if vector is not None:
+                why = replace(vector.why, obligations=(f"scenario {scenario.title}",))
                 found.append(self.entry(vector.question, scenario.instance, why))
         return found
 
@@ -168,10 +160,9 @@ def smoke(about: Subject) -> Smoke:
             stale.append(asked.title)
     unique = {entry.vector.id: entry for entry in reversed(entries)}
     ordered = tuple(unique[key] for key in sorted(unique))
-    proofs = about.found.proofs_for(about.model)
-    book = ledger(wanted, covered_by(ordered), proofs, about.found.bound)
-    failed = tuple(desk.failed)
-    return Smoke(ordered, book, kills(about, ordered), tuple(stale), failed)
+    killed = kills(about, ordered)
+    book = ledger(wanted, covered_by(ordered), about.found.searched(about.model), killed)
+    return Smoke(ordered, book, killed, tuple(stale), tuple(desk.failed))
 
 
 def covered_by(entries: Iterable[Entry]) -> dict[str, list[str]]:

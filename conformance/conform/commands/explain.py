@@ -10,15 +10,22 @@ from conform.terminal import out
 
 EXAMPLES = """examples:
   conform explain type/mismatch
+  conform explain inconclusive
   conform explain --list
+
+Explains the code of a diagnostic, or a word that stands beside a count.
 """
 
-_PAGES = Path(__file__).resolve().parents[3] / "docs" / "diagnostics"
+_DOCS = Path(__file__).resolve().parents[3] / "docs"
+_PAGES = _DOCS / "diagnostics"
+_COUNTS = _DOCS / "formats" / "counts.md"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("code", nargs="?", default="", help="of a diagnostic: type/mismatch")
-    parser.add_argument("--list", action="store_true", help="list all codes")
+    parser.add_argument(
+        "word", nargs="?", default="", help="code of a diagnostic, or a count: stale"
+    )
+    parser.add_argument("--list", action="store_true", help="list all codes and words")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,12 +34,29 @@ def run(arguments: argparse.Namespace) -> int:
         for path in _PAGES.rglob("*.md")
         if path.parent != _PAGES
     )
-    if arguments.list or not arguments.code:
-        out("\n".join(codes))
-        return 0
-    if arguments.code not in codes:
-        near = [code for code in codes if arguments.code in code]
+    counts = _counts()
+    word = arguments.word.lower().replace(" ", "_").replace("-", "_")
+    if arguments.list or not arguments.word:
+        out("\n".join([*codes, *counts]))
+    elif arguments.word in codes:
+        out((_PAGES / f"{arguments.word}.md").read_text(encoding="utf-8").rstrip())
+    elif word in counts:
+        out(counts[word])
+    else:
+        known = [*codes, *counts]
+        near = [name for name in known if arguments.word in name or word in name]
         hint = f"; did you mean {', '.join(near)}" if near else ""
-        raise ConformError(f"there is no diagnostic {arguments.code!r}{hint}; --list shows all")
-    out((_PAGES / f"{arguments.code}.md").read_text(encoding="utf-8").rstrip())
+        raise ConformError(
+            f"{arguments.word!r} is no code of a diagnostic and no count{hint}; --list shows all"
+        )
     return 0
+
+
+def _counts() -> dict[str, str]:
+    """The sections of docs/formats/counts.md, by their titles as JSON writes them."""
+    _, *sections = _COUNTS.read_text(encoding="utf-8").split("\n## ")
+    titles = [section.partition("\n")[0] for section in sections]
+    return {
+        title.replace(" ", "_"): f"# {section.strip()}"
+        for title, section in zip(titles, sections, strict=True)
+    }

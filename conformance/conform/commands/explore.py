@@ -11,6 +11,7 @@ import orjson
 from charter import api
 from charter.formats.canonical import Json
 from conform.commands.charters import loaded
+from conform.commands.numbers import count
 from conform.commands.story import is_wrong, show_story
 from conform.errors import ConformError
 from conform.progress import searching
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
-  conform explore spec/kafka --instance tiny_elr --mutant forgets_gate
+  conform explore spec/kafka --instance tiny_elr --mutant elr_without_gate
   conform explore spec/examples/primary_backup.charter --instance standard --no-symmetry --json
   conform explore spec/examples/primary_backup.charter --instance standard --journal build/search
 
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instance", default="", help="default: the first that is called tiny")
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--mutant", default="", help="a mutant of the charter")
-    parser.add_argument("--most", type=int, default=0, help="give up after so many states")
+    parser.add_argument("--most", type=count, default=0, help="give up after so many states")
     parser.add_argument(
         "--engine", choices=("auto", "native", "plain"), default="auto",
         help="native: compiled code; plain: Python, slow; auto: native where it can (default)",

@@ -12,7 +12,7 @@ from conform.suites import open_suite
 from conform.terminal import out, out_json
 
 EXAMPLES = """examples:
-  conform rejudge build/runs/A --suite generated/kafka_replication/suite --out build/runs/A-again
+  conform rejudge build/runs/A --suite 9f01c2aa --out build/runs/A-again
 
 Nothing is asked of the target: a changed charter changes answers, not questions. Exit codes are
 those of `conform run`.

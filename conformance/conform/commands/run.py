@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping
 
 from charter.formats.canonical import Json
+from conform.commands.numbers import count
 from conform.commands.overlay import releases_of
 from conform.run import Finished, Options, run_target
 from conform.terminal import columns, number, out, out_json, say, shortened
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--suite", default="", help="folder, or digest of one of the last three")
     parser.add_argument("--engine", choices=("spark", "inline"), default="spark")
     parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
-    parser.add_argument("--limit", type=_count, default=0, help="judge about so many vectors")
+    parser.add_argument("--limit", type=count, default=0, help="judge about so many vectors")
     parser.add_argument("--out", default="", help="folder of the run (default: build/runs/ID)")
     parser.add_argument("--strict", action="store_true", help="1 for any divergence")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -158,10 +159,3 @@ def _last_line(finished: Finished) -> str:
     if known:
         return f"fine: {_number(known)} deviations, all of them explained by the overlay{rest}"
     return f"fine: no deviation from the charter{rest}"
-
-
-def _count(text: str) -> int:
-    value = int(text.replace("_", "").replace(",", ""))
-    if value < 0:
-        raise argparse.ArgumentTypeError("a number of vectors is not negative")
-    return value

@@ -9,6 +9,7 @@ from pathlib import Path
 from charter import api
 from charter.formats.canonical import Json
 from conform.commands.charters import loaded
+from conform.commands.numbers import count, whole
 from conform.commands.story import is_wrong, show_step, show_story
 from conform.errors import ConformError
 from conform.progress import tasks
@@ -33,21 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instance", default="", help="default: the first that is called tiny")
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--mutant", default="", help="a mutant of the charter")
-    parser.add_argument("--steps", type=_positive, default=10, help="of each walk (default: 10)")
-    parser.add_argument("--walks", type=_positive, default=1, help="how many (default: 1)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed, other walks")
+    parser.add_argument("--steps", type=count, default=10, help="of each walk (default: 10)")
+    parser.add_argument("--walks", type=count, default=1, help="how many (default: 1)")
+    parser.add_argument("--seed", type=whole, default=0, help="another seed, other walks")
     parser.add_argument("--unguided", action="store_true", help="begin every walk at the beginning")
     parser.add_argument(
-        "--workers", type=_positive, default=0, help="processes (default: one for each core)"
+        "--workers", type=count, default=0, help="processes (default: one for each core)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return value
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -67,6 +67,10 @@ def show(made: dict[str, Json]) -> None:
     rows += [[name.replace("_", " "), _number(value)] for name, value in sorted(counts.items())]
     rows.append(["digest", str(made["digest"])])
     out(columns(rows))
+    left = made["open"]
+    assert isinstance(left, dict)
+    for name, note in left.items():
+        out(f"open: {name}: {note}")
     out(f"suite: {made['folder']}")
 
 

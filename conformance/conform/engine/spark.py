@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -35,6 +36,9 @@ _RESULT = pa.schema([("summary", pa.string())])
 _WHOLE_FILES = str(16 << 30)
 _POLL_SECONDS = 0.3
 _CANCEL_SECONDS = 10.0
+_CHATTER = ("WARN", "INFO", "NOTE", "SLF4J", "Using Spark", "Setting default", "\tat ")
+_GRAVE = re.compile(r"\w(Exception|Error)\b|not (set|found)")
+_JAVA = ("JAVA_HOME", "UnsupportedClassVersion", "java: ", "JAVA_GATEWAY_EXITED", "java not found")
 
 
 def session(master: str) -> SparkSession:
@@ -65,17 +69,25 @@ def session(master: str) -> SparkSession:
         with _aside(said):
             made: SparkSession = builder.getOrCreate()
     except Exception as error:  # pyspark raises many kinds, up to plain RuntimeError
-        reason = said[0][:200] if said else _first_line(error)
-        raise MissingEngine(
-            f"Spark did not start ({reason}); it needs Java 17 or newer (set JAVA_HOME), or use"
-            " --engine inline"
-        ) from None
+        raise MissingEngine(why_not(said, error)) from None
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own prints tracebacks
     made.sparkContext.setLogLevel("OFF")
     if not master.startswith("local"):
         _ship(made)
     return made
+
+
+def why_not(said: Sequence[str], error: Exception) -> str:
+    """Why Spark did not start, from the lines that the JVM wrote: one sentence with a remedy."""
+    lines = [line.strip() for line in said if not line.startswith(_CHATTER)]
+    old = [line for line in lines if any(word in line for word in _JAVA)]
+    grave = [line for line in lines if _GRAVE.search(line)]
+    reason = next(iter((*old, *grave, *lines)), "") or _first_line(error)
+    reason = reason.removeprefix('Exception in thread "main" ')[:200].rstrip(".")
+    java = any(word in reason for word in _JAVA)
+    remedy = "it needs Java 17 or newer (set JAVA_HOME)" if java else "see --master"
+    return f"Spark did not start ({reason}); {remedy}, or use --engine inline"
 
 
 @contextlib.contextmanager

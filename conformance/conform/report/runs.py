@@ -133,7 +133,7 @@ class Run:
         if not files:
             return []
         stored = pyarrow.dataset.dataset(files, format="parquet", partitioning=None)
-        wanted = pyarrow.compute.field("id").isin(sorted(ids))
+        wanted = pyarrow.compute.field("id").isin(pa.array(sorted(ids), pa.string()))
         found: list[dict[str, Json]] = stored.to_table(columns=columns, filter=wanted).to_pylist()
         return found
 

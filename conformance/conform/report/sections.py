@@ -49,12 +49,13 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A hand-written mutant, and whether the suite kills it."""
+    """A hand-written mutant, and whether the suite kills it; if not, whether some runs tell it."""
 
     name: str
     doc: str
     caught_by: str
     killed: bool
+    killed_in_some_runs: bool
     vector: str
 
 
@@ -174,12 +175,13 @@ def _obligation(reader: Reader) -> Obligation:
 
 
 def _mutant(reader: Reader) -> Mutant:
-    reader.fields("name", "doc", "caught_by", "killed", "vector")
+    reader.fields("name", "doc", "caught_by", "killed", "killed_in_some_runs", "vector")
     return Mutant(
         name=reader.text("name"),
         doc=reader.text("doc"),
         caught_by=reader.text("caught_by"),
         killed=reader.value("killed") is True,
+        killed_in_some_runs=reader.value("killed_in_some_runs") is True,
         vector=reader.text("vector"),
     )
 

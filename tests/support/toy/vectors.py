@@ -2,12 +2,13 @@
 
 import random
 
+from tests.support.suites import write_suite
 from tests.support.toy import charter
 
 from charter.formats import canonical
 from charter.formats.labels import Labels
 from charter.formats.resolve import resolve
-from charter.formats.suite import Manifest, Models, write_suite
+from charter.formats.suite import Manifest, Models
 from charter.formats.vector import Answer, Call, Node, Question, Vector, Why
 
 NODES = {"n1": 0, "n2": 7}

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.suites import write_suite
 from tests.support.toy.vectors import random_vectors, vector
 
 import charter.formats.vector
@@ -18,7 +19,6 @@ from charter.formats.suite import (
     read_lines,
     read_manifest,
     suite_digest,
-    write_suite,
 )
 from charter.formats.vector import read_line, read_vector
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import orjson
+from tests.support.suites import write_suite
 
 from charter.formats.labels import Labels
-from charter.formats.suite import Manifest, Models, write_suite
+from charter.formats.suite import Manifest, Models
 from charter.formats.vector import Answer, Call, Node, Question, Vector, Why
 from conform.store import RunFolder
 from conform.suites import open_suite
@@ -249,9 +250,10 @@ def sections_json():
             for name, status in zip(names, ("covered", "covered", "infeasible", "open", "covered"),
                                     strict=True)],
         "mutants": [{"name": "elr_forgets", "doc": "Who leaves is forgotten.", "killed": True,
-                     "caught_by": "elr_has_all", "vector": VECTORS["known"].id},
+                     "killed_in_some_runs": False, "caught_by": "elr_has_all",
+                     "vector": VECTORS["known"].id},
                     {"name": "no_gate", "doc": "", "killed": False, "caught_by": "gate",
-                     "vector": ""}],
+                     "killed_in_some_runs": True, "vector": ""}],
         "entries": [{"overlay": "kafka_controller", "name": "last_known_leader",
                      "class": "documented_difference", "first_release": "4.0", "last_release": "",
                      "evidence": f"The last leader is kept. {HOSTILE}", "line": 5,

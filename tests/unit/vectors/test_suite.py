@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from charter import api
-from charter.backends.vectors.ledger import ledger
+from charter.backends import smt
+from charter.backends.vectors.kills import Kill
+from charter.backends.vectors.ledger import Ledger, Searched, ledger
 from charter.formats.suite import read_lines, read_manifest, suite_digest
 from charter.formats.vector import Why
 from charter.ir.obligations import obligations
 from charter.suite import make
 from charter.suite.found import Found, place, read_found, rules_digest, write_found
+from charter.suite.published import published
 from charter.suite.record import Record, merged, packed, unpacked
-from charter.suite.smoke import smoke
+from charter.suite.smoke import Smoke, smoke
+from conform import cli
 
 LAMP = """protocol lamp
 
@@ -38,6 +43,33 @@ scenario "on and off" of lamp cites silent {
   expect presses == 3
 }
 mutant stays_lit in tiny_lamp { drop update lit of lamp.press/off } caught by shines
+"""
+
+COIN = """protocol coin
+
+fun sides(heads: bool) -> set bool cites silent = if heads then {true} else {false}
+
+component coin {
+  state wanted: bool = false
+  state shown: bool = false
+  operation toss(heads: bool) -> bool cites silent {
+    branch tossed {
+      pick side in sides(heads) or none
+      shown' = side == present(true)
+      wanted' = heads
+      reply side == present(true)
+    }
+  }
+  observe all { shown }
+}
+
+always honest of coin: shown == wanted
+witness heads of coin: shown
+instance tiny_coin of coin { }
+scenario "heads" of coin cites silent { do toss(true) -> tossed }
+mutant falls in tiny_coin {
+  replace fun sides(heads: bool) -> set bool cites silent = {true, false}
+} caught by honest
 """
 
 
@@ -71,12 +103,13 @@ def test_proofs_count_only_for_the_rules_that_they_are_about(lamp: Path) -> None
     about = subject(lamp)
     row = obligations(about.model, about.component)[0].name
     rules = rules_digest(about.model, ())
-    found = Found((), {row: "by hand"}, (), rules, "nothing")
+    found = Found((), {row: "by hand"}, (), rules, {"another": "its bound"})
     write_found(place(lamp, ""), found)
     assert read_found(place(lamp, "")) == found
-    assert found.proofs_for(about.model) == {row: "by hand"}
+    assert found.searched(about.model).proofs == {row: "by hand"}
     lamp.write_text(LAMP.replace("> 9", "> 8"))
-    assert found.proofs_for(subject(lamp).model) == {}
+    changed = found.searched(subject(lamp).model)
+    assert changed == Searched({}, {}, "the rules changed since the last search")
 
 
 def test_rules_have_the_same_digest_when_only_comments_change(lamp: Path) -> None:
@@ -118,7 +151,70 @@ def test_records_of_one_question_are_joined_and_keep_the_better_reason(lamp: Pat
 def test_rows_are_covered_infeasible_or_open(lamp: Path) -> None:
     about = subject(lamp)
     first, second, third, *_ = wanted = obligations(about.model, about.component)
-    book = ledger(wanted, {first.name: ["a", "b"]}, {second.name: "a proof"}, "a bound")
-    assert [row.status for row in book.rows[:3]] == ["covered", "infeasible", "open"]
+    searched = Searched({second.name: "a proof"}, {third.name: "its own bound"}, "a bound")
+    book = ledger(wanted, {first.name: ["a", "b"]}, searched)
+    assert [row.status for row in book.rows[:4]] == ["covered", "infeasible", "open", "open"]
     assert book.rows[0].count == 2 and book.rows[1].note == "a proof"
-    assert third.name in book.markdown("Lamp").split("## Open")[1]
+    assert [row.note for row in book.rows[2:4]] == ["its own bound", "a bound"]
+    opened = book.markdown("Lamp").split("## Open")[1]
+    assert f"{third.name} | its own bound" in opened
+
+
+def test_a_mutant_that_only_some_runs_tell_is_not_killed() -> None:
+    """It is a class of its own: in the counts, in kills.json, in the ledger and for reports."""
+    kills = (
+        Kill("dead", ("a",), ("b",)),
+        Kill("lucky", (), ("b",)),
+        Kill("alive", (), ()),
+    )
+    assert [kill.outcome for kill in kills] == ["killed", "killed_in_some_runs", "survives"]
+    small = Smoke((), Ledger((), kills), kills, ())
+    counts = small.counts()
+    assert counts["mutants"] == 3
+    assert counts["mutants_killed"] == 1
+    assert counts["mutants_killed_in_some_runs"] == 1
+    assert small.ledger.json()["mutants"] == {"killed": 1, "killed_in_some_runs": 1, "survives": 1}
+    told = small.ledger.markdown("Lamp").split("## Mutants")[1]
+    assert "| lucky | killed in some runs | b |" in told
+
+
+def test_a_coin_that_may_fall_either_way_does_not_kill(tmp_path: Path) -> None:
+    """The mutant may do what the charter does not allow, and may not: no vector is sure of it."""
+    path = tmp_path / "coin.charter"
+    path.write_text(COIN)
+    about = subject(path)
+    about = make.look(about, path, quiet)
+    made, (kill,) = published(about), smoke(about).kills
+    assert (kill.mutant, kill.outcome) == ("falls", "killed_in_some_runs")
+    (name,) = (name for name in made.files if name.endswith("kills.json"))
+    told = json.loads(made.files[name])["falls"]
+    assert (told["killed"], told["killed_in_some_runs"]) == (False, True)
+    (name,) = (name for name in made.files if name.endswith("sections.json"))
+    (row,) = json.loads(made.files[name])["mutants"]
+    assert (row["killed"], row["killed_in_some_runs"]) == (False, True)
+    assert row["vector"]
+
+
+def test_each_open_obligation_states_its_own_bound_and_the_reason_of_the_solver(
+    lamp: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The instance is not one that is explored, and Z3 may do next to nothing."""
+    lamp.write_text(LAMP.replace("tiny_lamp", "dark_room"))
+    single, reach = smt.single_step, smt.reach
+    monkeypatch.setattr(smt, "single_step", lambda machine, question: single(
+        machine, question, rlimit=1))  # fmt: skip
+    monkeypatch.setattr(smt, "reach", lambda machine, goals, depth: reach(
+        machine, goals, depth, rlimit=1))  # fmt: skip
+    assert cli.main(["vectors", str(lamp), "--search", "--out", str(lamp.parent / "out")]) == 0
+    book = smoke(subject(lamp)).ledger
+    left = {row.name: row.note for row in book.rows if row.status == "open"}
+    assert left
+    said = capsys.readouterr().out
+    for name, note in left.items():
+        assert "dark_room" in note and "gave up" in note and "canceled" in note
+        assert f"open: {name}: {note}" in said
+
+
+def test_what_was_never_searched_for_says_so(lamp: Path) -> None:
+    rows = smoke(subject(lamp)).ledger.rows
+    assert {row.note for row in rows if row.status == "open"} == {"no search was made"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,8 @@ from charter.semantics.builtins import EvaluationError
 
 Told = Literal["always", "sometimes", "never"]
 
+Outcome = Literal["killed", "killed_in_some_runs", "survives"]
+
 
 @dataclass(frozen=True, slots=True)
 class Kill:
@@ -21,6 +24,23 @@ class Kill:
     mutant: str
     surely: tuple[str, ...]
     maybe: tuple[str, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Only a vector that tells the mutant in all of its runs kills it."""
+        if self.surely:
+            return "killed"
+        return "killed_in_some_runs" if self.maybe else "survives"
+
+    @property
+    def first(self) -> str:
+        """The first vector that tells it, or ""."""
+        return next(iter((*self.surely, *self.maybe)), "")
+
+
+def count(kills: Iterable[Kill], outcome: Outcome) -> int:
+    """How many mutants have this outcome."""
+    return sum(kill.outcome == outcome for kill in kills)
 
 
 def tells(answers: Answers, question: Question, allowed: Answer) -> Told:

@@ -1,4 +1,4 @@
-"""The ledger: what becomes of every obligation of a component."""
+"""The ledger: what becomes of every obligation of a component, and of every mutant."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from charter.backends.vectors.kills import Kill, Outcome, count
 from charter.formats.canonical import Json
 from charter.ir.obligations import Obligation
 
@@ -43,9 +44,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The rows, in the order of the charter."""
+    """The rows, in the order of the charter, and the mutants."""
 
     rows: tuple[Row, ...]
+    kills: tuple[Kill, ...] = ()
 
     def counted(self, status: Status) -> int:
         """How many rows have this status."""
@@ -58,6 +60,7 @@ class Ledger:
             "covered": self.counted("covered"),
             "infeasible": self.counted("infeasible"),
             "open": self.counted("open"),
+            "mutants": {outcome: count(self.kills, outcome) for outcome in _OUTCOMES},
             "rows": [row.json() for row in self.rows],
         }
 
@@ -82,9 +85,22 @@ class Ledger:
                     first = row.vectors[0] if row.vectors else row.note
                     cells = (row.name, row.status, str(row.count), first)
                     lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
+        if self.kills:
+            lines += ["", "## Mutants", "", *_MUTANTS]
+            for kill in self.kills:
+                told = (kill.mutant, kill.outcome.replace("_", " "), kill.first)
+                lines.append(f"| {' | '.join(_cell(cell) for cell in told)} |")
         return "\n".join(lines) + "\n"
 
 
+_OUTCOMES: tuple[Outcome, ...] = ("killed", "killed_in_some_runs", "survives")
+_MUTANTS = (
+    "A mutant is killed by a vector that tells it from the charter in all of its runs. One that"
+    " only some runs tell may pass unseen: it is not counted as killed.",
+    "",
+    "| mutant | outcome | first vector that tells it |",
+    "|---|---|---|",
+)
 _TITLES = {
     "branch": "Branches",
     "reply": "Replies",
@@ -97,28 +113,37 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;")
 
 
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What is known of the obligations that no vector covers: `proofs` why nothing can, `notes` how
+    far was searched for one; of the others `bound` says it."""
+
+    proofs: Mapping[str, str]
+    notes: Mapping[str, str]
+    bound: str
+
+
 def ledger(
     wanted: Sequence[Obligation],
     covered: Mapping[str, Sequence[str]],
-    proofs: Mapping[str, str],
-    bound: str,
+    searched: Searched,
+    kills: Sequence[Kill] = (),
 ) -> Ledger:
-    """Rows for all obligations: `covered` maps names to ids of vectors, `proofs` names to reasons
-    why nothing can cover them; the rest is open, and `bound` says how far was searched."""
+    """Rows for all obligations: `covered` maps names to ids of vectors."""
     rows: list[Row] = []
     for obligation in wanted:
         ids = tuple(covered.get(obligation.name, ()))
         status: Status = "open"
-        note = bound
+        note = searched.notes.get(obligation.name, searched.bound)
         if ids:
             status, note = "covered", ""
-        elif obligation.name in proofs:
-            status, note = "infeasible", proofs[obligation.name]
+        elif obligation.name in searched.proofs:
+            status, note = "infeasible", searched.proofs[obligation.name]
         branch = obligation.branch or _branch(obligation.where)
         rows.append(
             Row(obligation.name, obligation.kind, branch, status, len(ids), ids[:FIRST], note)
         )
-    return Ledger(tuple(rows))
+    return Ledger(tuple(rows), tuple(kills))
 
 
 def _branch(where: str) -> str:

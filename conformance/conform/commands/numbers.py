@@ -1,0 +1,21 @@
+"""Numbers as the commands take them."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def count(text: str) -> int:
+    """A whole number from 1 on; thousands may be set apart (`10_000`, `10,000`)."""
+    digits = text.replace("_", "").replace(",", "")
+    if not digits.isdecimal() or not int(digits):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(digits)
+
+
+def whole(text: str) -> int:
+    """A whole number, as a seed."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None

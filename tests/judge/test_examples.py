@@ -1,0 +1,131 @@
+"""Each command's --help has examples, and each example works: it is run, or, where that takes
+minutes or a real Kafka, all that it names is there."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import shlex
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.formats.suite import read_lines
+from charter.syntax import nodes
+from conform import cli
+from conform.targets import targets
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMANDS = [*cli._JUDGE, *cli._COMPILER]
+LONG = {"run", "explore", "prove", "generate", "vectors"}
+"""Commands whose examples take long; they are run on small things in other tests."""
+
+PLACEHOLDERS = {"one.charter", "./my-adapter"}
+"""What stands in an example for a thing of the reader's own."""
+
+
+def examples_in(text: str) -> list[str]:
+    lines = text.partition("examples:\n")[2].splitlines()
+    return [line.strip() for line in lines if line.startswith("  conform ")]
+
+
+def every_example() -> list[str]:
+    found = examples_in(cli.overview())
+    for name in COMMANDS:
+        found += examples_in(importlib.import_module(f"conform.commands.{name}").EXAMPLES)
+    return list(dict.fromkeys(found))
+
+
+EVERY = every_example()
+
+
+@cache
+def kafka() -> api.Model:
+    return api.load(ROOT / "spec" / "kafka")
+
+
+@cache
+def variants() -> set[str]:
+    files = api.opened(ROOT / "spec" / "kafka").files
+    declared = [item for file in files for item in file.declarations]
+    return {item.name.text for item in declared if isinstance(item, nodes.VariantDecl)}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help_with_an_example_of_its_own(command, capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main([command, "--help"])
+    assert left.value.code == 0
+    shown = examples_in(capsys.readouterr().out)
+    assert shown
+    assert all(line.startswith(f"conform {command}") for line in shown)
+
+
+def parsed(example: str) -> tuple[str, argparse.Namespace]:
+    _, name, *more = shlex.split(example)
+    parser = argparse.ArgumentParser(exit_on_error=True)
+    importlib.import_module(f"conform.commands.{name}").add_arguments(parser)
+    return name, parser.parse_args(more)
+
+
+@pytest.mark.parametrize("example", EVERY)
+def test_all_that_an_example_names_is_there(example):
+    _, chosen = parsed(example)
+    given = vars(chosen)
+    for option in ("charter", "overlay"):
+        path = str(given.get(option) or "")
+        assert not path or path in PLACEHOLDERS or (ROOT / path).exists()
+    suite = str(given.get("suite") or "")
+    assert "/" not in suite or suite.startswith("build/") or (ROOT / suite).is_dir()
+    for option, known in (
+        ("variant", variants()),
+        ("show", variants()),
+        ("mutant", {m.name for m in kafka().mutants}),
+        ("instance", {i.name for i in kafka().instances}),
+    ):
+        assert not given.get(option) or given[option] in known
+    by_id = {target.id: target for target in targets()}
+    for option in ("target", "adapter"):
+        name = given.get(option)
+        if name and name not in PLACEHOLDERS:
+            release = given.get("release")
+            assert not release or release in by_id[name].releases
+
+
+@pytest.fixture(scope="module")
+def stage(toy_suite, tmp_path_factory):
+    """A folder where the runs and ids of the examples are: those of the toy protocol."""
+    place = tmp_path_factory.mktemp("stage")
+    for name in ("spec", "generated", "conformance"):
+        (place / name).symlink_to(ROOT / name)
+    patch = pytest.MonkeyPatch()
+    patch.setenv("CHARTER_CACHE", str(place / "cache"))
+    for name in ("A", "B"):
+        out = place / "build" / "runs" / name
+        arguments = ["run", "--target", "reference", "--suite", toy_suite, "--engine", "inline"]
+        assert cli.main([str(part) for part in (*arguments, "--out", out)]) == 0
+    yield place
+    patch.undo()
+
+
+@pytest.mark.parametrize(
+    "example",
+    [line for line in EVERY if line.split()[1] not in LONG and "kafka-controller --" not in line
+     and not PLACEHOLDERS & set(shlex.split(line)) and " fmt spec/kafka" not in line.replace(
+         "fmt spec/kafka --check", "")],
+)  # fmt: skip
+def test_example_runs(example, stage, toy_suite, monkeypatch, capsys):
+    monkeypatch.chdir(stage)
+    first = next(read_lines(toy_suite / "vectors.jsonl")).id[:10]
+    for placeholder, real in (
+        ("build/runs/kafka-controller-4.3.1-9f01c2aa", "build/runs/A"),
+        ("3b0c91", first),
+        ("--suite 9f01c2aa", f"--suite {toy_suite}"),
+        ("build/runs/A-again", f"build/runs/A-{len(example)}"),
+    ):
+        example = example.replace(placeholder, real)
+    code = cli.main(shlex.split(example)[1:])
+    said = capsys.readouterr()
+    assert code == 0, said.out + said.err

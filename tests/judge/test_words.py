@@ -1,0 +1,218 @@
+"""What the command line says when something is not right: the true reason, and what to do."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.judging import environment
+
+from charter.formats.verdict import Kind
+from conform import cli, run
+from conform.engine import spark as spark_engine
+from conform.run import Options, run_target
+from conform.store import RunFolder
+
+ROOT = Path(__file__).resolve().parents[2]
+KAFKA = ROOT / "spec" / "kafka"
+
+
+@pytest.fixture
+def conform(capsys):
+    def call(*arguments):
+        try:
+            code = cli.main([str(argument) for argument in arguments])
+        except SystemExit as left:
+            code = left.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("command", "value"),
+    [
+        (("run", "--target", "x", "--limit"), "0"),
+        (("run", "--target", "x", "--limit"), "many"),
+        (("run", "--target", "x", "--limit"), "-1"),
+        (("explore", "x", "--most"), "0"),
+        (("simulate", "x", "--steps"), "few"),
+        (("simulate", "x", "--steps"), "0"),
+    ],
+)
+def test_number_that_is_none_is_named_without_our_own_words(conform, command, value):
+    code, _, err = conform(*command, value)
+    assert code == 2
+    assert f"{value!r} is not a whole number from 1 on" in err
+    assert "_count" not in err
+
+
+def test_folder_that_is_no_run_is_told_without_the_words_of_the_system(conform, tmp_path):
+    for name in ("report", "replay"):
+        arguments = ["abc", "--run"] if name == "replay" else []
+        code, _, err = conform(name, *arguments, tmp_path)
+        assert code == 2
+        assert f"{tmp_path} is not a finished run (it holds no run.json)" in err
+        assert "rrno" not in err
+    (tmp_path / "run.json").write_text("{ cut off")
+    _, _, err = conform("report", tmp_path)
+    assert f"{tmp_path} is not a finished run (run.json is not JSON)" in err
+
+
+def test_vector_that_is_not_there_is_looked_up_where_its_id_stands(
+    conform, toy_suite, targets_folder
+):
+    code, _, err = conform("replay", "zz", "--target", "reference", "--suite", toy_suite)
+    assert code == 2
+    assert "--list" not in err
+    assert "the lines of its vectors.jsonl begin with the ids" in err
+
+
+@pytest.mark.parametrize(
+    ("said", "reason", "remedy"),
+    [
+        (
+            ["WARNING: Using incubator modules: jdk.incubator.vector",
+             'Exception in thread "main" org.apache.spark.SparkException: When running with'
+             " master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the"
+             " environment.", "\tat org.apache.spark.deploy.SparkSubmitArguments.validate"],
+            "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set",
+            "see --master",
+        ),
+        (["JAVA_HOME is not set"], "JAVA_HOME is not set", "needs Java 17 or newer"),
+        (
+            ['Error: LinkageError', "java.lang.UnsupportedClassVersionError: Main has been"
+             " compiled by a more recent version"],
+            "UnsupportedClassVersionError",
+            "needs Java 17 or newer",
+        ),
+    ],
+)  # fmt: skip
+def test_reason_why_spark_does_not_start_is_the_one_that_it_gave(said, reason, remedy):
+    sentence = spark_engine.why_not(said, RuntimeError("JAVA_GATEWAY_EXITED"))
+    assert reason in sentence
+    assert remedy in sentence
+    assert "WARNING" not in sentence
+    assert ("Java 17" in sentence) == ("Java 17" in remedy)
+
+
+@pytest.mark.parametrize("command", ["check", "explore", "prove", "simulate", "vectors"])
+def test_one_file_of_a_folder_is_one_sentence_that_names_the_folder(conform, command):
+    code, out, err = conform(command, KAFKA / "20-controller.charter")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "is one of the files of kafka.replication" in err
+    assert "declared in 00-types.charter" in err
+    assert f"give the folder: {KAFKA}" in err
+
+
+def test_file_that_stands_alone_beside_another_protocol_keeps_its_errors(conform, tmp_path):
+    (tmp_path / "a.charter").write_text("protocol a\n\nfun f(x: Thing) -> bool cites silent = true")
+    (tmp_path / "b.charter").write_text("protocol b\n\nsort Thing\n")
+    code, out, _ = conform("check", tmp_path / "a.charter")
+    assert code == 1
+    assert "[name/unknown]" in out
+
+
+def test_crash_of_the_judge_itself_is_no_finding(conform, monkeypatch):
+    def crash(_):
+        raise ZeroDivisionError("no such luck")
+
+    monkeypatch.setattr("conform.commands.targets.run", crash)
+    code, _, err = conform("targets")
+    assert code == 3
+    assert "Traceback" in err and "no such luck" in err
+    assert "a bug of conform, and no finding" in err
+
+
+@pytest.mark.parametrize(
+    "word",
+    [*(str(kind) for kind in Kind), "stale", "open", "infeasible", "covered", "unmet", "skipped",
+     "killed_in_some_runs", "refused", "outside", "by_entry", "claimed_too_much"],
+)  # fmt: skip
+def test_counts_are_explained(conform, word):
+    code, out, _ = conform("explain", word)
+    assert code == 0
+    assert out.startswith(f"# {word.replace('_', ' ')}")
+    assert len(out) > 70
+    assert word in conform("explain", "--list")[1].split()
+
+
+# --- runs that go on -----------------------------------------------------------------------------
+
+
+def stopped(target, suite, out):
+    """A run that was stopped after some of its buckets."""
+    run_target(Options(target, suite=str(suite), engine="inline", out=str(out)), lambda _: None)
+    (out / "summary.json").unlink()
+    min((out / "commits").glob("*.json")).unlink()
+    return RunFolder(str(out))
+
+
+def again(target, suite, out):
+    said = []
+    finished = run_target(
+        Options(target, suite=str(suite), engine="inline", out=str(out)), said.append
+    )
+    return said, finished
+
+
+def test_run_whose_models_changed_since_begins_anew_and_says_so(
+    toy_suite, targets_folder, tmp_path, monkeypatch
+):
+    name, out = targets_folder("faithful"), tmp_path / "run"
+    folder = stopped(name, toy_suite, out)
+    done = {path: path.stat().st_mtime_ns for path in out.glob("verdicts/*/*.parquet")}
+    buckets = len(folder.committed())
+    monkeypatch.setattr(run.model, "digest", lambda modules: "another")
+    said, finished = again(name, toy_suite, out)
+    assert said == [
+        f"the models changed since the run in {out} was begun; it begins anew,"
+        f" {buckets} buckets are judged again"
+    ]
+    assert all(path.stat().st_mtime_ns > before for path, before in done.items())
+    assert finished.run["models"] == "another"
+
+
+def test_run_whose_overlay_releases_changed_since_begins_anew(toy_suite, targets_folder, tmp_path):
+    name, out = targets_folder("keeps_leader"), tmp_path / "run"
+    stopped(name, toy_suite, out)
+    said = []
+    finished = run_target(
+        Options(name, suite=str(toy_suite), engine="inline", out=str(out)),
+        said.append,
+        lambda _: {"leader_stays": ("9.0", "")},
+    )
+    assert [line.partition(" changed")[0] for line in said] == ["the overlay's entries"]
+    assert "leader_stays" not in finished.summary["by_entry"]
+
+
+def test_digest_of_models_is_another_when_a_model_is(tmp_path, monkeypatch):
+    from conform import model
+
+    package = tmp_path / "some_models"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "base.py").write_text("A = 1\n")
+    (package / "sibling.py").write_text("from some_models.base import A\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = model.digest(["some_models.sibling"])
+    assert before == model.digest(["some_models.sibling"])
+    (package / "base.py").write_text("A = 2\n")
+    assert model.digest(["some_models.sibling"]) != before
+
+
+def test_command_of_the_shell_ends_with_3_when_it_crashes(tmp_path):
+    """Seen from outside, as a CI sees it."""
+    shutil.copytree(ROOT / "conformance" / "conform", tmp_path / "conform")
+    broken = tmp_path / "conform" / "commands" / "targets.py"
+    broken.write_text(broken.read_text().replace("found = targets.targets()", "found = 1 / 0"))
+    path = f"{tmp_path}:{environment()['PYTHONPATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "conform.cli", "targets"], check=False, capture_output=True,
+        text=True, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert done.returncode == 3, done.stderr

@@ -1,0 +1,15 @@
+"""Suites on disk, for tests: written as the compiler writes them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from charter.formats.suite import Manifest
+from charter.formats.vector import Vector
+from charter.suite.make import in_order
+from charter.suite.record import Record
+from charter.suite.store import write_records
+
+
+def write_suite(folder: Path, vectors: Iterable[Vector], about: Manifest) -> Manifest:
+    """Write vectors in any order. Digest and number of `about` become what was written."""
+    return write_records(folder, in_order(Record.of(vector) for vector in vectors), about)
