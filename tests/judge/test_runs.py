@@ -235,16 +235,20 @@ def test_overlay_entry_that_the_suite_does_not_lead_to_is_only_named(targets_fol
 
 
 def test_entry_that_only_tells_of_faults_is_met_or_named(targets_folder, tmp_path):
-    from tests.support.toy.vectors import vector
+    from tests.support.suites import write_suite
+    from tests.support.toy.vectors import killers, vector
 
-    from charter.formats.suite import Manifest, Models, write_suite
+    from charter.formats.suite import Manifest, Models
 
     module = "tests.support.toy.fails_over_badly"
     overlay = {"known": {"": module, "throws": module}}
     about = Manifest("", "toy.lease", "", "keeper", "5eed", 0,
-                     Models("tests.support.toy.charter", overlay))  # fmt: skip
+                     Models("tests.support.toy.charter", overlay,
+                            {"no_epoch_check": "tests.support.toy.no_epoch_check"}),
+                     {"no_epoch_check": tuple(v.id for v in killers())})  # fmt: skip
     register, elect = ("register", {"node": "n1"}), ("elect", {})
-    write_suite(tmp_path / "suite", [vector(register, elect, ("failover", {}))], about)
+    asked = [vector(register, elect, ("failover", {})), *killers()]
+    write_suite(tmp_path / "suite", asked, about)
     faithful = judged(targets_folder("faithful"), tmp_path / "suite", tmp_path / "faithful")
     assert faithful.exit_code == 0
     assert faithful.summary["unmet_entries"] == ["throws"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 
 from charter.formats.canonical import Json
 from conform.commands.numbers import count
@@ -74,7 +75,7 @@ def show(finished: Finished) -> None:
         out(f"canary {item['kind']} ({item['where']}): expected {item['expected']}, got"
             f" {item['got']} {item['detail']}".rstrip())  # fmt: skip
     _show_skipped(counted["skipped_canaries"])
-    out(f"run: {finished.folder.place}")
+    out(f"run: {_near(finished.folder.place)}")
     out(_last_line(finished))
 
 
@@ -140,8 +141,15 @@ def _show_causes(finished: Finished, most: int = 12) -> None:
     if len(ordered) > most:
         out(f"           and {len(ordered) - most} more causes")
     example = ordered[0][1][0]
-    command = ["conform", "replay", str(example["id"])[:12], "--run", finished.folder.place]
+    command = ["conform", "replay", str(example["id"])[:12], "--run", _near(finished.folder.place)]
     out(f"           look at one: {shlex.join(command)}")
+
+
+def _near(place: str) -> str:
+    """A folder as one would type it: below the working directory, by its shorter path."""
+    here = Path.cwd()
+    path = Path(place)
+    return str(path.relative_to(here)) if path.is_relative_to(here) else place
 
 
 def _texts(value: Json) -> list[str]:
