@@ -49,8 +49,10 @@ Joined(s, more) == s \o SelectSeq(more, LAMBDA x : x \notin Members(s))
 \* --- types --------------------------------------------------------------------------------------
 
 Option(T) == T \cup {None}
-BoundedSeq(T, limit) == UNION {[1..n -> T] : n \in 0..limit}
-Rankings(T) == {s \in BoundedSeq(T, Cardinality(T)) : \A i, j \in DOMAIN s : s[i] = s[j] => i = j}
+BoundedSeq(T, limit) == {s \in Seq(T) : Len(s) <= limit}
+\* The same, for TLC to go through.
+AllSeqs(T, limit) == UNION {[1..n -> T] : n \in 0..limit}
+Rankings(T) == {s \in AllSeqs(T, Cardinality(T)) : \A i, j \in DOMAIN s : s[i] = s[j] => i = j}
 
 \* One member of each set: `pick x for k in K in S(k)`.
 Choices(sets) == {f \in [DOMAIN sets -> UNION {sets[k] : k \in DOMAIN sets}] :

@@ -272,21 +272,10 @@ class Module:
 
     def _typing(self) -> list[str]:
         items = [
-            Item(Text(f"{v.name} \\in {bare(self.whole(v.type))}"), Text(v.name))
+            Item(Broken(f"{v.name} \\in {bare(self.types.type(v.type))}"), Text(v.name))
             for v in self.variables
         ]
         return ["TypeOK ==", *("  " + line for line in Bullets("/\\", tuple(items)).tall(98))]
-
-    def whole(self, kind: t.Type) -> str:
-        """The type of a variable; that of a part is a record without a name."""
-        match kind:
-            case t.Record(name="", fields=fields):
-                texts = [f"{name} : {bare(self.types.set(part))}" for name, part in fields]
-                return f"[{', '.join(texts)}]"
-            case t.Map(key=key, value=t.Record(name="") as value):
-                return f"[{bare(self.types.set(key))} -> {self.whole(value)}]"
-            case _:
-                return self.types.set(kind)
 
     def start(self, replaced: dict[str, n.Expr], printer: Printer) -> Doc:
         """The initial state; `replaced` are initial values by variable."""

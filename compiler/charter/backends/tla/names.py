@@ -24,8 +24,8 @@ STANDARD = _words("""
 """)
 HELPERS = _words("""
     Charter None Holds Value Default The Min Max NotEmpty OrNone Bounded Distinct Get Put Members
-    First Last At Nth Take Drop Keep Without Ranked Joined Option BoundedSeq Rankings Choices Rank
-    Offer Offers OrOfferNone AtMost OffersOfMap
+    First Last At Nth Take Drop Keep Without Ranked Joined Option BoundedSeq AllSeqs Rankings
+    Choices Rank Offer Offers OrOfferNone AtMost OffersOfMap
 """)
 OURS = _words("""
     Init vars event Answers Takes TypeOK Inside View InstanceInit InstanceNext self

@@ -13,8 +13,8 @@ from charter.ir import types as t
 Inside = Callable[[str], str]
 
 
-def holds(kind: t.Type, wanted: type[t.Counter] | type[t.Option] | type[t.Int]) -> bool:
-    """Whether a type is, or has inside, a counter, an option or an integer; keys of maps too."""
+def holds(kind: t.Type, wanted: type[t.Counter] | type[t.Seq]) -> bool:
+    """Whether a type is, or has inside, a counter, or a sequence; keys of maps too."""
     return any(isinstance(part, wanted) for part in parts(kind))
 
 
@@ -64,8 +64,12 @@ class Types:
             return name
         return f"{name} {'+' if limit.plus > 0 else '-'} {abs(limit.plus)}"
 
-    def set(self, kind: t.Type) -> str:
-        """The values of a type, safe as an operand."""
+    def type(self, kind: t.Type) -> str:
+        """The values of a type, to test what is one of them; safe as an operand."""
+        return self.set(kind, listed=False)
+
+    def set(self, kind: t.Type, listed: bool = True) -> str:
+        """The values of a type, safe as an operand; if `listed`, TLC can go through them."""
         match kind:
             case t.Bool():
                 return "BOOLEAN"
@@ -77,20 +81,51 @@ class Types:
                 return f"({texts[0]}..{texts[1]})"
             case t.Counter():
                 return "Nat"
+            case t.Record(name="", fields=fields):
+                return self.record(fields, listed)
+            case t.Record() | t.Union() if listed and holds(kind, t.Seq):
+                return self.spelled(kind, listed)
             case t.Sort(name=name) | t.Enum(name=name) | t.Record(name=name) | t.Union(name=name):
                 return self.names.of("type", name)
             case t.Option(inner=inner):
-                return f"Option({bare(self.set(inner))})"
+                return f"Option({bare(self.set(inner, listed))})"
             case t.Set(inner=inner):
-                return f"(SUBSET {self.set(inner)})"
+                return f"(SUBSET {self.set(inner, listed)})"
             case t.Map(key=key, value=value):
-                return f"[{bare(self.set(key))} -> {bare(self.set(value))}]"
+                return f"[{bare(self.set(key))} -> {bare(self.set(value, listed))}]"
             case t.Seq(inner=inner, limit=limit):
-                return f"BoundedSeq({bare(self.set(inner))}, {self.limit(limit)})"
+                word = "AllSeqs" if listed else "BoundedSeq"
+                return f"{word}({bare(self.set(inner, listed))}, {self.limit(limit)})"
             case t.Ranking(inner=inner):
                 return self.ranking(inner)
             case _:
                 assert_never(kind)
+
+    def record(self, fields: tuple[tuple[str, t.Type], ...], listed: bool) -> str:
+        """A set of records."""
+        if not fields:
+            return "{<<>>}"
+        texts = [f"{name} : {bare(self.set(part, listed))}" for name, part in fields]
+        return f"[{', '.join(texts)}]"
+
+    def cases(self, union: t.Union, listed: bool) -> list[str]:
+        """The set of records of each case of a union."""
+        rows: list[str] = []
+        for tag, params in union.cases:
+            texts = [f'case : {{"{tag}"}}']
+            texts += [
+                f"{union_field(union, tag, name)} : {bare(self.set(part, listed))}"
+                for name, part in params
+            ]
+            rows.append(f"[{', '.join(texts)}]")
+        return rows
+
+    def spelled(self, kind: t.Record | t.Union, listed: bool) -> str:
+        """A declared type without its name."""
+        if isinstance(kind, t.Record):
+            return self.record(kind.fields, listed)
+        together = " \\cup ".join(self.cases(kind, listed))
+        return f"({together})"
 
     def ranking(self, inner: t.Type) -> str:
         """The rankings of a type: by name, if the type has one."""
@@ -108,17 +143,10 @@ class Types:
                 texts = [f'"{member}"' for member in members]
                 return wrapped(head + "{", texts, "}")
             case t.Record(fields=fields):
-                texts = [f"{name} : {bare(self.set(part))}" for name, part in fields]
+                texts = [f"{name} : {bare(self.type(part))}" for name, part in fields]
                 return wrapped(head + "[", texts, "]") if texts else [f"{head}{{<<>>}}"]
-            case t.Union(cases=cases):
-                rows: list[str] = []
-                for tag, params in cases:
-                    texts = [f'case : {{"{tag}"}}']
-                    texts += [
-                        f"{union_field(kind, tag, name)} : {bare(self.set(part))}"
-                        for name, part in params
-                    ]
-                    rows.append(f"[{', '.join(texts)}]")
+            case t.Union():
+                rows = self.cases(kind, listed=False)
                 return [head.rstrip(), f"  {rows[0]}", *(f"  \\cup {row}" for row in rows[1:])]
 
     # --- ranges ----------------------------------------------------------------------------------
