@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from charter import driver, exploring
-from charter.diagnostics import Diagnostics, Refused
+from charter.diagnostics import Diagnostic, Diagnostics, Refused
 from charter.exploring import CannotExplore, Wanted
 from charter.formats.canonical import Json
 from charter.ir import nodes as ir
@@ -321,8 +321,9 @@ def itf(story: Story) -> dict[str, Json]:
     return format_.itf(story)
 
 
-def exported(model: ir.Model, instance: str) -> dict[str, str]:
-    """Modules and cfgs in TLA+ of an instance ("" for all), by file name.
+def exported(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diagnostic, ...]]:
+    """Modules and cfgs in TLA+ of an instance ("" for all), by file name, and warnings of what
+    they leave out.
 
     Raises `Missing`, or `Refused` with everything that the export has no form for."""
     from charter.backends.explorer.load import mentioned_numbers, ranked_counters
@@ -332,8 +333,9 @@ def exported(model: ir.Model, instance: str) -> dict[str, str]:
     chosen = (_instance(model, instance),) if instance else model.instances
     if not chosen:
         raise Missing(f"{model.protocol} has no instance to export; add one to the charter")
-    orders = Orders(ranked_counters(model, model.counters), mentioned_numbers(model))
-    return dict(export(model, chosen, orders))
+    known = Orders(ranked_counters(model, model.counters), mentioned_numbers(model))
+    found = export(model, chosen, lambda machine: known)
+    return dict(found.files), found.warnings
 
 
 def proved(model: ir.Model, instance: str) -> dict[str, Json]:

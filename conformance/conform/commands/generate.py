@@ -75,7 +75,7 @@ def _export(arguments: argparse.Namespace) -> int:
     model = loaded(arguments.charter, arguments.variant, arguments.mutant)
     folder: Path = arguments.out or Path("build") / "tla"
     try:
-        files = api.exported(model, arguments.instance)
+        files, warnings = api.exported(model, arguments.instance)
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
@@ -87,6 +87,8 @@ def _export(arguments: argparse.Namespace) -> int:
         raise Errors(f"nothing was written: {refused}") from None
     except OSError as error:
         raise ConformError(f"{folder} cannot be written: {error.strerror}") from None
+    for warning in warnings:
+        say(warning.show())
     paths = [(folder / name).as_posix() for name in files]
     if arguments.json:
         out_json({"written": [*paths]})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 from tests.support.golden import Golden
@@ -15,6 +13,7 @@ from charter.backends.tla.export import export
 from charter.backends.tla.layout import Broken
 from charter.ir import nodes as n
 
+SPEC = Path(__file__).parents[3] / "spec"
 GOLDEN = Path(__file__).parents[2] / "golden" / "tla"
 
 LOCK = """protocol test.lock
@@ -66,7 +65,7 @@ instance tiny of lock { Client = {a, b}  most = 1  start term = 1 }
 
 
 def exported(model: n.Model) -> dict[str, str]:
-    return dict(export(model, model.instances, orders(model)))
+    return dict(export(model, model.instances, orders(model)).files)
 
 
 def refused(model: n.Model) -> list[str]:
@@ -95,10 +94,12 @@ def test_a_parameter_with_a_counter_deep_inside_is_refused() -> None:
     assert refused(api.load_text(text)) == ["tla/argument"]
 
 
-def test_a_property_of_an_unknown_kind_is_refused() -> None:
-    model = api.load_text(LOCK)
-    odd = replace(model.properties[0], kind=cast("n.OneOf", "sometimes"))
-    assert refused(replace(model, properties=(odd,))) == ["tla/property"]
+def test_liveness_is_left_out_aloud() -> None:
+    model = api.load(SPEC / "examples" / "dining_philosophers.charter")
+    files, warnings = api.exported(model, model.instances[0].name)
+    assert {warning.code for warning in warnings} == {"tla/property"}
+    assert len(warnings) == len(model.liveness) > 0
+    assert "LEFT OUT: eventually nobody_starves" in files["table.tla"]
 
 
 def test_a_long_text_is_broken_at_its_outermost_marks_alone() -> None:

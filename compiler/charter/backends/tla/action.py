@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from charter.backends.tla.expr import COMPARISONS, Printer, chain
 from charter.backends.tla.layout import (
@@ -207,6 +207,7 @@ class Body:
 
     def step(self, step: n.Step) -> Doc:
         """A step of a system."""
+        self.printer.state = replace(self.printer.state, work=self.work)
         told = call("Takes", Text(f'"{step.name}"'))
         return self.run(step.body, lambda: [Item(told, told)] if self.watched else [])
 

@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files as resources
 
 from charter.backends.tla.counters import Orders, Unordered
 from charter.backends.tla.instance import InstanceModule, NotOffered
 from charter.backends.tla.machine import Module, Rules
-from charter.diagnostics import Diagnostics
+from charter.diagnostics import Diagnostic, Diagnostics
 from charter.ir import nodes as n
 
-KINDS = ("always", "stepwise", "witness")
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """Files by name, and warnings of what they leave out."""
+
+    files: Mapping[str, str]
+    warnings: tuple[Diagnostic, ...]
 
 
-def export(model: n.Model, instances: Sequence[n.Instance], orders: Orders) -> Mapping[str, str]:
-    """The files of `instances` by name. Raises `Refused` with all that TLA+ cannot say."""
+OrdersOf = Callable[[str], Orders]
+"""What is known of the order of counters in a machine, by its name."""
+
+
+def export(model: n.Model, instances: Sequence[n.Instance], orders: OrdersOf) -> Exported:
+    """The files of `instances`. Raises `Refused` with what TLA+ has no form for."""
     diagnostics = Diagnostics()
-    _refuse_properties(model, instances, diagnostics)
-    diagnostics.refuse_if_any()
+    _leave_out(model, instances, diagnostics)
     rules = Rules(model)
     modules: dict[str, Module] = {}
     files: dict[str, str] = {}
     for instance in instances:
         module = modules.get(instance.machine)
         if module is None:
-            module = modules[instance.machine] = Module(rules, _machine(model, instance), orders)
+            machine = _machine(model, instance)
+            module = modules[instance.machine] = Module(rules, machine, orders(machine.name))
             _add_machine(module, files, diagnostics)
         _add_instance(InstanceModule(module, instance), files, diagnostics)
     diagnostics.refuse_if_any()
     files[f"{rules.name}.tla"] = rules.text()
     files["Charter.tla"] = _library()
-    return dict(sorted(files.items()))
+    return Exported(dict(sorted(files.items())), tuple(diagnostics))
 
 
-def cfg_of(model: n.Model, instance: n.Instance, names: Sequence[str], orders: Orders) -> str:
+def cfg_of(model: n.Model, instance: n.Instance, names: Sequence[str], orders: OrdersOf) -> str:
     """A cfg of an instance that asks for the properties and witnesses called `names` alone."""
-    module = Module(Rules(model), _machine(model, instance), orders)
+    module = Module(Rules(model), _machine(model, instance), orders(instance.machine))
     wanted = [p for p in module.properties if p.name in names]
     return InstanceModule(module, instance).cfg(wanted)
 
@@ -52,14 +63,16 @@ def _machine(model: n.Model, instance: n.Instance) -> n.Component | n.System:
     return next(m for m in machines if m.name == instance.machine)
 
 
-def _refuse_properties(
-    model: n.Model, instances: Sequence[n.Instance], diagnostics: Diagnostics
-) -> None:
+def _leave_out(model: n.Model, instances: Sequence[n.Instance], diagnostics: Diagnostics) -> None:
+    """Warn of the properties of infinite runs: the modules say that they are not there."""
     machines = {i.machine for i in instances}
-    for prop in model.properties:
-        if prop.machine in machines and prop.kind not in KINDS:
-            message = f"the TLA+ export has no form for `{prop.kind}` (property `{prop.name}`)"
-            diagnostics.error("tla/property", message, prop.span)
+    for live in model.liveness:
+        if live.machine in machines:
+            message = (
+                f"the TLA+ export leaves out `eventually {live.name}`: TLC is not asked for it"
+            )
+            hint = "`conform explore` answers it"
+            diagnostics.warn("tla/property", message, live.span, hint=hint)
 
 
 def _add_machine(module: Module, files: dict[str, str], diagnostics: Diagnostics) -> None:

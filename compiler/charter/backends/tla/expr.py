@@ -59,6 +59,13 @@ class State:
     names: Names
     prefix: str = ""
     parts: Mapping[str, n.Part] = field(default_factory=dict)
+    work: Mapping[str, str] | None = None
+
+    def whole(self, name: str, primed: bool) -> str:
+        """A variable of the module. Inside a step what is primed is what the calls so far left."""
+        if self.work is not None and primed:
+            return self.work.get(name, name)
+        return f"{name}'" if primed else name
 
     def split(self, name: str) -> tuple[n.Part, str] | None:
         """The part and its variable, if `name` is `part.variable`."""
@@ -155,14 +162,13 @@ class Printer:
 
     def variable(self, e: n.StateRef) -> str:
         """A state variable; of a part that is a map, a function from its keys."""
-        prime = "'" if e.primed else ""
         inside = self.state.split(e.name)
         if inside is None:
             if self.state.prefix:
                 return f"{self.state.prefix}{e.name}"
-            return self.names.of("variable", e.name) + prime
+            return self.state.whole(self.names.of("variable", e.name), e.primed)
         part, variable = inside
-        whole = self.names.of("variable", part.name) + prime
+        whole = self.state.whole(self.names.of("variable", part.name), e.primed)
         if part.index is None:
             return f"{whole}.{variable}"
         keys = bare(self.types.set(part.index))
@@ -176,8 +182,8 @@ class Printer:
         target: Doc
         inside = self.state.split(e.target.name) if isinstance(e.target, n.StateRef) else None
         if isinstance(e.target, n.StateRef) and inside is not None and inside[0].index is not None:
-            prime = "'" if e.target.primed else ""
-            target = Text(self.names.of("variable", inside[0].name) + prime)
+            name = self.names.of("variable", inside[0].name)
+            target = Text(self.state.whole(name, e.target.primed))
             after = f"].{inside[1]}"
         else:
             target = self.doc(e.target, ATOM)

@@ -346,9 +346,13 @@ class Module:
         return lines
 
     def _properties(self) -> list[str]:
-        if not self.properties:
+        live = [p for p in self.rules.model.liveness if p.machine == self.machine.name]
+        if not self.properties and not live:
             return []
         lines = section("what must hold, and what must be reachable")[:-1]
+        for left in live:
+            about = f"LEFT OUT: eventually {left.name}. TLC is not asked for it."
+            lines += ["", *comment([*notes(left.doc, left.citations), about])]
         for prop in self.properties:
             kind = " ".join((prop.kind, cited(prop.citations))).strip()
             lines += ["", *comment([*notes(prop.doc), kind])]
