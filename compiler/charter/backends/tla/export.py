@@ -68,10 +68,8 @@ def _leave_out(model: n.Model, instances: Sequence[n.Instance], diagnostics: Dia
     machines = {i.machine for i in instances}
     for live in model.liveness:
         if live.machine in machines:
-            message = (
-                f"the TLA+ export leaves out `eventually {live.name}`: TLC is not asked for it"
-            )
-            hint = "`conform explore` answers it"
+            message = f"the TLA+ export leaves out `eventually {live.name}`"
+            hint = "TLC is not asked for it; `conform explore` answers"
             diagnostics.warn("tla/property", message, live.span, hint=hint)
 
 
