@@ -1,0 +1,96 @@
+"""A lasso is found exactly where one exists: against every set of states of small random graphs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from charter.backends.explorer.lasso import OUTSIDE, Edge, Waiting, lasso
+
+SIZE = 4
+Graph = list[list[Edge]]
+
+edge_lists = st.lists(
+    st.tuples(
+        st.integers(0, SIZE - 1), st.integers(OUTSIDE, SIZE - 1), st.frozensets(st.integers(0, 2))
+    ),
+    max_size=8,
+)
+truths = st.lists(st.booleans(), min_size=SIZE, max_size=SIZE)
+
+
+def graph_of(edges: list[tuple[int, int, frozenset[int]]]) -> Graph:
+    return [
+        [Edge(target, fair, i) for i, (source, target, fair) in enumerate(edges) if source == at]
+        for at in range(SIZE)
+    ]
+
+
+def reached(graph: Graph, waiting: Waiting) -> set[int]:
+    """States in which something is waited for on some run."""
+    about = {(0, (waiting.once or waiting.begins[0]) and not waiting.ends[0])}
+    while True:
+        more = {
+            (e.target, (waits or (waiting.begins[e.target] and not waiting.once))
+             and not waiting.ends[e.target])
+            for at, waits in about
+            for e in graph[at]
+            if e.target != OUTSIDE
+        }  # fmt: skip
+        if more <= about:
+            return {at for at, waits in about if waits}
+        about |= more
+
+
+def possible(graph: Graph, at: int) -> frozenset[int]:
+    return frozenset[int]().union(*(edge.fair for edge in graph[at]))
+
+
+def can_stay(graph: Graph, part: frozenset[int]) -> bool:
+    """Whether a run can visit exactly the states of `part` for ever, and be fair."""
+    inner = [edge for at in part for edge in graph[at] if edge.target in part]
+    if not inner:
+        return len(part) == 1 and not graph[min(part)]
+    for start in part:
+        seen = {start}
+        for _ in part:
+            seen |= {e.target for at in seen for e in graph[at] if e.target in part}
+        if seen != part:
+            return False
+    neglected = frozenset.intersection(*(possible(graph, at) for at in part))
+    return not neglected - frozenset[int]().union(*(edge.fair for edge in inner))
+
+
+@given(edge_lists, truths, truths, st.booleans())
+def test_a_lasso_is_found_exactly_where_there_is_one(
+    edges: list[tuple[int, int, frozenset[int]]], begins: list[bool], ends: list[bool], once: bool
+) -> None:
+    graph, waiting = graph_of(edges), Waiting(begins, ends, once)
+    inside = sorted(reached(graph, waiting))
+    parts = [frozenset(c) for n in range(1, SIZE + 1) for c in combinations(inside, n)]
+    found = lasso(graph, waiting)
+    assert (found is not None) == any(can_stay(graph, part) for part in parts)
+    if found is not None:
+        check(graph, waiting, found.stem, found.cycle)
+
+
+def check(graph: Graph, waiting: Waiting, stem: tuple[int, ...], cycle: tuple[int, ...]) -> None:
+    """The lasso is a run of the graph; on its cycle nothing arrives, and nothing is neglected."""
+    by_action = {edge.action: (at, edge) for at, edges in enumerate(graph) for edge in edges}
+    here = 0
+    for action in stem:
+        source, edge = by_action[action]
+        assert source == here
+        here = edge.target
+    entry, visited, done = here, {here}, frozenset[int]()
+    for action in cycle:
+        source, edge = by_action[action]
+        assert source == here
+        here, done = edge.target, done | edge.fair
+        visited.add(here)
+    assert here == entry
+    assert cycle or not graph[entry]
+    assert not any(waiting.ends[at] for at in visited)
+    assert not frozenset.intersection(*(possible(graph, at) for at in visited)) - done
