@@ -74,6 +74,17 @@ def children_find_our_packages():
 
 
 @pytest.fixture(scope="session")
+def jar(request):
+    """TLC, or a skip that is told at the end of the run."""
+    from tests.support import tlc
+
+    found = tlc.jar_of(request.config.getoption("--tlc-jar"))
+    if found is None:
+        pytest.skip(tlc.NO_JAR)
+    return found
+
+
+@pytest.fixture(scope="session")
 def spark():
     """The one Spark session of a test run."""
     from conform.engine import spark as engine

@@ -6,7 +6,6 @@ here. A jar is named with --tlc-jar or TLC_JAR; otherwise it is the one in the e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -86,15 +85,6 @@ def place(protocol: str) -> Path:
 
 def instance_of(model: n.Model, name: str) -> n.Instance:
     return next(i for i in model.instances if i.name == name)
-
-
-@pytest.fixture(scope="session")
-def jar(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """TLC, or a skip that is told at the end of the run."""
-    found = tlc.jar_of(request.config.getoption("--tlc-jar"))
-    if found is None:
-        pytest.skip(tlc.NO_JAR)
-    yield found
 
 
 def claims(model: n.Model, instance: n.Instance) -> list[str]:

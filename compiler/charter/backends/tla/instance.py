@@ -167,10 +167,11 @@ class InstanceModule:
             lines += [f"  {member} = {member}" for member in members]
             lines.append(f"  {self.names.of('type', sort)} = {{{', '.join(members)}}}")
         values = dict(self.instance.consts)
-        for name, _ in self.module.rules.model.consts:
-            if name not in values:
-                values[name] = 0
-            lines.append(f"  {self.names.of('const', name)} = {values[name]}")
+        for name, kind in self.module.rules.model.consts:
+            value: int | str = values.get(name, 0)
+            if isinstance(kind, t.Sort):
+                value = self.elements[kind.name][values[name]]
+            lines.append(f"  {self.names.of('const', name)} = {value}")
         missing = [s.name for s in self.module.rules.model.sorts if s.name not in self.elements]
         lines += [f"  {self.names.of('type', sort)} = {{}}" for sort in missing]
         return lines

@@ -1,0 +1,82 @@
+"""The explorer and TLC on components drawn at random: every kind of type and of expression."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.support import tlc
+from tests.support.drawn_models import S, drawn_model
+
+from charter.backends.explorer.explore import Options, explore
+from charter.ir import nodes as n
+from charter.ir.walk import fold
+
+ELEMENTS = (("k0", 0), ("k1", 1), ("k2", 2))
+SEEDS = [9, 29, 33]
+SLOW_SEEDS = [3, 5, 15, 19, 22, 31, 34, 35, 36]
+"""Of these the explorer comes to an end."""
+
+
+def named(e: n.Expr) -> n.Expr:
+    """Sort elements as constants: charters have no literals of them outside of instances."""
+
+    def change(node: n.Expr) -> n.Expr:
+        literal = isinstance(node, n.Literal) and node.type == S and node.value is not None
+        return n.ConstRef(f"k{node.value}", type=S) if literal else node
+
+    return fold(e, change)
+
+
+def statement(line: n.Statement) -> n.Statement:
+    match line:
+        case n.Pick():
+            return replace(line, domain=named(line.domain))
+        case n.Bind() | n.Assign():
+            return replace(line, value=named(line.value))
+        case _:
+            raise TypeError(f"{line} is not drawn")
+
+
+def branch(whole: n.Branch) -> n.Branch:
+    lets = tuple(replace(bind, value=named(bind.value)) for bind in whole.lets)
+    guard = tuple(replace(c, condition=named(c.condition)) for c in whole.guard)
+    body = tuple(statement(line) for line in whole.body)
+    return replace(whole, lets=lets, guard=guard, body=body, reply=named(whole.reply))
+
+
+def drawn(seed: int) -> n.Model:
+    model = drawn_model(Random(seed))
+    component = model.components[0]
+    operations = tuple(
+        replace(o, branches=tuple(branch(b) for b in o.branches)) for o in component.operations
+    )
+    functions = tuple(replace(f, body=named(f.body)) for f in model.functions)
+    return replace(
+        model,
+        components=(replace(component, operations=operations),),
+        functions=functions,
+        consts=tuple((name, S) for name, _ in ELEMENTS),
+        instances=(replace(model.instances[0], consts=ELEMENTS),),
+    )
+
+
+def agrees(seed: int, jar: Path, folder: Path) -> None:
+    model = drawn(seed)
+    found = explore(model, model.instances[0], Options(symmetry=False, most_states=600))
+    assert found.complete and found.distinct > 5
+    said = tlc.check(jar, model, model.instances[0], folder)
+    assert (said.distinct, said.depth, said.error) == (found.distinct, len(found.levels), "")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tlc_agrees_when_components_are_drawn(seed: int, jar: Path, tmp_path: Path) -> None:
+    agrees(seed, jar, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SLOW_SEEDS)
+def test_tlc_agrees_when_more_components_are_drawn(seed: int, jar: Path, tmp_path: Path) -> None:
+    agrees(seed, jar, tmp_path)
