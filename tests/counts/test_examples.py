@@ -57,6 +57,16 @@ def test_counts_are_the_pinned_ones_when_an_example_is_explored(
     golden.matches(PINS / f"{name}-{instance}.txt", summary(found))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two_phase_commit", "ring_election", "dining_philosophers"])
+def test_counts_are_the_pinned_ones_when_a_small_instance_is_explored(
+    name: str, golden: Golden
+) -> None:
+    found = explore(MODELS[name], instance_of(MODELS[name], "small"))
+    assert found.complete and found.fine and not found.vacuous
+    golden.matches(PINS / f"{name}-small.txt", summary(found))
+
+
 @pytest.mark.parametrize(("name", "instance"), TINY)
 def test_verdicts_agree_when_symmetry_is_switched_off(name: str, instance: str) -> None:
     reduced = explore(MODELS[name], instance_of(MODELS[name], instance))

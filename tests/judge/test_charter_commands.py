@@ -78,6 +78,25 @@ def test_explore_finds_what_is_violated_and_the_way_there(conform, toy):
     assert "   1  put(node: n1)\n        by put/kept\n" in out
 
 
+def test_explore_draws_what_it_found(conform, toy, tmp_path):
+    code, out, _ = conform("explore", toy, "--picture", "-")
+    assert code == 1
+    assert "   1  ●" in out and "✗ always never_full fails here" in out
+    picture, trace = tmp_path / "a.svg", tmp_path / "a.itf.json"
+    code, _, err = conform("explore", toy, "--picture", picture, "--itf", trace)
+    assert code == 1
+    assert f"the picture is in {picture}" in err
+    assert picture.read_text(encoding="utf-8").startswith("<svg ")
+    assert json.loads(trace.read_text())["vars"] == ["held"]
+
+
+def test_explore_has_nothing_to_draw_where_nothing_is_wrong(conform, toy, tmp_path):
+    toy.write_text(TOY.replace('always never_full of box cites S "1": held == {}', ""))
+    _, _, err = conform("explore", toy, "--picture", tmp_path / "a.svg")
+    assert "nothing is wrong, so there is nothing to draw" in err
+    assert not (tmp_path / "a.svg").exists()
+
+
 def test_explore_is_vacuous_when_a_witness_is_not_found(conform, toy):
     toy.write_text(TOY.replace('always never_full of box cites S "1": held == {}', ""))
     code, out, _ = conform("explore", toy)

@@ -6,13 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
-
 from charter import api
 from charter.formats.canonical import Json
 from conform.commands.charters import loaded
 from conform.commands.numbers import count
-from conform.commands.story import is_wrong, show_story
+from conform.commands.story import add_pictures, draw, is_wrong, show_story
 from conform.errors import ConformError
 from conform.progress import searching
 from conform.terminal import columns, number, out, out_json, say
@@ -57,13 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory", type=float, default=0, metavar="GIB",
         help="use files past so much memory (default: three fifths of what is free)",
     )  # fmt: skip
-    parser.add_argument(
-        "--picture", default="", metavar="FILE",
-        help="draw the first finding as SVG; - draws it in the terminal",
-    )  # fmt: skip
-    parser.add_argument(
-        "--itf", default="", metavar="FILE", help="write the trace of the first finding as ITF"
-    )
+    add_pictures(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -100,29 +92,12 @@ def run(arguments: argparse.Namespace) -> int:
         out_json(found)
     else:
         _show(found)
-    _draw(stories, arguments)
+    draw(stories, arguments)
     if not found["complete"]:
         return 3
     if not found["fine"]:
         return 1
     return 4 if found["vacuous"] else 0
-
-
-def _draw(stories: list[Story], arguments: argparse.Namespace) -> None:
-    """The pictures that were asked for, of the first finding."""
-    if not stories:
-        if arguments.picture or arguments.itf:
-            say("nothing is wrong, so there is nothing to draw")
-        return
-    if arguments.picture == "-":
-        out(api.drawn(stories[0], "text").rstrip())
-    elif arguments.picture:
-        Path(arguments.picture).write_text(api.drawn(stories[0], "svg"), encoding="utf-8")
-        say(f"the picture is in {arguments.picture}")
-    if arguments.itf:
-        text = orjson.dumps(api.itf(stories[0]), option=orjson.OPT_INDENT_2)
-        Path(arguments.itf).write_bytes(text + b"\n")
-        say(f"the trace is in {arguments.itf}")
 
 
 def _show(found: dict[str, Json]) -> None:

@@ -5,20 +5,25 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
 from conform.commands.charters import loaded
 from conform.commands.numbers import count, whole
-from conform.commands.story import is_wrong, show_step, show_story
+from conform.commands.story import add_pictures, draw, is_wrong, show_step, show_story
 from conform.errors import ConformError
 from conform.progress import tasks
 from conform.terminal import number, out, out_json
+
+if TYPE_CHECKING:
+    from charter.api import Story
 
 EXAMPLES = """examples:
   conform simulate spec/kafka --instance tiny_elr --steps 12 --seed 7
   conform simulate spec/examples/paxos.charter --walks 2000 --steps 60
   conform simulate spec/examples/paxos.charter --walks 2000 --mutant proposes_what_it_wants
+  conform simulate spec/examples/paxos.charter --steps 25 --picture -
 
 One walk is told. Several are searched: every property is checked after every step, what fails is
 shortened and told, with the seed that finds it again. Equal seeds give equal walks, in any number
@@ -41,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=count, default=0, help="processes (default: one for each core)"
     )
+    add_pictures(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -66,16 +72,21 @@ def run(arguments: argparse.Namespace) -> int:
     findings = found["findings"]
     assert isinstance(findings, list)
     name = str(found["instance"])
+    stories: list[Story] = []
     for finding in findings:
         assert isinstance(finding, dict)
-        finding["steps"] = list(api.told(model, name, finding).steps_json())
+        story = api.told(model, name, finding)
+        finding["steps"] = list(story.steps_json())
+        stories.append(story)
     if found["walk"] is not None:
-        walk = {"kind": "walk", "name": "", "trace": found["walk"]}
-        found["walk"] = list(api.told(model, name, walk).steps_json())
+        story = api.told(model, name, {"kind": "walk", "name": "", "trace": found["walk"]})
+        found["walk"] = list(story.steps_json())
+        stories.append(story)
     if arguments.json:
         out_json(found)
     else:
         _show(found, findings, arguments)
+    draw(stories, arguments)
     return 1 if findings else 0
 
 

@@ -2,11 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import orjson
+
+from charter import api
 from charter.formats.canonical import Json
 from conform.relabel import key
-from conform.terminal import out
+from conform.terminal import out, say
+
+if TYPE_CHECKING:
+    from charter.api import Story
+
+
+def add_pictures(parser: argparse.ArgumentParser) -> None:
+    """The options that `draw` reads."""
+    parser.add_argument(
+        "--picture", default="", metavar="FILE",
+        help="draw the first finding as SVG; - draws it in the terminal",
+    )  # fmt: skip
+    parser.add_argument(
+        "--itf", default="", metavar="FILE", help="write the trace of the first finding as ITF"
+    )
+
+
+def draw(stories: Sequence[Story], arguments: argparse.Namespace) -> None:
+    """The pictures that were asked for, of the first finding."""
+    if not stories:
+        if arguments.picture or arguments.itf:
+            say("nothing is wrong, so there is nothing to draw")
+        return
+    if arguments.picture == "-":
+        out(api.drawn(stories[0], "text").rstrip())
+    elif arguments.picture:
+        Path(arguments.picture).write_text(api.drawn(stories[0], "svg"), encoding="utf-8")
+        say(f"the picture is in {arguments.picture}")
+    if arguments.itf:
+        text = orjson.dumps(api.itf(stories[0]), option=orjson.OPT_INDENT_2)
+        Path(arguments.itf).write_bytes(text + b"\n")
+        say(f"the trace is in {arguments.itf}")
 
 
 def is_wrong(finding: Mapping[str, Json]) -> bool:

@@ -166,7 +166,7 @@ class _Stage:
         lane = self._lane_of(step, args)
         system = self.system()
         channels = system.channels if system is not None else ()
-        called = ", ".join(value for _, value in step.args)
+        called = ", ".join(_spoken(name, value) for name, value in step.args)
         notes = [
             f"{c.path}: {c.before} → {c.after}" for c in step.changes if c.variable not in channels
         ]
@@ -245,6 +245,11 @@ def _part(part: n.Part, index: n.Expr | None, bound: dict[str, Value]) -> Iterat
         yield part.name, None
     elif isinstance(index, n.Local) and index.name in bound:
         yield _called(part.index), bound[index.name]
+
+
+def _spoken(name: str, value: str) -> str:
+    """An argument where there is little room: of a truth value its name says more."""
+    return {"true": name, "false": f"not {name}"}.get(value, value)
 
 
 def _without(text: str, prefixes: tuple[str, ...]) -> str:
