@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.counted import summary
+from tests.support.engines import both, counts, verdicts
 from tests.support.golden import Golden
 
 from charter import api
@@ -44,6 +45,14 @@ def test_counts_are_the_pinned_ones_when_a_larger_cluster_is_explored(
     found = explored(kafka, name)
     assert found.fine and not found.outside
     golden.matches(PINS / f"{name}.txt", summary(found))
+
+
+@pytest.mark.parametrize("name", ["pair", "pair_of_one"])
+def test_engines_agree_when_a_small_cluster_is_explored(kafka: n.Model, name: str) -> None:
+    """`pair_of_one` restricts a step to one broker, which is then told apart."""
+    fast, plain = both(kafka, next(i for i in kafka.instances if i.name == name))
+    assert counts(fast) == counts(plain)
+    assert verdicts(fast) == verdicts(plain)
 
 
 def test_every_step_and_witness_of_the_system_is_seen_in_some_small_cluster() -> None:
