@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 
@@ -139,7 +139,7 @@ class _Case:
         seen = self._seen(walk)
         found = _Findings(branches=branches(self.answer, track.fronts)[0])
         found.judged = max(0, len(track.fronts) - 1)
-        found.deviations += [self._image(step, seen) for step in walk.images]
+        found.deviations += [self._image(step, seen, siblings) for step in walk.images]
         if track.stop is None:
             return found
         follower = self._follower(siblings, found)
@@ -200,8 +200,10 @@ class _Case:
             allowed.append(Allowed(node["branch"], reply, observation))
         return tuple(allowed)
 
-    def _image(self, step: int, seen: list[Seen]) -> Deviation:
+    def _image(self, step: int, seen: list[Seen], siblings: Siblings | None) -> Deviation:
         operation, args = self._call(step)
+        image = seen[step].image
+        known = siblings is not None and is_fault(image)
         allowed = Allowed("", None, seen[step].observation)
         return Deviation(
             step=step,
@@ -212,7 +214,23 @@ class _Case:
             before=seen[step - 1].observation if step else None,
             expected=[allowed.json()],
             observed=seen[step].json(),
+            entries=self._failing(step, image, siblings) if known else (),
         )
+
+    def _failing(self, last: int, image: Json, siblings: Siblings | None) -> tuple[str, ...]:
+        """The entries by which the target may fail so, at the step of an image or before: an
+        image is made of all that was written since the one before it."""
+        follower = self._follower(siblings, _Findings())
+        names: set[str] = set()
+        for number in range(1, last + 1) if follower else ():
+            assert follower is not None
+            step = self._raw(number)
+            try:
+                names |= set(follower.failing(replace(step, reply=image, observation=None)))
+                follower.step(step)
+            except CannotFollow:
+                break
+        return tuple(sorted(names))
 
     def _first(self, stop: Stop, seen: list[Seen], judged: Judged | None) -> Deviation:
         expected = self._expected(stop)

@@ -198,36 +198,42 @@ class Follower:
         `CannotFollow` if the state before the step is not known."""
         if not self.states:
             raise CannotFollow(self.lost)
-        states, likely = self.states, self.likely
-        self.states = self.likely = ()
-        self.known, self.lost = b"", "the run ended with a fault"
         try:
             args = resolve(step.args, self.history, self._never_issued(step.operation))
         except Unresolved:
             return Judged(False, ())
         assert isinstance(args, dict)
-        candidates = self._candidates(self.siblings.charter, states, step.operation, args)
+        candidates = self._candidates(self.siblings.charter, self.states, step.operation, args)
         expected = tuple(item.allowed() for item in candidates)
-        if step.observation is not None and self._has_changed(step.observation):
-            return Judged(False, (), expected)
+        changed = step.observation is not None and self._has_changed(step.observation)
+        entries = () if changed else self.failing(step)
+        self.states = self.likely = ()
+        self.known, self.lost = b"", "the run ended with a fault"
+        return Judged(False, (), expected, entries)
+
+    def failing(self, step: Step) -> tuple[str, ...]:
+        """The entries by which the target may fail at a step in this way: `step.reply` is how."""
+        try:
+            args = resolve(step.args, self.history, self._never_issued(step.operation))
+        except Unresolved:
+            return ()
+        assert isinstance(args, dict)
         knows = [
             entry
             for entry, sibling in self.siblings.entries.items()
-            if can_fail(sibling) and self._knows_fault(sibling, likely, step, args)
+            if can_fail(sibling) and self._knows_fault(sibling, step, args)
         ]
         names = tuple(sorted(entry for entry in knows if entry))
-        return Judged(False, (), expected, names or ("several_entries",) * len(knows))
+        return names or ("several_entries",) * len(knows)
 
     def _has_changed(self, observation: Json) -> bool:
         before = self.history[-1]
         return key(self._shown(observation)) != key(self._shown(before))
 
-    def _knows_fault(
-        self, sibling: Model, states: Sequence[object], step: Step, args: dict[str, Json]
-    ) -> bool:
+    def _knows_fault(self, sibling: Model, step: Step, args: dict[str, Json]) -> bool:
         """Whether an entry's model has this fault, in one of the states where the run may be."""
         try:
-            encoded = [self.siblings.charter.encode(state) for state in states]
+            encoded = [self.siblings.charter.encode(state) for state in self.likely]
             decoded = [sibling.decode(value, self.sorts) for value in encoded]
             known = [f for state in decoded for f in fails(sibling, state, step.operation, args)]
         except _NOT_A_STATE:

@@ -53,6 +53,24 @@ class WrongImage(Fake):
         return {"version": self.state.version + (self.state.leader is not None)}
 
 
+class BrokenImage(Fake):
+    """What is written by a failover cannot be read: the image fails from then on."""
+
+    broken = False
+
+    def start(self, question):
+        self.broken = False
+        super().start(question)
+
+    def perform(self, operation, args):
+        self.broken |= operation == POISON
+        return super().perform(operation, args)
+
+    def image(self):
+        fault = {"fault": "java.lang.IllegalStateException", "message": "at 0x17"}
+        return fault if self.broken else super().image()
+
+
 class Unresolved(Fake):
     def perform(self, operation, args):
         if operation == POISON:
@@ -184,7 +202,7 @@ def other_version(answer):
 AFTER = {"bad_nonce": bad_nonce, "too_few": too_few, "bad_index": bad_index,
          "too_short": too_short, "lies": other_version}  # fmt: skip
 KINDS = {
-    "wrong": Wrong, "keeps_leader": KeepsLeader, "faults": Faults, "wrong_image": WrongImage,
+    "wrong": Wrong, "keeps_leader": KeepsLeader, "faults": Faults, "wrong_image": WrongImage, "broken_image": BrokenImage,
     "unresolved": Unresolved, "not_loadable": NotLoadable, "errs": Errs, "noisy": Noisy,
     "no_load": NoLoad, "partial": Partial,
 }  # fmt: skip

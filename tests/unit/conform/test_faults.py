@@ -27,6 +27,18 @@ def test_without_the_overlay_the_same_fault_is_new():
     assert judge("faults", [one], overlay=False)[one.id].new
 
 
+def test_image_that_fails_is_known_by_a_fault_of_any_step_before_it():
+    known = vector(R1, ELECT, FAILOVER, ELECT)  # somebody leads when it is written
+    other = vector(R1, FAILOVER, ELECT)
+    found = judge("broken_image", [known, other])
+    entries = {d.step: d.entries for d in found[known.id].deviations}
+    assert entries == {3: ("throws",), 4: ("throws",)}
+    assert {d.severity for d in found[known.id].deviations} == {"image"}
+    assert not found[known.id].new
+    assert {d.entries for d in found[other.id].deviations} == {()}
+    assert judge("broken_image", [known], overlay=False)[known.id].new
+
+
 def at_failover(siblings):
     """A follower where somebody leads, and what the target shows there."""
     asked = question(R1, ELECT, FAILOVER).json()

@@ -16,26 +16,37 @@ Applied:
     elr_outlives_election
     overridden_reassignment_lingers
     forgets_who_is_stopping
+    stranger_has_no_directory
+    cleared_elr_stays_in_index
+    deleted_topic_has_elr_cleared
 
 What differs from charter_models.kafka_replication.controller, whose page runs here first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from charter_models.prelude import (
+    Fault,
+    Json,
     Map,
     Outcome,
     bump,
     default,
     each,
     first,
+    items_of,
     join,
     keep,
+    number,
     one_of,
     one_or_none,
+    opaque_number,
+    text_of,
+    truth,
     value,
 )
 from charter_models.sibling import begin, instead_of
@@ -70,7 +81,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "c24188672d47ce6f30aa"
+SPEC_DIGEST = "1b73213ed04f03260c9c"
 
 
 def eligible_after(
@@ -301,6 +312,31 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
         slot.isr,
         config,
     )
+
+
+def fails(state: Controller, operation: str, args: Mapping[str, Json]) -> list[Fault]:
+    """How an implementation is known to fail instead of doing what `outcomes` says. Raises
+    ValueError for arguments of the wrong type."""
+    match operation:
+        case "register":
+            return state.register_fails(
+                Broker(text_of(args["broker"])),
+                truth(args["restarted"]),
+                None
+                if args["previous_epoch"] is None
+                else BrokerEpoch(opaque_number(args["previous_epoch"])),
+            )
+        case "unregister":
+            return state.unregister_fails(Broker(text_of(args["broker"])))
+        case "reassign":
+            return state.reassign_fails(
+                Topic(text_of(args["topic"])),
+                tuple(Broker(text_of(entry)) for entry in items_of(args["target"])),
+            )
+        case "set_min_isr":
+            return state.set_min_isr_fails(number(args["minimum"]))
+        case _:
+            return []
 
 
 @instead_of(Controller)
@@ -889,3 +925,71 @@ class Changed(Controller):
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]
+
+    def register_fails(
+        self,
+        broker: Broker,
+        restarted: bool,
+        previous_epoch: BrokerEpoch | None,
+    ) -> list[Fault]:
+        """How an implementation is known to fail in register."""
+        faults: list[Fault] = []
+        for allowed in dict.fromkeys(
+            o.branch
+            for o in self.register(broker, restarted, previous_epoch)
+        ):
+            match allowed:
+                case "register/unclean":
+                    faults.append(Fault(
+                        "register/unclean",
+                        "java.lang.RuntimeException",
+                        "existed in isrMembers, but not in the topics map",
+                    ))
+        return faults
+
+    def unregister_fails(self, broker: Broker) -> list[Fault]:
+        """How an implementation is known to fail in unregister."""
+        faults: list[Fault] = []
+        for allowed in dict.fromkeys(o.branch for o in self.unregister(broker)):
+            match allowed:
+                case "unregister/removed":
+                    faults.append(Fault(
+                        "unregister/removed",
+                        "java.lang.RuntimeException",
+                        "existed in isrMembers, but not in the topics map",
+                    ))
+        return faults
+
+    def reassign_fails(self, topic: Topic, target: tuple[Broker, ...]) -> list[Fault]:
+        """How an implementation is known to fail in reassign."""
+        faults: list[Fault] = []
+        for allowed in dict.fromkeys(o.branch for o in self.reassign(topic, target)):
+            match allowed:
+                case "reassign/begun":
+                    p = value(self.partition[topic])
+                    if not p.isr and len((p.elr & frozenset(target)) - frozenset(p.replicas)) > 0:
+                        faults.append(Fault(
+                            "reassign/begun",
+                            "org.apache.kafka.common.errors.UnknownServerException",
+                            "",
+                        ))
+        return faults
+
+    def set_min_isr_fails(self, minimum: int) -> list[Fault]:
+        """How an implementation is known to fail in set_min_isr."""
+        faults: list[Fault] = []
+        for allowed in dict.fromkeys(o.branch for o in self.set_min_isr(minimum)):
+            match allowed:
+                case "set_min_isr/same":
+                    faults.append(Fault(
+                        "set_min_isr/same",
+                        "java.lang.NullPointerException",
+                        "TopicImage.partitions()",
+                    ))
+                case "set_min_isr/changed":
+                    faults.append(Fault(
+                        "set_min_isr/changed",
+                        "java.lang.NullPointerException",
+                        "TopicImage.partitions()",
+                    ))
+        return faults

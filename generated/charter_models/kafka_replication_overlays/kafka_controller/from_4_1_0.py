@@ -16,26 +16,35 @@ Applied:
     elr_outlives_election
     overridden_reassignment_lingers
     forgets_who_is_stopping
+    stranger_has_no_directory
+    cleared_elr_stays_in_index
 
 What differs from charter_models.kafka_replication.controller, whose page runs here first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from charter_models.prelude import (
+    Fault,
+    Json,
     Map,
     Outcome,
     bump,
     default,
     each,
     first,
+    items_of,
     join,
     keep,
     one_of,
     one_or_none,
+    opaque_number,
+    text_of,
+    truth,
     value,
 )
 from charter_models.sibling import begin, instead_of
@@ -70,7 +79,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "4ad4a541b265893d8dde"
+SPEC_DIGEST = "99fcc81e0dfd077e6885"
 
 
 def eligible_after(
@@ -306,6 +315,29 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
         slot.isr,
         config,
     )
+
+
+def fails(state: Controller, operation: str, args: Mapping[str, Json]) -> list[Fault]:
+    """How an implementation is known to fail instead of doing what `outcomes` says. Raises
+    ValueError for arguments of the wrong type."""
+    match operation:
+        case "register":
+            return state.register_fails(
+                Broker(text_of(args["broker"])),
+                truth(args["restarted"]),
+                None
+                if args["previous_epoch"] is None
+                else BrokerEpoch(opaque_number(args["previous_epoch"])),
+            )
+        case "unregister":
+            return state.unregister_fails(Broker(text_of(args["broker"])))
+        case "reassign":
+            return state.reassign_fails(
+                Topic(text_of(args["topic"])),
+                tuple(Broker(text_of(entry)) for entry in items_of(args["target"])),
+            )
+        case _:
+            return []
 
 
 @instead_of(Controller)
@@ -894,3 +926,52 @@ class Changed(Controller):
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]
+
+    def register_fails(
+        self,
+        broker: Broker,
+        restarted: bool,
+        previous_epoch: BrokerEpoch | None,
+    ) -> list[Fault]:
+        """How an implementation is known to fail in register."""
+        faults: list[Fault] = []
+        for allowed in dict.fromkeys(
+            o.branch
+            for o in self.register(broker, restarted, previous_epoch)
+        ):
+            match allowed:
+                case "register/unclean":
+                    faults.append(Fault(
+                        "register/unclean",
+                        "java.lang.RuntimeException",
+                        "existed in isrMembers, but not in the topics map",
+                    ))
+        return faults
+
+    def unregister_fails(self, broker: Broker) -> list[Fault]:
+        """How an implementation is known to fail in unregister."""
+        faults: list[Fault] = []
+        for allowed in dict.fromkeys(o.branch for o in self.unregister(broker)):
+            match allowed:
+                case "unregister/removed":
+                    faults.append(Fault(
+                        "unregister/removed",
+                        "java.lang.RuntimeException",
+                        "existed in isrMembers, but not in the topics map",
+                    ))
+        return faults
+
+    def reassign_fails(self, topic: Topic, target: tuple[Broker, ...]) -> list[Fault]:
+        """How an implementation is known to fail in reassign."""
+        faults: list[Fault] = []
+        for allowed in dict.fromkeys(o.branch for o in self.reassign(topic, target)):
+            match allowed:
+                case "reassign/begun":
+                    p = value(self.partition[topic])
+                    if not p.isr and len((p.elr & frozenset(target)) - frozenset(p.replicas)) > 0:
+                        faults.append(Fault(
+                            "reassign/begun",
+                            "org.apache.kafka.common.errors.UnknownServerException",
+                            "",
+                        ))
+        return faults

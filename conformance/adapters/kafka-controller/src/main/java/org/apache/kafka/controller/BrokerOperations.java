@@ -44,6 +44,12 @@ final class BrokerOperations {
     static String register(Subject subject, Arguments arguments) {
         ClusterControlManager cluster = subject.managers().cluster;
         BrokerRegistrationRequestData request = registration(subject, arguments);
+        int broker = arguments.broker("broker");
+        if (arguments.flag("restarted")) {
+            subject.read.remove(broker);
+        } else {
+            cluster.registerBrokerRecordOffset(broker).ifPresent(at -> subject.read.putIfAbsent(broker, at - 1));
+        }
         long epoch = subject.nextOffset();
         Object features = subject.managers().features.finalizedFeatures(Long.MAX_VALUE);
         ControllerResult<?> result;
@@ -95,7 +101,8 @@ final class BrokerOperations {
         if (registered.isEmpty()) {
             throw new StaleBrokerEpochException("a heartbeat before registration");
         }
-        long reached = arguments.flag("caught_up") ? subject.nextOffset() - 1 : registered.getAsLong() - 1;
+        long reached = arguments.flag("caught_up") ? subject.nextOffset() - 1 : lagging(subject, broker, registered.getAsLong());
+        subject.read.put(broker, reached);
         ControllerResult<BrokerHeartbeatReply> result = managers.replication.processBrokerHeartbeat(
             new BrokerHeartbeatRequestData().setBrokerId(broker).setBrokerEpoch(epoch)
                 .setCurrentMetadataOffset(reached)
@@ -109,6 +116,11 @@ final class BrokerOperations {
         }
         return "{\"case\":\"alive\",\"caught_up\":" + reply.isCaughtUp() + ",\"fenced\":" + reply.isFenced()
             + ",\"should_shut_down\":" + reply.shouldShutDown() + "}";
+    }
+
+    /** Before its registration, and no further than it was: who registers again has read nothing new by that. */
+    private static long lagging(Subject subject, int broker, long registered) {
+        return Math.min(subject.read.getOrDefault(broker, registered - 1), registered - 1);
     }
 
     /** One broker at a time: from 4.0 on the controller finds expired brokers in no particular order. */

@@ -3,7 +3,9 @@ package org.apache.kafka.controller;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The controller under test: its managers, the log of its records, and a broker that reads that log.
@@ -13,6 +15,8 @@ final class Subject {
     final Release release;
     final Names names;
     final BrokerImage image = new BrokerImage();
+    /** The metadata offset up to which each broker last said that it had read. */
+    final Map<Integer, Long> read = new HashMap<>();
     private final List<ApiMessageAndVersion> log = new ArrayList<>();
     private final List<Long> offsets = new ArrayList<>();
     private final Observation ofController;
