@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 
 from charter.backends.engine.code import Code, Ref
 from charter.backends.engine.layout import Packing, Unsupported, mask_type
+from charter.backends.engine.signs import Signs
 from charter.backends.engine.unit import Unit
 from charter.ir import types as t
 from charter.ir.nodes import StateVar, Value
@@ -217,20 +218,51 @@ class KeyPrinter:
         for variable in self.variables:
             self.collect(variable.type, at, "true")
             at += self.unit.layout.slots(variable.type)
-        texts = "".join(f", i64 {code.load(self.masks[name])}" for name in names)
-        code.do(f"call void @key_0(ptr %s, ptr %out{texts})")
-        other, words = code.memory(self.packing.words), self.packing.words
-        for i in range(1, count):
-            code.do(f"call void @key_{i}(ptr %s, ptr {other}{texts})")
-            less = "false"
-            for word in range(words):
-                a, b = code.load(other, word), code.load("%out", word)
-                below = code.compare("ult", a, b)
-                less = code.either(below, code.both(code.compare("eq", a, b), less))
-            with code.when(less):
-                code.copy("%out", other, words)
+        self.masks = {name: code.load(room) for name, room in self.masks.items()}
+        texts = "".join(f", i64 {self.masks[name]}" for name in names)
+        if count == 1:
+            code.do(f"call void @key_0(ptr %s, ptr %out{texts})")
+        else:
+            self._least(texts)
         code.do("ret void")
         self.unit.add(code)
+
+    def _least(self, texts: str) -> None:
+        """The least words of all permutations that put the signs in order; the first one is taken
+        as it is."""
+        code, words = self.code, self.packing.words
+        other, some = code.memory(words), code.memory(1)
+        code.store("0", some)
+        signs = {sort: self.signs(sort) for sort in self.quotient.sorts}
+        for i, renaming in enumerate(self.quotient.renamings(self.unit.layout.universe)):
+            ordered = "true"
+            for sort, row in renaming.items():
+                old = [signs[sort][row.index(new)] for new in range(len(row))]
+                for a, b in pairwise(old):
+                    ordered = code.both(ordered, code.compare("ule", a, b))
+            with code.when(ordered):
+                code.do(f"call void @key_{i}(ptr %s, ptr {other}{texts})")
+                less = code.compare("eq", code.load(some), "0")
+                earlier = "false"
+                for word in range(words):
+                    a, b = code.load(other, word), code.load("%out", word)
+                    same = code.both(code.compare("eq", a, b), earlier)
+                    earlier = code.either(code.compare("ult", a, b), same)
+                with code.when(code.either(less, earlier)):
+                    code.copy("%out", other, words)
+                    code.store("1", some)
+
+    def signs(self, sort: str) -> list[Ref]:
+        """The sign of each element of a sort."""
+        layout = self.unit.layout
+
+        def rank(name: str, value: Ref, there: Ref) -> Ref | None:
+            if name not in self.quotient.counters:
+                return value
+            return self.counter(name, value, there) if name in self.masks else None
+
+        signs = Signs(self.code, layout, sort, rank, lambda kind: not self.quotient.touches(kind))
+        return [signs.of(self.variables, i) for i in range(layout.size(t.Sort(sort)))]
 
     def collect(self, kind: t.Type, at: int, there: Ref) -> None:
         """Add every ranked counter inside to the mask of its type."""
