@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CONFORM := $(BIN)/conform
 DEMO := build/demo
-BENCHES := judge_throughput
+BENCHES := judge_throughput explorer
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test slow check generate bench clean need-python need-java

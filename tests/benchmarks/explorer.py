@@ -1,0 +1,192 @@
+"""The native engine against the plain explorer, two workers against one, generated C, and TLC.
+
+    python -m tests.benchmarks.explorer [--charter FILE --instance NAME] [--tlc-jar PATH]
+
+Everything is measured side by side in one run, without symmetry, in seconds of CPU apart from the
+two workers, which are measured by the clock: on a machine that does something else they say little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.benchmarks.primary_backup_c import SOURCE
+
+from charter import api
+from charter.backends.engine.explore import Options, explore
+from charter.backends.engine.native import compiled, linked
+from charter.backends.engine.program import plan_and_text
+from charter.backends.explorer.explore import Options as PlainOptions
+from charter.backends.explorer.explore import explore as plainly
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "spec" / "examples" / "primary_backup.charter"
+TIMES = 3
+
+
+def say(text):
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def cpu(who=resource.RUSAGE_SELF):
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+
+def rate(name, states, seconds, against=None):
+    """A row; returns states per second."""
+    speed = states / seconds
+    ratio = "" if against is None else f"  {speed / against:8.2f}x"
+    say(f"  {name:44} {seconds:9.3f} s {speed:13,.0f} states/s{ratio}")
+    return speed
+
+
+def chosen(model, name):
+    return next(i for i in model.instances if i.name == name)
+
+
+def best(measure):
+    return min(measure() for _ in range(TIMES))
+
+
+def natively(model, instance, cache, workers=1, clock=cpu):
+    """What was found, and seconds; the code comes from the cache."""
+    found = []
+
+    def once():
+        options = Options(symmetry=False, workers=workers, cache=cache)
+        start = clock()
+        found.append(explore(model, instance, options))
+        return clock() - start
+
+    once()
+    seconds = best(once)
+    return found[-1], seconds
+
+
+def against_plain(cache):
+    model = api.load(EXAMPLE)
+    tiny = chosen(model, "tiny")
+    say("the plain explorer, primary_backup tiny")
+    start = cpu()
+    plain = plainly(model, tiny, PlainOptions(symmetry=False))
+    base = rate("plain", plain.distinct, cpu() - start)
+    fast, seconds = natively(model, tiny, cache)
+    assert (fast.distinct, fast.generated) == (plain.distinct, plain.generated)
+    rate("native, loaded from the cache", fast.distinct, seconds, base)
+
+
+def against_workers(model, instance, cache):
+    say(f"two workers, {instance.name}, by the clock")
+    one, seconds = natively(model, instance, cache, 1, time.perf_counter)
+    base = rate("native, 1 worker", one.distinct, seconds)
+    two, seconds = natively(model, instance, cache, 2, time.perf_counter)
+    assert (one.distinct, one.generated, one.levels) == (two.distinct, two.generated, two.levels)
+    rate("native, 2 workers", two.distinct, seconds, base)
+
+
+def against_c(cache):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        say("generated C: skipped, there is no C compiler")
+        return
+    model = api.load(EXAMPLE)
+    say("generated C, primary_backup standard")
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = Path(folder) / "toy.c", Path(folder) / "toy"
+        source.write_text(SOURCE, encoding="utf-8")
+        subprocess.run([compiler, "-O2", "-o", str(program), str(source)], check=True)
+        counts = []
+
+        def once():
+            start = cpu(resource.RUSAGE_CHILDREN)
+            done = subprocess.run([str(program)], check=True, capture_output=True, text=True)
+            counts.append(tuple(map(int, done.stdout.split())))
+            return cpu(resource.RUSAGE_CHILDREN) - start
+
+        seconds = best(once)
+    base = rate("generated C", counts[0][0], seconds)
+    found, seconds = natively(model, chosen(model, "standard"), cache)
+    assert (found.distinct, found.generated) == counts[0]
+    rate("native", found.distinct, seconds, base)
+
+
+def against_tlc(path, instance, jar, cache):
+    model = api.load(path)
+    say(f"TLC with one worker, {instance}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in api.exported(model, instance).items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        cfg = min(Path(folder).glob("*.cfg"), key=lambda file: len(file.name))
+        module = cfg.with_suffix(".tla")
+        command = [
+            "java", "-XX:+UseParallelGC", "-cp", str(Path(jar).resolve()), "tlc2.TLC",
+            "-workers", "1",
+            "-deadlock", "-continue", "-config", cfg.name, module.name,
+        ]  # fmt: skip
+        start, clock = cpu(resource.RUSAGE_CHILDREN), time.perf_counter()
+        done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
+        seconds, wall = cpu(resource.RUSAGE_CHILDREN) - start, time.perf_counter() - clock
+    counts = re.findall(r"(\d+) states generated, (\d+) distinct states found", done.stdout)
+    if not counts:
+        say(done.stdout[-2000:])
+        return
+    distinct = int(counts[-1][1])
+    base = rate(f"TLC ({wall:.1f} s by the clock)", distinct, seconds)
+    found, seconds = natively(model, chosen(model, instance), cache)
+    rate("native", found.distinct, seconds, base)
+
+
+def compile_time():
+    model = api.load(ROOT / "spec" / "kafka")
+    say("from core to machine code, controller, in seconds of CPU")
+    for name in ("tiny_elr", "standard"):
+        start = cpu()
+        _, text = plan_and_text(model, chosen(model, name), True, True)
+        printed = cpu()
+        code = compiled(text)
+        made = cpu()
+        linked(code)
+        say(f"  {name:20} print {printed - start:.2f}  compile {made - printed:.2f}  "
+            f"link {cpu() - made:.3f}")  # fmt: skip
+
+
+def memory(model, instance, cache):
+    found = explore(model, instance, Options(symmetry=False, cache=cache))
+    used = found.search.room.used / found.distinct
+    say(f"memory of {found.distinct:,} states of {found.bits} bits: {used:.1f} bytes a state, "
+        f"{used * 8 / found.bits:.2f} times the packed width")  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--charter", type=Path, default=EXAMPLE)
+    parser.add_argument("--instance", default="standard")
+    parser.add_argument("--tlc-jar", type=Path)
+    arguments = parser.parse_args()
+    model = api.load(arguments.charter)
+    instance = chosen(model, arguments.instance)
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder)
+        compile_time()
+        against_plain(cache)
+        against_c(cache)
+        against_workers(model, instance, cache)
+        memory(model, instance, cache)
+        if arguments.tlc_jar is None:
+            say("TLC: skipped, no --tlc-jar was given")
+        else:
+            against_tlc(arguments.charter, arguments.instance, arguments.tlc_jar, cache)
+
+
+if __name__ == "__main__":
+    main()
