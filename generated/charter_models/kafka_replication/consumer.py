@@ -33,7 +33,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "consumer"
-SPEC_DIGEST = "4ca5d692a1d8cf7578a5"
+SPEC_DIGEST = "bc2dd8ef7ffac5340e0f"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ class Consumer:
     def take(self, records: tuple[LeaderEpoch, ...]) -> list[Outcome[Consumer, bool]]:
         """The operation take.
 
-        S3 High watermark
+        S3 Consumer's message visibility
         """
 
         # take/taken  26-consumer.charter:9

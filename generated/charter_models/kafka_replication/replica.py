@@ -12,7 +12,6 @@ Cited:
     S1     KIP-966: fixing the last replica standing issue
     S2     Replication correctness (description of the KIP-966 model, section 6)
     S3     Kafka replication deep dive
-    S4     Why Kafka does not need fsync to be safe
     MODEL  Prose beside the published KIP-966 model: section numbers of the whole description
     KIP    Kafka Improvement Proposals, by number and section
     DOC    Apache Kafka documentation, by page and section
@@ -54,7 +53,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "replica"
-SPEC_DIGEST = "20cc74aa2a3f7de22f6c"
+SPEC_DIGEST = "2fcb06353ee3c0bfb026"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -183,7 +182,7 @@ def batch(
 ) -> tuple[LeaderEpoch, ...]:
     """The records from `from` on and before `end`, at most as many as a fetch returns.
 
-    12-replica-rules.charter:84  S3 Replication, MODEL §2.2
+    12-replica-rules.charter:84  S3 Replication from leader, MODEL §2.2
     """
     return take(drop(take(log, end), from_), world.max_batch)
 
@@ -191,7 +190,7 @@ def batch(
 def maximal_isr(lead: Leadership) -> frozenset[Broker]:
     """The maximal ISR: whoever is in the ISR, or may be by now.
 
-    12-replica-rules.charter:88  S2 §6.5.2
+    12-replica-rules.charter:89  S2 §6.5.2
     """
     return lead.isr | default(lead.proposed, frozenset())
 
@@ -199,7 +198,7 @@ def maximal_isr(lead: Leadership) -> frozenset[Broker]:
 def may_commit(isr: frozenset[Broker], minimum: int) -> bool:
     """The high watermark moves only while the ISR, not the maximal one, is large enough.
 
-    12-replica-rules.charter:92  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
+    12-replica-rules.charter:93  S1 Eligible Leader Replicas (ELR), S2 §6.5.2
     """
     return len(isr) >= minimum
 
@@ -207,7 +206,7 @@ def may_commit(isr: frozenset[Broker], minimum: int) -> bool:
 def known_end(peer: Peer | None) -> int:
     """How far a replica is known to have come.
 
-    12-replica-rules.charter:97  S2 §6.5.2
+    12-replica-rules.charter:98  S2 §6.5.2
     """
     return 0 if peer is None else peer.offset
 
@@ -215,7 +214,7 @@ def known_end(peer: Peer | None) -> int:
 def replicated(me: Broker, lead: Leadership, end: int) -> int:
     """What all of the maximal ISR have.
 
-    12-replica-rules.charter:101  S2 §6.5.2, S3 High watermark
+    12-replica-rules.charter:102  S2 §6.5.2, S3 Consumer's message visibility
     """
     return min(
         frozenset({end}) | frozenset(known_end(lead.peers[r]) for r in maximal_isr(lead) - {me}),
@@ -225,7 +224,7 @@ def replicated(me: Broker, lead: Leadership, end: int) -> int:
 def advanced(high_watermark: int, me: Broker, lead: Leadership, end: int, minimum: int) -> int:
     """The leader's high watermark after a change of what it knows. It never falls.
 
-    12-replica-rules.charter:106  S2 §6.5.2, S2 §6.4
+    12-replica-rules.charter:107  S2 §6.5.2, S2 §6.4
     """
     if may_commit(lead.isr, minimum):
         return max(high_watermark, replicated(me, lead, end))
@@ -241,7 +240,7 @@ def end_of_epoch(
     """Up to where a log agrees with another whose last record is of `epoch`. The leader of an
     epoch, `own`, knows of no later one.
 
-    12-replica-rules.charter:120  MODEL §3.3, S2 §6.6
+    12-replica-rules.charter:121  MODEL §3.3, S2 §6.6
     """
     if last(log) is None or last(log) == epoch or own == epoch:
         return EpochEnd(epoch=epoch, end=len(log))
@@ -265,7 +264,7 @@ def divergence(
     """Where the log of a follower parts from its leader's, by the last record before the offset
     that it asks for; none if it does not.
 
-    12-replica-rules.charter:129  MODEL §3.3, S2 §6.6
+    12-replica-rules.charter:130  MODEL §3.3, S2 §6.6
     """
     if request.last is None:
         return None
@@ -276,7 +275,7 @@ def divergence(
 def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochEnd) -> int:
     """To where a follower cuts its log when its leader says where they part.
 
-    12-replica-rules.charter:139  S2 §6.6, MODEL §3.3
+    12-replica-rules.charter:140  S2 §6.6, MODEL §3.3
     """
     mine = end_of_epoch(world, log, parting.epoch, None)
     return min(mine.end, parting.end) if mine.epoch == parting.epoch else mine.end
@@ -285,7 +284,7 @@ def truncation_point(world: World, log: tuple[LeaderEpoch, ...], parting: EpochE
 def reached_high_watermark(peer: Peer, high_watermark: int) -> bool:
     """Whether a follower has reached what its leader knows to be committed.
 
-    12-replica-rules.charter:144  S2 §6.5.3
+    12-replica-rules.charter:145  S2 §6.5.3
     """
     return peer.offset >= high_watermark
 
@@ -294,7 +293,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
     """Whether it has reached the start of the leader epoch: the leader's high watermark may be
     stale until it has got there itself.
 
-    12-replica-rules.charter:149  S2 §6.5.3, S2 §6.4.2
+    12-replica-rules.charter:150  S2 §6.5.3, S2 §6.4.2
     """
     return peer.offset >= start
 
@@ -302,7 +301,7 @@ def reached_epoch_start(peer: Peer, start: int) -> bool:
 def caught_up(peer: Peer | None, high_watermark: int, start: int) -> bool:
     """A follower is in sync again once it has fetched in this leader epoch, from far enough.
 
-    12-replica-rules.charter:153  S2 §6.5.3, S2 §6.5.4
+    12-replica-rules.charter:154  S2 §6.5.3, S2 §6.5.4
     """
     if peer is None:
         return False
@@ -318,7 +317,7 @@ def proposed_epochs(
 ) -> Map[Broker, BrokerEpoch | None]:
     """The broker epochs that go with a proposal: its own, and those of replicas that would join.
 
-    12-replica-rules.charter:161  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:162  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -333,7 +332,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, start: int) -> Leadership:
     """A new leadership, before anybody has fetched.
 
-    12-replica-rules.charter:178  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:179  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -353,7 +352,7 @@ def renewed_leadership(
     """The leadership in another leader epoch: of members of the ISR the leader knows what it
     knew.
 
-    12-replica-rules.charter:189  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:190  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, start),
@@ -368,7 +367,7 @@ def settled_leadership(
 ) -> Leadership:
     """The same leadership with the ISR as the controller has it.
 
-    12-replica-rules.charter:196  S2 §6.5.2
+    12-replica-rules.charter:197  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 
@@ -399,7 +398,7 @@ class Replica:
     def write(self, me: Broker, minimum: int) -> list[Outcome[Replica, Produced]]:
         """A producer writes one record and waits for all in-sync replicas (acks=all).
 
-        S3 Acknowledgements, MODEL §2.6
+        S3 Min-ISR and acknowledgements, MODEL §2.6
         """
 
         # write/not_leader  25-replica.charter:23  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
@@ -408,7 +407,8 @@ class Replica:
 
         lead = value(self.leads)
 
-        # write/not_enough_replicas  25-replica.charter:26  MODEL §2.6, S3 Min In-Sync Replicas
+        # write/not_enough_replicas  25-replica.charter:26  MODEL §2.6, S3 Min-ISR and
+        # acknowledgements
         if len(lead.isr) < minimum:  # few
             return [Outcome("write/not_enough_replicas", Produced.NOT_ENOUGH_REPLICAS, self)]
 
@@ -443,7 +443,7 @@ class Replica:
         """A follower asks for records, and so tells how far it has come. None: it asks the wrong
         one, or in another leader epoch.
 
-        S3 Replication, MODEL §2.2
+        S3 Replication from leader, MODEL §2.2
         """
 
         # fetch/refused  25-replica.charter:47  MODEL §2.3
@@ -468,7 +468,7 @@ class Replica:
                 self,
             )]
 
-        # fetch/served  25-replica.charter:61  S2 §6.5.2, S3 High watermark
+        # fetch/served  25-replica.charter:61  S2 §6.5.2, S3 Consumer's message visibility
         return self._fetch_served(me, from_, request, minimum, lead)
 
     def _fetch_served(
@@ -481,7 +481,7 @@ class Replica:
     ) -> list[Outcome[Replica, Fetched | None]]:
         """The branch served of fetch.
 
-        S2 §6.5.2, S3 High watermark
+        S2 §6.5.2, S3 Consumer's message visibility
         """
         heard = replace(
             lead,
@@ -507,10 +507,10 @@ class Replica:
     def take_fetched(self, from_: Broker, got: Fetched) -> list[Outcome[Replica, bool]]:
         """The answer to a fetch arrives at the follower.
 
-        S3 Replication, S2 §6.6
+        S3 Replication from leader, S2 §6.6
         """
 
-        # take_fetched/stale  25-replica.charter:82  MODEL §2.3
+        # take_fetched/stale  25-replica.charter:84  MODEL §2.3
         if (
             self.leads is not None
             or self.leader != from_
@@ -519,11 +519,11 @@ class Replica:
         ):  # over
             return [Outcome("take_fetched/stale", False, self)]
 
-        # take_fetched/truncated  25-replica.charter:88  S2 §6.6, MODEL §3.3
+        # take_fetched/truncated  25-replica.charter:90  S2 §6.6, MODEL §3.3
         if got.diverging is not None:  # parts
             return self._take_fetched_truncated(got)
 
-        # take_fetched/appended  25-replica.charter:97  S2 §6.4, S3 High watermark
+        # take_fetched/appended  25-replica.charter:99  S2 §6.4, S3 Consumer's message visibility
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
@@ -543,7 +543,7 @@ class Replica:
     def _take_fetched_appended(self, got: Fetched) -> list[Outcome[Replica, bool]]:
         """It may be lower than what the follower knew: the leader's may be stale.
 
-        S2 §6.4, S3 High watermark
+        S2 §6.4, S3 Consumer's message visibility
         """
         longer = take(concat(self.log, got.records, self.world.max_log), self.world.max_log)
         after = replace(
@@ -559,14 +559,14 @@ class Replica:
         """A consumer reads from `offset` on; it is shown what is committed, as far as the leader
         knows.
 
-        S3 High watermark, S2 §6.1
+        S3 Consumer's message visibility, S2 §6.1
         """
 
-        # read/not_leader  25-replica.charter:108  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # read/not_leader  25-replica.charter:110  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("read/not_leader", (), self)]
 
-        # read/shown  25-replica.charter:110
+        # read/shown  25-replica.charter:112
         return [Outcome(
             "read/shown",
             batch(self.world, self.log, offset, self.high_watermark),
@@ -585,7 +585,7 @@ class Replica:
         """
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/superseded  25-replica.charter:118  S2 §6.5.2
+        # learn/superseded  25-replica.charter:120  S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -593,29 +593,29 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:123  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:125  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
             return self._learn_remains_leader(me, record, minimum)
 
-        # learn/remains_follower  25-replica.charter:131  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:133  MODEL §2.10
         if same_epoch:  # epoch
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:132  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:134  MODEL §2.10, S2 §6.4.2
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record, minimum)
 
-        # learn/becomes_leader  25-replica.charter:141  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:143  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record, minimum)
 
-        # learn/follows  25-replica.charter:152  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:154  MODEL §2.10, S2 §6.6
         # Nothing is cut off yet: the first fetch tells where the logs part.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
         return [Outcome("learn/follows", True, after)]
@@ -687,24 +687,24 @@ class Replica:
         S2 §6.5.2, MODEL §2.9
         """
 
-        # propose/not_leader  25-replica.charter:163  MODEL §2.9
+        # propose/not_leader  25-replica.charter:165  MODEL §2.9
         if self.leads is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
         lead = value(self.leads)
 
-        # propose/pending  25-replica.charter:165  S2 §6.5.2
+        # propose/pending  25-replica.charter:167  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:166  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:168  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:170  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:172  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -735,17 +735,17 @@ class Replica:
         S2 §6.5.2
         """
 
-        # take_decision/late  25-replica.charter:186  MODEL §2.9
+        # take_decision/late  25-replica.charter:188  MODEL §2.9
         if self.leads is None or value(self.leads).proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
         lead = value(self.leads)
 
-        # take_decision/rolled_back  25-replica.charter:189  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:191  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, minimum, lead)
 
-        # take_decision/settled  25-replica.charter:195  S2 §6.5.2
+        # take_decision/settled  25-replica.charter:197  S2 §6.5.2
         return self._take_decision_settled(me, decision, minimum, lead)
 
     def _take_decision_rolled_back(
@@ -792,10 +792,10 @@ class Replica:
     def stop(self, clean: bool) -> list[Outcome[Replica, bool]]:
         """The broker stops and keeps its data: after a clean stop its broker epoch is on file.
 
-        S0 §5.1.1, S4 Page cache
+        S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/stopped  25-replica.charter:208
+        # stop/stopped  25-replica.charter:210
         after = replace(
             self,
             running=False,
@@ -811,10 +811,10 @@ class Replica:
         """Power is lost, and what was in the page cache only: `kept` records had been flushed by
         then.
 
-        S0 §5.1.1, S4 Page cache
+        S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:221
+        # lose_power/lost  25-replica.charter:223
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
@@ -839,7 +839,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1
         """
 
-        # start/started  25-replica.charter:237
+        # start/started  25-replica.charter:239
         after = replace(self, running=True, session=epoch)
         return [Outcome("start/started", True, after)]
 
