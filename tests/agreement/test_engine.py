@@ -28,7 +28,9 @@ from charter.ir.nodes import Value
 from charter.semantics.builtins import EvaluationError
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
-TINY = ["tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics"]
+TINY = [
+    "tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics", "pair",
+]  # fmt: skip
 """`tiny_reassignment` takes the plain explorer 20 s; its pinned counts are held in tests/counts."""
 
 Asked = tuple[str, tuple[Value, ...]]
