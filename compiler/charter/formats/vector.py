@@ -24,7 +24,7 @@ FORMAT = 1
 MAX_NODES = 64
 """Nodes of one step of an answer; a generator refuses a vector that needs more."""
 
-SOURCES = ("scenario", "witness", "exploration", "solver", "mutant", "random")
+SOURCES = ("scenario", "finding", "witness", "exploration", "solver", "mutant", "random")
 
 Delta = Literal["each"] | tuple[int, ...]
 

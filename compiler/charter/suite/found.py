@@ -3,7 +3,8 @@ of how far was searched for the rest.
 
 A search takes minutes and a solver; answering what it asked takes seconds and neither. So the
 questions are committed (`found/*.jsonl` beside the charter), and everything else, answers and the
-obligations that they cover, is made again from the charter whenever it is needed.
+obligations that they cover, is made again from the charter whenever it is needed. `findings.jsonl`
+is kept by hand: a question for each finding on an implementation that nothing else leads to.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from charter.ir import nodes as n
 from charter.ir.show import show_model
 
 FOLDER = "found"
-QUESTIONS = ("exploration.jsonl", "solver.jsonl")
+QUESTIONS = ("exploration.jsonl", "findings.jsonl", "solver.jsonl")
+_FILES = {"solver": "solver.jsonl", "finding": "findings.jsonl"}
 PROOFS = "proofs.json"
 
 
@@ -139,8 +141,7 @@ def write_found(folder: Path, found: Found) -> None:
     """Replace what lies in a folder; questions in the order of source, title and id."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in QUESTIONS:
-        source = name.partition(".")[0]
-        chosen = [a for a in found.asked if (a.source == "solver") == (source == "solver")]
+        chosen = [a for a in found.asked if _FILES.get(a.source, QUESTIONS[0]) == name]
         _write(folder / name, (text(a.json()) for a in in_order(chosen)))
     told = {
         "rules": found.rules,

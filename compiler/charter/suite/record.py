@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from charter.formats import canonical
 from charter.formats.vector import SOURCES, Vector, Why, read_why
 
-FIRST = ("scenario", "witness", "solver", "mutant", "exploration", "random")
+FIRST = ("scenario", "finding", "witness", "solver", "mutant", "exploration", "random")
 """Of a question that several sources ask, the reason that counts."""
 assert sorted(FIRST) == sorted(SOURCES)
 

@@ -202,7 +202,8 @@ def other_version(answer):
 AFTER = {"bad_nonce": bad_nonce, "too_few": too_few, "bad_index": bad_index,
          "too_short": too_short, "lies": other_version}  # fmt: skip
 KINDS = {
-    "wrong": Wrong, "keeps_leader": KeepsLeader, "faults": Faults, "wrong_image": WrongImage, "broken_image": BrokenImage,
+    "wrong": Wrong, "keeps_leader": KeepsLeader, "faults": Faults, "wrong_image": WrongImage,
+    "broken_image": BrokenImage,
     "unresolved": Unresolved, "not_loadable": NotLoadable, "errs": Errs, "noisy": Noisy,
     "no_load": NoLoad, "partial": Partial,
 }  # fmt: skip

@@ -47,8 +47,11 @@ def delta_text(plain: Plain, text: str, page: Page, about: str) -> str | None:
     if base.types != wanted.types or base.state != wanted.state or gone:
         return None
     constants = _new(base.constants, wanted.constants)
-    functions = _new(base.functions, wanted.functions)
     methods = _new(base.methods, wanted.methods)
+    functions = {
+        name: text.replace(f"(state: {plain.klass},", f"(state: {CHANGED},") if methods else text
+        for name, text in _new(base.functions, wanted.functions).items()
+    }
     body = [*constants.values(), *functions.values()]
     read = names_read("\n\n".join(body))
     if methods:

@@ -26,7 +26,7 @@ begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee0
 SPEC_DIGEST = "f9387fd4d56a934ab7ba"
 
 
-def fails(state: Controller, operation: str, args: Mapping[str, Json]) -> list[Fault]:
+def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:
     """How an implementation is known to fail instead of doing what `outcomes` says. Raises
     ValueError for arguments of the wrong type."""
     match operation:

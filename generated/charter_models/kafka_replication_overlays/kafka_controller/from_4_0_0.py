@@ -314,7 +314,7 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
     )
 
 
-def fails(state: Controller, operation: str, args: Mapping[str, Json]) -> list[Fault]:
+def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:
     """How an implementation is known to fail instead of doing what `outcomes` says. Raises
     ValueError for arguments of the wrong type."""
     match operation:
