@@ -47,9 +47,6 @@ final class Operations {
             subject.failover();
             return DONE;
         });
-        if (Release.HAS_UNCLEAN_TICK) {
-            table.put("elect_unclean_tick", PartitionOperations::electUncleanTick);
-        }
         return table;
     }
 

@@ -113,13 +113,6 @@ final class PartitionOperations {
         return Operations.DONE;
     }
 
-    static String electUncleanTick(Subject subject, Arguments arguments) {
-        if (!Release.HAS_UNCLEAN_TICK) {
-            throw Refusal.unsupported("unclean_tick");
-        }
-        return Operations.repeat(subject, () -> subject.managers().replication.maybeElectUncleanLeaders());
-    }
-
     static String balanceLeaders(Subject subject, Arguments arguments) {
         return Operations.repeat(subject, () -> subject.managers().replication.maybeBalancePartitionLeaders());
     }

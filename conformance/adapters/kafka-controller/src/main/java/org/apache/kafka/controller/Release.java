@@ -26,7 +26,6 @@ record Release(String version, MetadataVersion metadataVersion, boolean experime
 
     /** Whether a partition has the fields of KIP-966 at all. */
     static final boolean HAS_ELR_FIELDS = Reflect.hasField(PartitionRegistration.class, "elr");
-    static final boolean HAS_UNCLEAN_TICK = Reflect.has(ReplicationControlManager.class, "maybeElectUncleanLeaders");
     private static final boolean HAS_ELR_FEATURE =
         Reflect.classOrNull("org.apache.kafka.server.common.EligibleLeaderReplicasVersion") != null;
 
@@ -60,9 +59,6 @@ record Release(String version, MetadataVersion metadataVersion, boolean experime
         }
         if (hasElrFeature()) {
             capabilities.add("elr_feature");
-        }
-        if (HAS_UNCLEAN_TICK) {
-            capabilities.add("unclean_tick");
         }
         return capabilities;
     }
