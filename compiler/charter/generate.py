@@ -181,15 +181,16 @@ def overlay_models(opened: Opened, overlay: Overlay) -> Tree:
     """The models of a protocol with each entry of an overlay applied, and with all of those that
     apply to the same releases. Raises `Refused`."""
     protocol = opened.protocol
-    target = overlay.target.replace("-", "_")
+    target = overlay.package
     package = f"{PACKAGE}/{protocol.package}_overlays"
     title = f"Models of {protocol.name} as known to differ in a target."
     files = {f"{package}/__init__.py": _package(title)}
-    inner = f"Models of the overlay of {overlay.target}."
+    inside = f" in the variant {overlay.variant}" if overlay.variant else ""
+    inner = f"Models of the overlay of {overlay.target}{inside}."
     files[f"{package}/{target}/__init__.py"] = _package(inner)
     place = f"{protocol.place} and {overlay.source.name}"
     for name, entries, about in _chosen(overlay):
-        choice = driver.Choice(overlay=(overlay.source,), entries=entries)
+        choice = driver.Choice(overlay.variant, overlay=(overlay.source,), entries=entries)
         model = driver.compile_files(opened.files, choice)
         component = _overlaid(opened, model, overlay)
         page = _page(model, component, place)

@@ -124,6 +124,27 @@ def test_replay_shows_the_divergence(conform, runs):
     assert json.loads(out)["kind"] == "conforms"
 
 
+def test_replay_shows_an_image_that_fails(conform, targets_folder, toy_suite, tmp_path):
+    target = targets_folder("broken_image")
+    asked = (
+        "--target",
+        target,
+        "--suite",
+        toy_suite,
+        "--engine",
+        "inline",
+        "--out",
+        tmp_path / "r",
+    )
+    assert conform("run", *asked)[0] == 1
+    rows = RunFolder(str(tmp_path / "r")).table("deviations").to_pylist()
+    row = next(row for row in rows if row["severity"] == "image")
+    code, out, _ = conform("replay", row["id"], "--run", tmp_path / "r")
+    assert code == 1
+    assert "DIVERGES (image; new); the broker's image is another:" in out
+    assert 'image.fault = "java.lang.IllegalStateException"' in out
+
+
 def test_replay_of_what_is_not_there(conform, runs):
     code, _, err = conform("replay", "zz", "--run", runs[0])
     assert code == 2

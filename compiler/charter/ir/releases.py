@@ -25,6 +25,12 @@ def groups(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> dict[str
     return found
 
 
+def applying(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> tuple[OverlayEntry, ...]:
+    """The entries that apply to one of the releases; all, if there are none."""
+    known = [numbers(release) for release in releases]
+    return tuple(e for e in entries if not known or any(applies(e, r) for r in known))
+
+
 def _bounds(entries: Sequence[OverlayEntry]) -> list[str]:
     """The releases from which on other entries apply than before, as far as the entries say."""
     bounds: set[Release] = {(0,)}

@@ -27,9 +27,9 @@ class Adapter:
         starts = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
         return next((self.variants[s] for s in starts if s in self.variants), "")
 
-    def plain_releases(self) -> tuple[str, ...]:
-        """The releases that are judged against the protocol as it stands."""
-        return tuple(release for release in self.releases if not self.variant(release))
+    def releases_of(self, variant: str) -> tuple[str, ...]:
+        """The releases that are judged against a variant ("": the protocol as it stands)."""
+        return tuple(release for release in self.releases if self.variant(release) == variant)
 
 
 def adapters_in(root: Path) -> tuple[Adapter, ...]:

@@ -138,9 +138,10 @@ def _asked(value: Json, where: str) -> Asked:
 
 
 def write_found(folder: Path, found: Found) -> None:
-    """Replace what lies in a folder; questions in the order of source, title and id."""
+    """Replace what lies in a folder, but for questions of findings, which people keep; the others
+    in the order of source, title and id."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in QUESTIONS:
+    for name in (name for name in QUESTIONS if name != _FILES["finding"]):
         chosen = [a for a in found.asked if _FILES.get(a.source, QUESTIONS[0]) == name]
         _write(folder / name, (text(a.json()) for a in in_order(chosen)))
     told = {

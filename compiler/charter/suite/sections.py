@@ -14,7 +14,7 @@ from charter.source import BUILTIN, Span
 from charter.suite.smoke import Smoke, mutants_of
 from charter.suite.subject import Overlay, Subject
 
-FORMAT = 1
+FORMAT = 2
 
 
 def sections(about: Subject, small: Smoke) -> dict[str, Json]:
@@ -33,7 +33,12 @@ def sections(about: Subject, small: Smoke) -> dict[str, Json]:
         "branches": [_branch(o, b) for o in component.operations for b in o.branches],
         "ledger": _ledger(small.ledger),
         "mutants": _mutants(about, small),
-        "entries": [e for overlay in about.overlays for e in _entries(overlay, model, component)],
+        "entries": [
+            entry
+            for overlay in about.overlays
+            if overlay.variant == model.variant
+            for entry in _entries(overlay, model, component)
+        ],
     }
 
 
@@ -49,8 +54,9 @@ def _levels(component: n.Component) -> list[Json]:
 
 
 def _ordered(model: n.Model, component: n.Component) -> set[str]:
-    """Names of variables and fields whose type is a ranking or a sequence."""
+    """Names of variables, fields and parameters whose type is a ranking or a sequence."""
     pairs = [(v.name, v.type) for v in component.state]
+    pairs += [(p.name, p.type) for o in component.operations for p in o.params]
     pairs += [field for record in model.records for field in record.fields]
     pairs += [param for union in model.unions for _, params in union.cases for param in params]
     return {name for name, kind in pairs if _is_ordered(kind)}
@@ -87,16 +93,9 @@ def _branch(operation: n.Operation, branch: n.Branch) -> Json:
 
 
 def _ledger(ledger: Ledger) -> list[Json]:
+    """Rows as lists: there are hundreds, and names of columns would weigh more than they hold."""
     return [
-        {
-            "name": row.name,
-            "kind": row.kind,
-            "branch": row.branch,
-            "status": row.status,
-            "vectors": row.count,
-            "note": row.note,
-        }
-        for row in ledger.rows
+        [row.name, row.kind, row.branch, row.status, row.count, row.note] for row in ledger.rows
     ]
 
 

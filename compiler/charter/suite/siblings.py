@@ -11,16 +11,21 @@ from charter.suite.subject import Overlay
 def of_entry(overlay: Overlay, entry: n.OverlayEntry) -> str:
     """A model with one entry of an overlay: its class, its releases, its evidence."""
     known = f"{entry.verdict}, {_releases(entry)}{_cited(entry.citations)}, because:"
-    return f"The entry {entry.name} of the overlay {overlay.name}.\n\n{known} {entry.evidence}"
+    where = f"the overlay {overlay.name}{_inside(overlay)}"
+    return f"The entry {entry.name} of {where}.\n\n{known} {entry.evidence}"
 
 
 def of_group(overlay: Overlay, release: str, names: Sequence[str]) -> str:
     """A model with all entries of an overlay that apply to some releases."""
     listed = "".join(f"\n    {name}" for name in names) or "\n    none"
     return (
-        f"All entries of the overlay {overlay.name} that apply from release {release} on, until"
-        f" others do.\n\nApplied:\n{listed}"
+        f"All entries of the overlay {overlay.name}{_inside(overlay)} that apply from release"
+        f" {release} on, until others do.\n\nApplied:\n{listed}"
     )
+
+
+def _inside(overlay: Overlay) -> str:
+    return f" in the variant {overlay.variant}" if overlay.variant else ""
 
 
 def of_variant(name: str) -> str:

@@ -22,8 +22,9 @@ PACKAGE = "charter_models"
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """An overlay: its name, the component and the target that it is of, its file, and the releases
-    of the target that are judged with it."""
+    """An overlay in one variant: its name, the component and the target that it is of, its file,
+    and the releases of the target that are judged against the variant. `entries` are those that
+    apply to one of them; where a target lists no releases, all."""
 
     name: str
     component: str
@@ -31,10 +32,18 @@ class Overlay:
     source: Source
     entries: tuple[n.OverlayEntry, ...]
     releases: tuple[str, ...] = ()
+    variant: str = ""
+
+    @property
+    def package(self) -> str:
+        """Where its models stand, beside those of other targets."""
+        target = self.target.replace("-", "_")
+        return f"{target}_{self.variant}" if self.variant else target
 
     def groups(self) -> dict[str, tuple[str, ...]]:
-        """For each release from which on others apply, all entries that do."""
-        return releases.groups(self.entries, self.releases)
+        """For each release from which on others apply, all entries that do. In a variant entries
+        are told one by one: a page for each group would weigh more than it tells."""
+        return {} if self.variant else releases.groups(self.entries, self.releases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +83,8 @@ class Subject:
         variant = self.model.variant
         kind = "variants" if variant else ""
         overlays: dict[str, dict[str, str]] = {}
-        for overlay in () if variant else self.overlays:
-            inside = f"overlays/{overlay.target}"
+        for overlay in (o for o in self.overlays if o.variant == variant):
+            inside = f"overlays/{overlay.package}"
             names = {e.name: e.name for e in overlay.entries}
             for release in overlay.groups():
                 names[f"@{release}"] = releases.module(release)
@@ -140,8 +149,9 @@ def _relative(name: str, root: Path) -> str:
 
 
 def overlays_in(root: Path, protocol: str, component: str = "") -> tuple[Overlay, ...]:
-    """The overlays of a component ("" for all) that lie beside the adapters. Raises `Refused` for
-    one that cannot be read, whatever it is of."""
+    """The overlays of a component ("" for all) that lie beside the adapters, once for each variant
+    that their targets are judged against. Raises `Refused` for one that cannot be read, whatever
+    it is of."""
     found: list[Overlay] = []
     for adapter in adapters_in(root):
         path = adapter.folder / "overlay.charter"
@@ -150,14 +160,10 @@ def overlays_in(root: Path, protocol: str, component: str = "") -> tuple[Overlay
         source = Source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
         head = driver.overlay_head(source)
         if head.protocol == protocol and component in ("", head.component):
-            found.append(
-                Overlay(
-                    head.name,
-                    head.component,
-                    adapter.folder.name,
-                    source,
-                    head.entries,
-                    adapter.plain_releases(),
-                )
-            )
+            place = (head.name, head.component, adapter.folder.name, source)
+            for variant in sorted({"", *adapter.variants.values()}):
+                chosen = adapter.releases_of(variant)
+                entries = releases.applying(head.entries, chosen)
+                if entries or not variant:
+                    found.append(Overlay(*place, entries, chosen, variant))
     return tuple(found)

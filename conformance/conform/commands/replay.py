@@ -7,7 +7,7 @@ import argparse
 import orjson
 
 from charter.formats.canonical import Json
-from charter.formats.verdict import Kind
+from charter.formats.verdict import Kind, Severity
 from conform.commands.overlay import releases_of
 from conform.differ import paths
 from conform.engine.single import Replayed, Shown, replay
@@ -15,6 +15,7 @@ from conform.importing import item_of
 from conform.relabel import key
 from conform.run import Chosen, Wanted, choose
 from conform.terminal import out, out_json
+from conform.walk import is_fault
 
 EXAMPLES = """examples:
   conform replay 3b0c91 --run build/runs/kafka-controller-4.3.1-9f01c2aa
@@ -90,10 +91,15 @@ def _show_step(step: Shown, before: Json) -> None:
 def _show_deviation(deviation: dict[str, Json]) -> None:
     entries = deviation["entries"]
     known = ", ".join(map(str, entries)) if isinstance(entries, list) and entries else "new"
-    out(f"     DIVERGES ({deviation['severity']}; {known}); the charter allows:")
+    image = deviation["severity"] == Severity.IMAGE
+    then = "the broker's image is another" if image else "the charter allows"
+    out(f"     DIVERGES ({deviation['severity']}; {known}); {then}:")
     observed, expected = deviation["observed"], deviation["expected"]
     assert isinstance(observed, dict)
     assert isinstance(expected, list)
+    if image:
+        _show_image(observed["image"], observed["observation"])
+        return
     for allowed in expected:
         assert isinstance(allowed, dict)
         out(f"       {allowed['branch']}")
@@ -101,6 +107,12 @@ def _show_deviation(deviation: dict[str, Json]) -> None:
             for path in paths(observed[part], allowed[part], ""):
                 name = f"{part}.{path}" if path else part
                 out(f"         {name} = {key(_at(allowed[part], path)).decode()}")
+
+
+def _show_image(image: Json, observation: Json) -> None:
+    """What a broker makes of the log, where it is not what the controller shows."""
+    for path in paths(observation, image, "") if not is_fault(image) else ("fault", "message"):
+        out(f"         image.{path} = {key(_at(image, path)).decode()}")
 
 
 def _at(value: Json, path: str) -> Json:

@@ -10,7 +10,8 @@ from charter.formats.canonical import Json
 from charter.formats.reading import BadVector, Reader
 from conform.errors import BadRun
 
-FORMAT = 1
+FORMAT = 2
+_COLUMNS = 6
 SILENT = "silent"
 
 
@@ -163,15 +164,18 @@ def _rule(reader: Reader, name: str, doc: str, text: tuple[str, ...]) -> Rule:
 
 
 def _obligation(reader: Reader) -> Obligation:
-    reader.fields("name", "kind", "branch", "status", "vectors", "note")
-    return Obligation(
-        name=reader.text("name"),
-        kind=reader.text("kind"),
-        branch=reader.text("branch"),
-        status=reader.text("status"),
-        vectors=reader.item("vectors").integer(),
-        note=reader.text("note"),
-    )
+    columns = list(reader.items())
+    if len(columns) != _COLUMNS:
+        raise BadVector(f"{reader.where}: a row of the ledger has {_COLUMNS} columns")
+    vectors = columns.pop(4).integer()
+    name, kind, branch, status, note = (_text(column) for column in columns)
+    return Obligation(name, kind, branch, status, vectors, note)
+
+
+def _text(reader: Reader) -> str:
+    if not isinstance(reader.raw, str):
+        raise BadVector(f"{reader.where}: not a text")
+    return reader.raw
 
 
 def _mutant(reader: Reader) -> Mutant:

@@ -714,10 +714,10 @@ def unheard(
     behind: Map[Broker, frozenset[Broker] | None],
     broker: Broker,
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """Who has not read it once `broker` is unfenced: it is unsure whether it was stopping, and
-    has to report anew.
+    """Who has not read the metadata, once `broker` is unfenced: it has to report anew, and
+    nobody knows whether it was stopping itself.
 
-    10-rules.charter:358  silent
+    10-rules.charter:359  silent
     """
     return Map({
         b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
@@ -1936,7 +1936,7 @@ class Controller:
         isr: frozenset[Broker],
         as_it_stands: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """Nothing to add, and enough of the target in sync.
+        """All that it adds is in sync already, and enough of the target is.
 
         MODEL §4.2
         """

@@ -81,13 +81,31 @@ def test_groups_begin_wherever_entries_do_when_a_target_lists_no_releases() -> N
     assert groups(entries, ()) == {"0": (), "4.0.0": ("a",), "4.0.3": (), "4.1.0": ("b",)}
 
 
-def test_releases_of_a_variant_have_no_group(tmp_path: Path) -> None:
+def test_releases_of_a_variant_are_in_no_group_of_the_plain_protocol(tmp_path: Path) -> None:
     root = project(tmp_path, OVERLAY)
     (overlay,) = overlays_in(root, "lamp")
     assert (overlay.name, overlay.component, overlay.target) == ("bulbs", "lamp", "bulb")
     assert overlay.releases == ("2.0.0", "2.0.1", "2.1.5", "2.2.0")
     assert overlay.groups() == {"2.0.0": ("stuck",), "2.2.0": ()}
     assert judged(root, "lamp") == (("", ""), ("", "old"))
+
+
+def test_entry_of_older_releases_has_a_model_in_their_variant(tmp_path: Path) -> None:
+    root = project(tmp_path, OVERLAY.replace('"2.0"', '"1.0"'))
+    path = root / "spec" / "lamp" / "lamp.charter"
+    path.write_text(
+        f"{LAMP}variant old {{ replace in lamp.press branch on cites silent"
+        " when dark: not lit { lit' = true reply false } }\n"
+    )
+    (protocol,) = generate.protocols(root)
+    _, old = overlays_in(root, "lamp")
+    assert (old.variant, old.releases, old.package) == ("old", ("1.0.0",), "bulb_old")
+    files = generate.overlay_models(generate.open_protocol(protocol), old)
+    made = {Path(path).stem: text for path, text in files.items() if "/bulb_old/" in path}
+    assert set(made) == {"__init__", "stuck"}
+    assert "of the overlay bulbs in the variant old" in made["stuck"]
+    assert "press/on" in made["stuck"], "both the variant's rule and the entry's are there"
+    assert "press/off" in made["stuck"]
 
 
 def test_models_of_an_overlay_say_what_they_are(tmp_path: Path) -> None:

@@ -16,6 +16,9 @@ FIRST = 3
 """How many vectors a row names."""
 
 
+COLUMNS = ("name", "kind", "branch", "status", "count", "note", "vectors")
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One obligation: `covered` by `count` vectors, the first of which are named; `infeasible` for
@@ -30,16 +33,9 @@ class Row:
     note: str
 
     def json(self) -> Json:
-        """The row of ledger.json."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "branch": self.branch,
-            "status": self.status,
-            "count": self.count,
-            "vectors": list(self.vectors),
-            "note": self.note,
-        }
+        """The row of ledger.json, as `COLUMNS` names its parts."""
+        row = (self.name, self.kind, self.branch, self.status, self.count, self.note)
+        return [*row, [*self.vectors]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,8 @@ class Ledger:
     def json(self) -> dict[str, Json]:
         """The content of ledger.json."""
         return {
-            "format": 1,
+            "format": 2,
+            "columns": [*COLUMNS],
             "covered": self.counted("covered"),
             "infeasible": self.counted("infeasible"),
             "open": self.counted("open"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome
+from charter_models.prelude import Outcome, one_of
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Broker,
         Config,
         Controller,
+        Done,
         Error,
         Partition,
         Rejected,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "c931e98e92c9f62a9c37"
+SPEC_DIGEST = "bd038f327f431d20b316"
 
 
 def default_config() -> Config:
@@ -68,4 +69,22 @@ class Changed(Controller):
         """
 
         # set_elr/unknown_feature  60-variants.charter:31  silent
-        return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
+        if enabled:  # asked
+            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
+
+        # set_elr/off  60-variants.charter:33  silent
+        return self._set_elr_off()
+
+    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
+        """Nobody can tell a feature that is off from one that is not there.
+
+        silent
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for refused in one_of(frozenset({True, False})):
+            allowed.append(Outcome(
+                "set_elr/off",
+                Rejected(Error.INVALID_UPDATE) if refused else Done(),
+                self,
+            ))
+        return allowed

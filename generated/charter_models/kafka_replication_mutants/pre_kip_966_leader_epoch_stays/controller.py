@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump
+from charter_models.prelude import Outcome, bump, one_of
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Config,
         Controller,
+        Done,
         Error,
         Partition,
         Rejected,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b02e22610f21ddb018d5"
+SPEC_DIGEST = "6fc7286463592d94c82c"
 
 
 def default_config() -> Config:
@@ -59,4 +60,22 @@ class Changed(Controller):
         """
 
         # set_elr/unknown_feature  60-variants.charter:31  silent
-        return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
+        if enabled:  # asked
+            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
+
+        # set_elr/off  60-variants.charter:33  silent
+        return self._set_elr_off()
+
+    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
+        """Nobody can tell a feature that is off from one that is not there.
+
+        silent
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for refused in one_of(frozenset({True, False})):
+            allowed.append(Outcome(
+                "set_elr/off",
+                Rejected(Error.INVALID_UPDATE) if refused else Done(),
+                self,
+            ))
+        return allowed

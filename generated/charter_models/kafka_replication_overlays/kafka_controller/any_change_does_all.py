@@ -66,7 +66,7 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:151  silent
+    overlay.charter:161  silent
     """
     if slot is None:
         return None
@@ -83,7 +83,7 @@ def handed_over(
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:142  silent
+    overlay.charter:152  silent
     """
     if not reassignment_done(p, left, config):
         return e
@@ -97,7 +97,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The rule refreshed.
 
-    overlay.charter:173  silent
+    overlay.charter:183  silent
     """
     if slot is None:
         return None
@@ -127,7 +127,7 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:186  silent
+        # unregister/removed  overlay.charter:196  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -206,7 +206,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:220  silent
+        # elect_leader/preferred_unavailable  overlay.charter:230  silent
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -217,7 +217,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:232  silent
+        # elect_leader/preferred  overlay.charter:242  silent
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -226,7 +226,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:247  silent
+        # elect_leader/nobody  overlay.charter:257  silent
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -307,7 +307,7 @@ class Changed(Controller):
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:256
+        # balance_leaders/balanced  overlay.charter:266
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(

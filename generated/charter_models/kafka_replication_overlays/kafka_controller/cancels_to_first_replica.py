@@ -28,7 +28,7 @@ SPEC_DIGEST = "d5631934127c1a1deb3d"
 def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
     """The rule reverted_isr.
 
-    overlay.charter:325  silent
+    overlay.charter:335  silent
     """
     if len(p.isr - p.adding) > 0 or not config.unclean_election:
         return p.isr - p.adding

@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry completes_below_min_isr of the overlay kafka_controller.
 
-suspected_defect, releases from 4.3.0 on (S2 §6.7), because: A reassignment completes and
-leaves an ISR smaller than min.insync.replicas; writes with acks=all stop. S2 §6.7 rules it
-out.
+suspected_defect, releases from 4.3.0 on (S2 §6.7), because: It completes although a replica
+of the target is not in sync, and leaves an ISR smaller than min.insync.replicas: writes with
+acks=all stop.
 
 What differs from charter_models.kafka_replication.controller, whose page runs here first.
 """

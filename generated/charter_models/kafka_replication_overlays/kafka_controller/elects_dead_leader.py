@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry elects_dead_leader of the overlay kafka_controller.
 
-suspected_defect, releases 4.0.0 to 4.0.2 (S1 Eligible Leader Replicas (ELR)), because: ISR
-and ELR empty, last leader b2 fenced: the unfencing of b1 makes b2 leader, which nobody can
-reach. 4.1 waits for b2.
+suspected_defect, releases 4.0.0 to 4.0.2 (DOC Eligible Leader Replicas), because: Kafka's
+documentation: the last known leader is selected if it is unfenced. ISR and ELR empty, last
+leader b2 fenced: the unfencing of b1 makes b2 leader.
 
 What differs from charter_models.kafka_replication.controller, whose page runs here first.
 """

@@ -31,6 +31,6 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:337  silent
+    overlay.charter:347  silent
     """
     return active(world, registration) | {broker}

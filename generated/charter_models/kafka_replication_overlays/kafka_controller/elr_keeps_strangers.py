@@ -33,7 +33,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    overlay.charter:286  silent
+    overlay.charter:296  silent
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -50,6 +50,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """The rule candidates.
 
-    overlay.charter:299  silent
+    overlay.charter:309  silent
     """
     return complete(p, replicas, isr, suspect, config) & able & frozenset(replicas)

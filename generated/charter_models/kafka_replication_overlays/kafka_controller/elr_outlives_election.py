@@ -39,6 +39,6 @@ def still_eligible(
 ) -> frozenset[Broker]:
     """The rule still_eligible.
 
-    overlay.charter:405  silent
+    overlay.charter:415  silent
     """
     return eligible_after(p, replicas, isr, suspect, config) - synced

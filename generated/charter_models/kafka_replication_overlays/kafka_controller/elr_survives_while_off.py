@@ -52,7 +52,7 @@ def complete(
 ) -> frozenset[Broker]:
     """The rule complete.
 
-    overlay.charter:358  silent
+    overlay.charter:368  silent
     """
     if config.elr or len(isr) > 0:
         return isr | eligible_after(p, replicas, isr, suspect, config)
@@ -122,7 +122,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  overlay.charter:372  silent
+        # register/unclean  overlay.charter:382  silent
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session

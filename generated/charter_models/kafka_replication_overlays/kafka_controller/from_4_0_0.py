@@ -18,7 +18,6 @@ Applied:
     forgets_who_is_stopping
     stranger_has_no_directory
     cleared_elr_stays_in_index
-    deleted_topic_has_elr_cleared
 
 What differs from charter_models.kafka_replication.controller, whose page runs here first.
 """
@@ -41,7 +40,6 @@ from charter_models.prelude import (
     items_of,
     join,
     keep,
-    number,
     one_of,
     one_or_none,
     opaque_number,
@@ -81,7 +79,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
-SPEC_DIGEST = "1b73213ed04f03260c9c"
+SPEC_DIGEST = "9f72038270e89502a581"
 
 
 def eligible_after(
@@ -93,7 +91,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    overlay.charter:286  silent
+    overlay.charter:296  silent
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -126,7 +124,7 @@ def complete(
 ) -> frozenset[Broker]:
     """The rule complete.
 
-    overlay.charter:358  silent
+    overlay.charter:368  silent
     """
     if config.elr or len(isr) > 0:
         return isr | eligible_after(p, replicas, isr, suspect, config)
@@ -143,7 +141,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """The rule candidates.
 
-    overlay.charter:299  silent
+    overlay.charter:309  silent
     """
     return complete(p, replicas, isr, suspect, config) & able & frozenset(replicas)
 
@@ -185,7 +183,7 @@ def still_eligible(
 ) -> frozenset[Broker]:
     """The rule still_eligible.
 
-    overlay.charter:405  silent
+    overlay.charter:415  silent
     """
     return eligible_after(p, replicas, isr, suspect, config) - synced
 
@@ -211,7 +209,7 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:151  silent
+    overlay.charter:161  silent
     """
     if slot is None:
         return None
@@ -243,7 +241,7 @@ def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:426  silent
+    overlay.charter:436  silent
     """
     return replace(
         p,
@@ -258,7 +256,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:423  silent
+    overlay.charter:433  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -270,7 +268,7 @@ def serving(
 ) -> frozenset[Broker]:
     """The rule serving.
 
-    overlay.charter:337  silent
+    overlay.charter:347  silent
     """
     return active(world, registration) | {broker}
 
@@ -278,7 +276,7 @@ def serving(
 def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
     """The rule reverted_isr.
 
-    overlay.charter:325  silent
+    overlay.charter:335  silent
     """
     if len(p.isr - p.adding) > 0 or not config.unclean_election:
         return p.isr - p.adding
@@ -288,7 +286,7 @@ def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:142  silent
+    overlay.charter:152  silent
     """
     if not reassignment_done(p, left, config):
         return e
@@ -302,7 +300,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The rule refreshed.
 
-    overlay.charter:173  silent
+    overlay.charter:183  silent
     """
     if slot is None:
         return None
@@ -333,8 +331,6 @@ def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Faul
                 Topic(text_of(args["topic"])),
                 tuple(Broker(text_of(entry)) for entry in items_of(args["target"])),
             )
-        case "set_min_isr":
-            return state.set_min_isr_fails(number(args["minimum"]))
         case _:
             return []
 
@@ -402,7 +398,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  overlay.charter:372  silent
+        # register/unclean  overlay.charter:382  silent
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -411,7 +407,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:459  silent
+        # register/again  overlay.charter:469  silent
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -628,7 +624,7 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:186  silent
+        # unregister/removed  overlay.charter:196  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -707,7 +703,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:220  silent
+        # elect_leader/preferred_unavailable  overlay.charter:230  silent
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -718,7 +714,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:232  silent
+        # elect_leader/preferred  overlay.charter:242  silent
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -727,7 +723,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:247  silent
+        # elect_leader/nobody  overlay.charter:257  silent
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -808,7 +804,7 @@ class Changed(Controller):
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:256
+        # balance_leaders/balanced  overlay.charter:266
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
@@ -973,23 +969,4 @@ class Changed(Controller):
                             "org.apache.kafka.common.errors.UnknownServerException",
                             "",
                         ))
-        return faults
-
-    def set_min_isr_fails(self, minimum: int) -> list[Fault]:
-        """How an implementation is known to fail in set_min_isr."""
-        faults: list[Fault] = []
-        for allowed in dict.fromkeys(o.branch for o in self.set_min_isr(minimum)):
-            match allowed:
-                case "set_min_isr/same":
-                    faults.append(Fault(
-                        "set_min_isr/same",
-                        "java.lang.NullPointerException",
-                        "TopicImage.partitions()",
-                    ))
-                case "set_min_isr/changed":
-                    faults.append(Fault(
-                        "set_min_isr/changed",
-                        "java.lang.NullPointerException",
-                        "TopicImage.partitions()",
-                    ))
         return faults

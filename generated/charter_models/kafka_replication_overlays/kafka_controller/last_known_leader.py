@@ -4,7 +4,8 @@
 """The entry last_known_leader of the overlay kafka_controller.
 
 documented_difference, releases from 4.1.0 on (DOC Eligible Leader Replicas), because: Kafka's
-documentation: where ISR and ELR are empty, the last known leader is selected.
+documentation gives an order: a member of the ISR unless it is empty, then of the ELR, then
+the last known leader.
 
 What differs from charter_models.kafka_replication.controller, whose page runs here first.
 """

@@ -29,7 +29,7 @@ SPEC_DIGEST = "26392b53316fb0bae97f"
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:426  silent
+    overlay.charter:436  silent
     """
     return replace(
         p,
@@ -44,6 +44,6 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:423  silent
+    overlay.charter:433  silent
     """
     return frozenset(p.replicas) - frozenset(target)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome
+from charter_models.prelude import Outcome, one_of
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Config,
         Controller,
+        Done,
         Error,
         Rejected,
         Reply,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "094782abfc4c0cff061b"
+SPEC_DIGEST = "f370dc4d16b31f28362c"
 
 
 def default_config() -> Config:
@@ -49,4 +50,22 @@ class Changed(Controller):
         """
 
         # set_elr/unknown_feature  60-variants.charter:31  silent
-        return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
+        if enabled:  # asked
+            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
+
+        # set_elr/off  60-variants.charter:33  silent
+        return self._set_elr_off()
+
+    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
+        """Nobody can tell a feature that is off from one that is not there.
+
+        silent
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for refused in one_of(frozenset({True, False})):
+            allowed.append(Outcome(
+                "set_elr/off",
+                Rejected(Error.INVALID_UPDATE) if refused else Done(),
+                self,
+            ))
+        return allowed
