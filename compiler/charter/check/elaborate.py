@@ -75,7 +75,11 @@ def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
     first = files[0]
     components = tuple(component(context, n) for n in found if isinstance(n, sx.ComponentDecl))
     systems = tuple(system(context, n, components) for n in found if isinstance(n, sx.SystemDecl))
-    functions = tuple(function(context, n) for n in found if isinstance(n, sx.FunDecl))
+    functions = tuple(
+        function(context, n)
+        for n in found  # one called like a built-in has no signature: that error was reported
+        if isinstance(n, sx.FunDecl) and n.name.text in table.functions
+    )
     properties: list[ir.Property] = []
     scenarios: list[ir.Scenario] = []
     live: list[ir.Eventually] = []

@@ -284,3 +284,10 @@ def test_took_of_an_operation_is_one_of_its_branches() -> None:
   operation go() -> bool { branch yes when on reply true branch no reply false } }
 witness w of c: took go"""
     assert dump(text)[-1] == "  : (took go/yes or took go/no)"
+
+
+@pytest.mark.parametrize("name", ["first", "min", "value", "set"])
+def test_a_function_may_not_be_called_like_a_built_in(name: str) -> None:
+    assert codes(f"fun {name}(x: bool) -> bool = x") == ["name/shadows"]
+    called = f"fun {name}(x: bool) -> bool = x\nfun f(x: bool) -> bool = {name}(x)"
+    assert codes(called)[0] == "name/shadows"
