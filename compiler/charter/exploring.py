@@ -67,7 +67,9 @@ def _natively(
     try:
         from charter.backends.engine import explore as native
         from charter.backends.engine.native import cache_folder
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if error.name != "llvmlite":
+            raise
         raise _Beyond("llvmlite is not installed") from None
     options = native.Options(
         symmetry=wanted.symmetry,

@@ -1,0 +1,48 @@
+"""Which engine explores an instance, and what is said where the native one cannot be loaded."""
+
+from __future__ import annotations
+
+import sys
+from typing import Literal
+
+import pytest
+
+from charter import api
+from charter.exploring import explored
+from charter.formats.canonical import Json
+
+LAMP = """protocol lamp
+component lamp {
+  state lit: bool = false
+  operation press() -> bool cites silent { branch pressed { lit' = not lit reply true } }
+  observe all { lit }
+}
+witness shines of lamp: lit
+instance tiny of lamp { }
+"""
+NATIVE = "charter.backends.engine.native"
+
+
+def explored_by(engine: Literal["auto", "native"]) -> dict[str, Json]:
+    model = api.load_text(LAMP)
+    return explored(model, model.instances[0], api.Wanted(engine=engine), lambda *_: None)
+
+
+def test_the_plain_engine_explores_when_llvmlite_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, NATIVE, raising=False)
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    found = explored_by("auto")
+    assert (found["engine"], found["why_plain"]) == ("plain", "llvmlite is not installed")
+    with pytest.raises(api.CannotExplore, match="llvmlite is not installed"):
+        explored_by("native")
+
+
+@pytest.mark.parametrize("engine", ["auto", "native"])
+def test_an_engine_that_cannot_be_imported_is_an_error_when_llvmlite_is_there(
+    monkeypatch: pytest.MonkeyPatch, engine: Literal["auto", "native"]
+) -> None:
+    monkeypatch.setitem(sys.modules, NATIVE, None)
+    with pytest.raises(ModuleNotFoundError, match=NATIVE):
+        explored_by(engine)
