@@ -1,6 +1,6 @@
-"""The public surface of the compiler: read, check, load, flatten, explore, prove, walk, make
+"""The public surface of the compiler: read, check, load, flatten, explore, prove, walk, tell, make
 suites, generate. Parsing, checks and passes are `driver`'s; a backend is imported only by the
-function here, or in `suite` and `generate`, that needs it."""
+function here, or in `telling`, `exploring`, `generate` and `suite`, that needs it."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def explored(
 
 
 def told(model: ir.Model, instance: str, finding: Mapping[str, Json]) -> Story:
-    """A finding of `explored`, told on the definition. Raises `Missing`."""
+    """A finding of `explored` or `simulated`, told on the definition. Raises `Missing`."""
     from charter import telling
 
     return telling.told(model, _instance(model, instance), finding)
@@ -346,15 +346,28 @@ def exported(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diag
 def proved(model: ir.Model, instance: str) -> dict[str, Json]:
     """Try to prove the `always` properties of an instance's machine by induction, for all values
     of counters: `proved` hold in every reachable state, `open` are the others with the reason.
+    `not_looked_at`: what must happen in the end, of the same machine; `explored` looks at it.
 
     Needs z3 (ImportError without it). Raises `Missing`."""
-    from charter.backends.smt import FalseInitially, NotInductive, NotProved, Proved, invariants
+    from charter.backends.smt import (
+        FalseInitially,
+        NotInductive,
+        NotProved,
+        Proved,
+        Unsupported,
+        invariants,
+    )
     from charter.semantics.machine import Machine
 
     chosen = _instance(model, instance)
     machine = Machine.of(model, chosen)
     props = [p for p in model.properties if p.machine == chosen.machine and p.kind == "always"]
-    found = invariants(machine, props)
+    live: list[Json] = [p.name for p in model.liveness if p.machine == chosen.machine]
+    known: dict[str, Json] = {"instance": chosen.name, "not_looked_at": live}
+    try:
+        found = invariants(machine, props)
+    except Unsupported as error:
+        return {**known, "proved": [], "open": {p.name: f"unknown: {error}" for p in props}}
     reasons: dict[str, Json] = {}
     for answer in found.open:
         match answer:
@@ -366,7 +379,7 @@ def proved(model: ir.Model, instance: str) -> dict[str, Json]:
                 reasons[answer.rule] = f"unknown: {answer.reason}"
             case Proved():
                 reasons[answer.rule] = "proved alone, but not together with the others"
-    return {"instance": chosen.name, "proved": list(found.proved), "open": reasons}
+    return {**known, "proved": list(found.proved), "open": reasons}
 
 
 @dataclass(frozen=True, slots=True)

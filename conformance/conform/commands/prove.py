@@ -16,7 +16,7 @@ EXAMPLES = """examples:
 
 Proves `always` properties by induction, for all values of counters, in the sorts of an instance.
 What is open is not refuted: it may need a stronger lemma. Exit code 0: all are proved; 3: some are
-open; 1: one is false at the start.
+open; 1: one is false at the start. `eventually` is not looked at: `conform explore` does that.
 """
 
 
@@ -35,8 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConformError(str(error)) from None
     except ImportError as error:
         raise ConformError(f"{error.name} is not installed; install the extra `smt`") from None
-    proved, reasons = found["proved"], found["open"]
+    proved, reasons, others = found["proved"], found["open"], found["not_looked_at"]
     assert isinstance(proved, list)
+    assert isinstance(others, list)
     assert isinstance(reasons, dict)
     if arguments.json:
         out_json(found)
@@ -45,6 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
             out(f"proved  {name}")
         for name, reason in reasons.items():
             out(f"open    {name}: {reason}")
+        if others:
+            names = ", ".join(str(name) for name in others)
+            out(f"not looked at: {names}; `conform explore` looks at `eventually`")
     if any(reason == "false in the initial state" for reason in reasons.values()):
         return 1
     return 3 if reasons else 0
