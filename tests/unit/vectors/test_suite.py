@@ -45,6 +45,26 @@ scenario "on and off" of lamp cites silent {
 mutant stays_lit in tiny_lamp { drop update lit of lamp.press/off } caught by shines
 """
 
+QUEUE = """protocol queue
+
+sort Guest
+
+component queue {
+  state line: ranking Guest = <>
+  state seated: set Guest = {}
+  operation arrange(target: ranking Guest, keep: set Guest) -> bool cites silent {
+    branch arranged { line' = target  seated' = keep  reply true }
+  }
+  operation ask(wishes: option ranking Guest) -> bool cites silent {
+    branch asked { reply wishes == none }
+  }
+  observe all { line, seated }
+}
+
+witness waits of queue: line != <>
+instance tiny of queue { Guest = 2 }
+"""
+
 COIN = """protocol coin
 
 fun sides(heads: bool) -> set bool cites silent = if heads then {true} else {false}
@@ -193,6 +213,15 @@ def test_a_coin_that_may_fall_either_way_does_not_kill(tmp_path: Path) -> None:
     (row,) = json.loads(made.files[name])["mutants"]
     assert (row["killed"], row["killed_in_some_runs"]) == (False, True)
     assert row["vector"]
+
+
+def test_sections_name_parameters_that_are_rankings_as_ordered(tmp_path: Path) -> None:
+    """Arguments are printed in their order, like the variables and fields that hold them."""
+    path = tmp_path / "queue.charter"
+    path.write_text(QUEUE)
+    made = published(subject(path))
+    (name,) = (name for name in made.files if name.endswith("sections.json"))
+    assert json.loads(made.files[name])["ordered"] == ["line", "target", "wishes"]
 
 
 def test_each_open_obligation_states_its_own_bound_and_the_reason_of_the_solver(
