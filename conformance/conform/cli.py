@@ -24,7 +24,7 @@ _COMPILER = {
     "explore": "search all states of an instance",
     "prove": "prove invariants by induction",
     "simulate": "walk through an instance at random",
-    "generate": "write models, scenarios and small suites into generated/",
+    "generate": "write generated/, or a charter as TLA+",
     "vectors": "make a suite of vectors",
 }
 

@@ -24,6 +24,9 @@ EXAMPLES = """examples:
   conform doctor --adapter ./my-adapter --sorts '{"Node": {"n1": 0, "n2": 7}}'
 
 Without --adapter: what this machine has. With it: whether the adapter keeps to the protocol.
+
+Exit code 0: all is well; 1: the adapter breaks a rule of the protocol; 2: something is missing
+here, or the adapter cannot be started.
 """
 
 

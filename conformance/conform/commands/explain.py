@@ -13,10 +13,15 @@ EXAMPLES = """examples:
   conform explain inconclusive
   conform explain --list
 
-Explains the code of a diagnostic, or a word that stands beside a count.
+Explains the code of a diagnostic, or a word that stands beside a count. Exit code 0: it
+is explained; 2: there is no such code or word.
 """
 
-_DOCS = Path(__file__).resolve().parents[3] / "docs"
+_PACKAGE = Path(__file__).resolve().parents[1]
+_INSTALLED = _PACKAGE / "docs"
+"""Where pyproject.toml puts the pages in a wheel. The source tree has them in docs/."""
+
+_DOCS = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parents[1] / "docs"
 _PAGES = _DOCS / "diagnostics"
 _COUNTS = _DOCS / "formats" / "counts.md"
 

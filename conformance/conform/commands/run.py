@@ -19,7 +19,8 @@ EXAMPLES = """examples:
   conform run --target kafka-controller --suite 9f01c2aa --limit 10000 --engine inline
 
 A run that was interrupted goes on when the command is repeated. Exit code 0: no divergence, or only
-those that the target's overlay explains; 1: a new one, or an overlay entry that no longer applies.
+those that the target's overlay explains; 1: a new one, or an overlay entry that no longer applies;
+3: vectors were left unjudged, or a canary misbehaved.
 """
 
 

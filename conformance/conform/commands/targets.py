@@ -10,6 +10,8 @@ from conform.terminal import columns, out, out_json
 EXAMPLES = """examples:
   conform targets
   conform targets --json
+
+Exit code 0: all are listed; 2: the adapter.toml of one is not right.
 """
 
 

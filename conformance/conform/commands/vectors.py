@@ -21,6 +21,9 @@ The small suite (smoke) also lies in generated/, where `conform generate` keeps 
 looks for what both suites replay: questions that cover obligations, by exploration and by the
 solver, and proofs of what nothing can cover; both go into the folder found/ beside the charter.
 Questions that are there already stay if they still have an answer; remove the folder to begin anew.
+
+Exit code 0: the suite is made, also where obligations stay open; 1: the charter has errors; 2: it
+cannot be read.
 """
 
 

@@ -1,0 +1,56 @@
+"""`conform explain` finds its pages in the source tree, and where a wheel puts them."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The package `conform` as a wheel has it, away from the tree."""
+    place = tmp_path_factory.mktemp("site")
+    shutil.copytree(
+        ROOT / "conformance" / "conform",
+        place / "conform",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    for source, target in project["tool"]["hatch"]["build"]["targets"]["wheel"][
+        "force-include"
+    ].items():
+        copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
+        (place / target).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / source, place / target)
+    return place
+
+
+def explain(folder, *words):
+    done = subprocess.run(
+        [sys.executable, "-m", "conform.cli", "explain", *words],
+        env={**os.environ, "PYTHONPATH": str(folder)}, cwd=folder, check=False,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("words", [("--list",), ("type/mismatch",), ("stale",)])
+def test_pages_are_the_same_when_installed(words, installed):
+    code, out, err = explain(installed, *words)
+    assert code == 0, err
+    assert len(out) > 100
+    assert out == explain(ROOT / "conformance", *words)[1]
+
+
+def test_pages_are_read_from_the_package_when_installed(installed):
+    page = installed / "conform" / "docs" / "diagnostics" / "type" / "mismatch.md"
+    kept = page.read_text(encoding="utf-8")
+    page.write_text("# Another page", encoding="utf-8")
+    assert explain(installed, "type/mismatch")[1] == "# Another page\n"
+    page.write_text(kept, encoding="utf-8")
