@@ -188,7 +188,7 @@ def _ours(path: str) -> bool:
 
 def _quiet(path: str) -> bool:
     return is_source(path) and not path.startswith(
-        ("conformance/conform/cli.py", "conformance/conform/commands/", "compiler/charter/cli.py")
+        ("conformance/conform/cli.py", "conformance/conform/commands/")
     )
 
 
