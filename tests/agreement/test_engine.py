@@ -1,5 +1,5 @@
-"""The native engine against the plain explorer and the definition: counts, verdicts, traces, and
-every outcome of the states of charters that nobody wrote."""
+"""The native engine against the plain explorer, what is pinned of it, and the definition: counts,
+verdicts, traces, and every outcome of the states of charters that nobody wrote."""
 
 from __future__ import annotations
 
@@ -31,9 +31,12 @@ SPEC = Path(__file__).resolve().parents[2] / "spec"
 TINY = [
     "tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics", "pair",
 ]  # fmt: skip
-"""`tiny_reassignment` takes the plain explorer 20 s; its pinned counts are held in tests/counts."""
+"""Without `tiny_reassignment`, which takes the plain explorer 20 s: its pins are compared below."""
+PINS = Path(__file__).resolve().parents[1] / "counts" / "kafka"
+"""What the plain explorer finds, with symmetry; tests/counts holds it to that."""
 
 Asked = tuple[str, tuple[Value, ...]]
+Rows = dict[tuple[str, str], tuple[int, str]]
 Outcomes = Mapping[Asked, frozenset[tuple[str, FlatState]]]
 
 
@@ -48,6 +51,36 @@ def test_engines_agree_when_a_tiny_instance_of_kafka_is_explored(kafka: n.Model,
     fast, plain = both(kafka, instance)
     assert counts(fast) == counts(plain)
     assert verdicts(fast) == verdicts(plain)
+
+
+def pinned(text: str) -> tuple[dict[str, list[int]], Rows]:
+    """The counts of a pin, and its rows (`tests.support.counted` writes both)."""
+    lines = [line.split() for line in text.splitlines()]
+    numbers = {name: [int(word) for word in words] for name, *words in lines[:5]}
+    return numbers, {(kind, name): (int(seen), at) for kind, name, seen, at in lines[5:]}
+
+
+@pytest.mark.parametrize("name", sorted(pin.stem for pin in PINS.glob("*.txt")))
+def test_engine_finds_what_is_pinned_when_an_instance_of_kafka_is_explored(
+    kafka: n.Model, name: str
+) -> None:
+    """All but `classes` and how often a branch is taken: the plain explorer takes actions together
+    that do alike, and the engine keeps no traces to branches."""
+    numbers, rows = pinned((PINS / f"{name}.txt").read_text(encoding="utf-8"))
+    found = explore(kafka, next(i for i in kafka.instances if i.name == name), Options())
+    assert [found.distinct] == numbers["distinct"]
+    assert [found.generated] == numbers["generated"]
+    assert [found.outside] == numbers["outside"]
+    assert [*found.levels] == numbers["levels"]
+    properties = {
+        (p.kind, p.name): (p.seen, "-" if p.trace is None else str(len(p.trace)))
+        for p in found.properties
+    }
+    every = (*found.properties, *found.branches, *found.failures)
+    assert properties == {row: rows[row] for row in properties}
+    assert {(f.kind, f.name): f.seen > 0 for f in every} == {
+        row: seen > 0 for row, (seen, _) in rows.items()
+    }
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
