@@ -105,15 +105,18 @@ class Step:
     fields: tuple[Row, ...] = ()
     resolved: Mapping[str, Json] = field(default_factory=dict)
     outcomes: tuple[Outcome, ...] = ()
+    ordered: frozenset[str] = frozenset()
 
     @property
     def call(self) -> str:
-        return call_text(self.operation, self.args) if self.operation else self._start
+        return call_text(self.operation, self.args, self.ordered) if self.operation else self._start
 
     @property
     def short_call(self) -> str:
         """The operation with the values that its references stand for."""
-        return call_text(self.operation, self.resolved) if self.operation else self._start
+        if not self.operation:
+            return self._start
+        return call_text(self.operation, self.resolved, self.ordered)
 
     @property
     def _start(self) -> str:
@@ -308,6 +311,7 @@ def _step(
         deviation=deviation,
         fields=fields,
         outcomes=deviation.outcomes(ordered) if deviation else (),
+        ordered=ordered,
         resolved={name: _resolved(arg, states) for name, arg in args.items()},
     )
 

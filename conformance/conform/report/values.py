@@ -63,9 +63,11 @@ def _reference(path: Sequence[Json], plus: Json) -> str:
     return f"{where} after step {step}{added}" if step else f"{where} at the start{added}"
 
 
-def call_text(operation: str, args: Mapping[str, Json], names: bool = True) -> str:
-    """An operation with its arguments."""
-    parts = [f"{name}: {shown(arg)}" if names else shown(arg) for name, arg in args.items()]
+def call_text(
+    operation: str, args: Mapping[str, Json], ordered: frozenset[str] = frozenset()
+) -> str:
+    """An operation with its arguments; those in `ordered` are rankings."""
+    parts = [f"{name}: {shown(arg, name in ordered)}" for name, arg in args.items()]
     return f"{operation}({', '.join(parts)})"
 
 

@@ -132,6 +132,8 @@ def test_values_are_shown_as_the_charter_writes_them():
     assert shown({"case": "rejected", "error": "NO"}) == "rejected(error: NO)"
     assert shown([]) == "{}"
     assert call_text("f", {"e": {"ref": [2, "a", "b"], "plus": -1}}) == "f(e: a.b after step 2 − 1)"
+    asked = {"target": ["b2", "b1"], "isr": ["b1"]}
+    assert call_text("f", asked, frozenset({"target"})) == "f(target: ⟨b2, b1⟩, isr: {b1})"
     assert shown({"never_issued": True}) == "never issued"
 
 
