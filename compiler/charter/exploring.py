@@ -20,7 +20,8 @@ class Wanted:
     """How to explore: with which engine (`auto`: the native one where it can), up to how many
     states (0: all), with which symmetry, on how many cores; where to write the search down, so
     that it can be gone on with (None: nowhere); how many bytes of memory to use before files
-    (0: most of what is free)."""
+    (0: most of what is free); which fingerprints to remember states by (None: states are kept
+    whole)."""
 
     engine: Literal["auto", "native", "plain"] = "auto"
     most_states: int = 0
@@ -28,6 +29,7 @@ class Wanted:
     workers: int = 2
     journal: Path | None = None
     memory: int = 0
+    fingerprints: int | None = None
 
 
 class CannotExplore(Exception):
@@ -40,12 +42,14 @@ def explored(
     """Counts, verdicts and findings of an instance. Raises `CannotExplore`."""
     begun = time.monotonic()
     why = ""
+    if wanted.engine == "plain" and wanted.fingerprints is not None:
+        raise CannotExplore("the plain engine keeps states whole: fingerprints need the native one")
     if wanted.engine != "plain":
         try:
             found = _natively(model, instance, wanted, progress)
         except _Beyond as reason:
             why = str(reason)
-            if wanted.engine == "native":
+            if wanted.engine == "native" or wanted.fingerprints is not None:
                 raise CannotExplore(
                     f"the native engine cannot explore {instance.name}: {why}; "
                     "--engine plain can, slowly"
@@ -72,7 +76,11 @@ def _natively(
             raise
         raise _Beyond("llvmlite is not installed") from None
     options = native.Options(
-        symmetry=wanted.symmetry,
+        native.Choices(
+            symmetry=wanted.symmetry,
+            fingerprints=wanted.fingerprints is not None,
+            seed=wanted.fingerprints or 0,
+        ),
         most_states=wanted.most_states,
         workers=wanted.workers,
         cache=cache_folder(),
@@ -111,6 +119,8 @@ def _natively(
         "depth": len(found.levels),
         "levels": list(found.levels),
         "bits": found.bits,
+        "fingerprints": wanted.fingerprints,
+        "lossy": found.lossy,
         "permuted": list(found.search.program.plan.quotient.sorts),
         "not_permuted": {**found.search.program.plan.quotient.apart},
         "stopped": found.stopped,

@@ -17,7 +17,7 @@ from tests.support.engines import both, counts, verdicts
 from charter import api
 from charter.backends.engine.explore import Options, explore
 from charter.backends.engine.layout import Unsupported
-from charter.backends.engine.program import Program, program
+from charter.backends.engine.program import Choices, Program, program
 from charter.backends.engine.traces import Teller
 from charter.backends.explorer.explore import Options as PlainOptions
 from charter.backends.explorer.explore import explore as plainly
@@ -200,7 +200,7 @@ def test_engine_says_what_the_definition_says_when_charters_are_drawn(partial: b
     for seed in range(14):
         model = drawn_model(Random(seed), partial=partial)
         try:
-            compiled = program(model, INSTANCE, symmetry=True, renaming=True, cache=None)
+            compiled = program(model, INSTANCE, Choices(), None)
         except Unsupported:
             seen["unsupported"] += 1
             continue

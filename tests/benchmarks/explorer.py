@@ -21,7 +21,7 @@ from tests.benchmarks.primary_backup_c import SOURCE
 from tests.support.tlc import check
 
 from charter import api
-from charter.backends.engine.explore import Options, explore
+from charter.backends.engine.explore import Choices, Options, explore
 from charter.backends.engine.native import compiled, linked
 from charter.backends.engine.program import plan_and_text
 from charter.backends.explorer.explore import Options as PlainOptions
@@ -30,6 +30,7 @@ from charter.backends.explorer.explore import explore as plainly
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "spec" / "examples" / "primary_backup.charter"
 TIMES = 3
+APART = Choices(symmetry=False)
 
 
 def say(text):
@@ -63,7 +64,7 @@ def natively(model, instance, cache, workers=1, clock=cpu):
     found = []
 
     def once():
-        options = Options(symmetry=False, workers=workers, cache=cache)
+        options = Options(APART, workers=workers, cache=cache)
         start = clock()
         found.append(explore(model, instance, options))
         return clock() - start
@@ -137,7 +138,7 @@ def compile_time():
     say("from core to machine code, controller, in seconds of CPU")
     for name in ("tiny_elr", "standard"):
         start = cpu()
-        _, text = plan_and_text(model, chosen(model, name), True, True)
+        _, text = plan_and_text(model, chosen(model, name), Choices())
         printed = cpu()
         code = compiled(text)
         made = cpu()
@@ -147,7 +148,7 @@ def compile_time():
 
 
 def memory(model, instance, cache):
-    found = explore(model, instance, Options(symmetry=False, cache=cache))
+    found = explore(model, instance, Options(APART, cache=cache))
     used = found.search.room.used / found.distinct
     say(f"memory of {found.distinct:,} states of {found.bits} bits: {used:.1f} bytes a state, "
         f"{used * 8 / found.bits:.2f} times the packed width")  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from charter.backends.engine.explore import Choices
 from charter.backends.engine.explore import Exploration as Native
 from charter.backends.engine.explore import Finding as NativeFinding
 from charter.backends.engine.explore import Options as NativeOptions
@@ -43,7 +44,7 @@ def both(
     model: n.Model, instance: n.Instance, *, symmetry: bool = True, cache: Path | None = None
 ) -> tuple[Native, Plain]:
     """The same search by both."""
-    options = NativeOptions(symmetry=symmetry, cache=cache)
+    options = NativeOptions(Choices(symmetry=symmetry), cache=cache)
     return (
         natively(model, instance, options),
         plainly(model, instance, PlainOptions(symmetry=symmetry)),

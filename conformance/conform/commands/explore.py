@@ -23,6 +23,7 @@ EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr --mutant elr_without_gate
   conform explore spec/examples/primary_backup.charter --instance standard --no-symmetry --json
   conform explore spec/examples/primary_backup.charter --instance standard --journal build/search
+  conform explore spec/kafka --instance trio --most 20000000 --fingerprints --memory 4
 
 Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
 charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
@@ -55,6 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory", type=float, default=0, metavar="GIB",
         help="use files past so much memory (default: three fifths of what is free)",
     )  # fmt: skip
+    parser.add_argument(
+        "--fingerprints", type=int, nargs="?", const=0, metavar="SEED",
+        help="remember of a state 64 bits, of its hash: less memory, and a chance to lose a state, "
+        "which is told; another seed, another hash (default: states are compared whole)",
+    )  # fmt: skip
     add_pictures(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -68,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.workers,
         arguments.journal,
         int(arguments.memory * (1 << 30)),
+        arguments.fingerprints,
     )
     try:
         with searching() as progress:
@@ -104,6 +111,11 @@ def _show(found: dict[str, Json]) -> None:
     counts = [[name, _number(found[name])] for name in _COUNTS]
     out(f"{found['machine']} in the instance {found['instance']}")
     out(columns([*counts, ["seconds", str(found["seconds"])], ["engine", str(found["engine"])]]))
+    if found.get("lossy"):
+        out(
+            f"states are known by fingerprints (seed {found['fingerprints']}): the chance that one "
+            f"was lost is at most {found['lossy']:.1e}"
+        )
     apart = found.get("not_permuted")
     assert isinstance(apart, dict | None)
     for name, why in (apart or {}).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.support.engines import counts, verdicts
 
 from charter import api
 from charter.backends.engine.explore import (
+    Choices,
     Exploration,
     Options,
     OtherSearch,
@@ -25,11 +27,17 @@ from charter.semantics.values import Universe
 
 SPEC = Path(__file__).resolve().parents[3] / "spec"
 EXAMPLE = SPEC / "examples" / "primary_backup.charter"
+APART = Choices(symmetry=False)
 
 
 @pytest.fixture(scope="module")
 def model() -> n.Model:
     return api.load(EXAMPLE)
+
+
+@pytest.fixture(scope="module")
+def kafka() -> n.Model:
+    return api.load(SPEC / "kafka")
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +96,7 @@ class Killed(Exception):
     """What ends a search in its middle."""
 
 
-def killed(model: n.Model, options: Options, depth: int) -> None:
+def killed(model: n.Model, instance: n.Instance, options: Options, depth: int) -> None:
     """Explore up to a depth, and stop there without a word."""
 
     def stop(now: Progress) -> None:
@@ -96,7 +104,7 @@ def killed(model: n.Model, options: Options, depth: int) -> None:
             raise Killed
 
     with pytest.raises(Killed):
-        explore(model, model.instances[0], options, stop)
+        explore(model, instance, options, stop)
 
 
 @pytest.mark.parametrize("depth", [1, 9, 20])
@@ -104,7 +112,7 @@ def test_search_goes_on_where_it_was_killed(
     model: n.Model, whole: Exploration, cache: Path, tmp_path: Path, depth: int
 ) -> None:
     options = Options(cache=cache, journal=tmp_path, workers=2)
-    killed(model, options, depth)
+    killed(model, model.instances[0], options, depth)
     for _ in range(2):
         again = explore(model, model.instances[0], options)
         assert again.message == ""
@@ -116,7 +124,7 @@ def test_search_goes_on_before_the_damage_when_a_journal_is_damaged(
     model: n.Model, whole: Exploration, cache: Path, tmp_path: Path
 ) -> None:
     options = Options(cache=cache, journal=tmp_path)
-    killed(model, options, 15)
+    killed(model, model.instances[0], options, 15)
     data = bytearray((tmp_path / "levels").read_bytes())
     data[len(data) // 2] ^= 1
     (tmp_path / "levels").write_bytes(data)
@@ -130,20 +138,50 @@ def test_search_goes_on_before_the_damage_when_a_journal_is_damaged(
 def test_journal_of_another_search_is_left_alone(
     model: n.Model, cache: Path, tmp_path: Path
 ) -> None:
-    killed(model, Options(cache=cache, journal=tmp_path), 5)
+    killed(model, model.instances[0], Options(cache=cache, journal=tmp_path), 5)
     before = (tmp_path / "levels").read_bytes()
     with pytest.raises(OtherSearch, match="name another folder"):
-        explore(model, model.instances[0], Options(symmetry=False, journal=tmp_path))
+        explore(model, model.instances[0], Options(APART, journal=tmp_path))
     assert (tmp_path / "levels").read_bytes() == before
 
 
 def test_files_are_used_when_memory_is_short(model: n.Model, cache: Path) -> None:
-    options = Options(symmetry=False, cache=cache)
+    options = Options(APART, cache=cache)
     roomy = explore(model, model.instances[0], options)
-    tight = explore(model, model.instances[0], Options(symmetry=False, cache=cache, memory=200_000))
+    tight = explore(model, model.instances[0], Options(APART, cache=cache, memory=200_000))
     assert (counts(tight), verdicts(tight)) == (counts(roomy), verdicts(roomy))
     assert tight.search.room.spilled > 0 and not roomy.search.room.spilled
     assert tight.search.room.used < roomy.search.room.used
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_fingerprints_count_what_whole_states_count(
+    model: n.Model, cache: Path, apart: bool
+) -> None:
+    whole = explore(model, model.instances[0], Options(Choices(symmetry=not apart), cache=cache))
+    choices = Choices(symmetry=not apart, fingerprints=True, seed=7)
+    hashed = explore(model, model.instances[0], Options(choices, workers=2, cache=cache))
+    assert (counts(hashed), verdicts(hashed)) == (counts(whole), verdicts(whole))
+    assert hashed.search.plan.memory == "fingerprints"
+    pairs = hashed.distinct * (hashed.distinct - 1) // 2
+    assert hashed.lossy == pytest.approx(pairs / 2**64) and whole.lossy == 0
+
+
+@pytest.mark.parametrize("fingerprints", [False, True])
+def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
+    kafka: n.Model, cache: Path, tmp_path: Path, fingerprints: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small keys are treated like wide ones."""
+    monkeypatch.setattr("charter.backends.engine.program.NARROW", 0)
+    instance = next(i for i in kafka.instances if i.name == "tiny_elr")
+    options = Options(Choices(fingerprints=fingerprints), cache=cache)
+    whole = explore(kafka, instance, options)
+    assert whole.search.plan.raw
+    assert whole.search.plan.memory == ("fingerprints" if fingerprints else "numbers")
+    options = replace(options, journal=tmp_path, workers=2)
+    killed(kafka, instance, options, 7)
+    again = explore(kafka, instance, options)
+    assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
 
 
 def test_what_was_not_seen_is_unknown_when_the_search_gives_up(model: n.Model, cache: Path) -> None:

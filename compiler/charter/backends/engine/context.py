@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 ERROR, FATAL, GENERATED, OUTSIDE, SEQ, SOURCE, ENABLED = range(7)
 """The first failure, why the engine cannot go on, counts, the number of the outcome, of the state
@@ -24,6 +25,12 @@ ROWS_ROOM = 1 << 12
 NOTE = 4
 """A note: how often, source and outcome of the first time, and the place that failed."""
 
+Memory = Literal["keys", "numbers", "fingerprints"]
+"""What a search remembers of a state in its table: its key; the hash of its key and its number; the
+hash alone."""
+NARROW = 2
+"""Keys of so many words stand in the table themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -38,6 +45,7 @@ class Context:
     labels: int
     notes: int
     issued: int
+    memory: Memory
 
     @property
     def fields(self) -> int:
@@ -85,14 +93,31 @@ class Context:
         return self.rows + (ROWS_ROOM + 1) * self.row
 
     @property
-    def kept(self) -> int:
-        """Words of a state as it is kept for expansion, before its tag."""
-        return self.words
+    def record(self) -> int:
+        """Words of a record in a buffer: key, state as it is (if `raw`), hash, tag."""
+        return self.words * (2 if self.raw else 1) + 2
 
     @property
-    def record(self) -> int:
-        """Words of a record in a buffer: key, state as it is (if `raw`), tag."""
-        return self.words * (2 if self.raw else 1) + 1
+    def entry(self) -> int:
+        """Words of an entry in a table."""
+        return {"keys": self.words, "numbers": 2, "fingerprints": 1}[self.memory]
+
+    @property
+    def width(self) -> int:
+        """Words of a row in the list of states: the state as it is expanded, its key (if that is
+        another and entries hold numbers), its tag."""
+        return self.key_at + self.words + 1
+
+    @property
+    def key_at(self) -> int:
+        """Where in a row the key stands, if entries hold numbers."""
+        return self.words if self.raw and self.memory == "numbers" else 0
+
+    @property
+    def fresh(self) -> int:
+        """Words of a row of a state that is new, with its entry's address if it is to get its
+        number."""
+        return self.width + (1 if self.memory == "numbers" else 0)
 
     @property
     def told(self) -> int:

@@ -10,21 +10,22 @@ from pathlib import Path
 from charter.backends.engine.journal import Journal, OtherSearch
 from charter.backends.engine.layout import Unsupported
 from charter.backends.engine.memory import Room, default_budget
-from charter.backends.engine.program import program, reads_transition
+from charter.backends.engine.program import Choices, program, reads_transition
 from charter.backends.engine.search import GaveUp, Progress, Search
 from charter.backends.engine.traces import Step, Teller, Traces
 from charter.ir import nodes as n
 from charter.semantics.faults import refuse_faults
 
+DEFAULT = Choices()
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
-    that keeps their order; `most_states`: where to give up (0: never); `cache`: the folder of
-    compiled code (None: compile anew)."""
+    """`most_states`: where to give up (0: never); `cache`: the folder of compiled code (None:
+    compile anew); `journal`: where to write the search down; `memory`: bytes to use before files
+    (0: most of what is free)."""
 
-    symmetry: bool = True
-    renaming: bool = True
+    choices: Choices = DEFAULT
     most_states: int = 0
     workers: int = 1
     cache: Path | None = None
@@ -49,7 +50,9 @@ class Exploration:
     """The result. `generated` counts transitions (of a component: one for each outcome of each
     argument list), `outside` those that leave the instance; `levels` are the numbers of new states
     at each distance from the initial one; `bits` is the width of a packed state. `stopped` says why
-    there was no more room, `message` what of the journal could not be used ("" for neither)."""
+    there was no more room, `message` what of the journal could not be used ("" for neither).
+    `lossy` is a bound on the chance that two states were taken for one (0 where keys are
+    compared)."""
 
     search: Search
     distinct: int
@@ -60,6 +63,7 @@ class Exploration:
     stopped: str
     message: str
     bits: int
+    lossy: float
     properties: tuple[Finding, ...]
     branches: tuple[Finding, ...]
     failures: tuple[Finding, ...]
@@ -82,15 +86,9 @@ def explore(
     Raises Unsupported or GaveUp where the charter is beyond the engine, OtherSearch, KeyError if
     the instance is of no machine of the model, ValueError for a model with faults."""
     refuse_faults(model)
-    compiled = program(
-        model,
-        instance,
-        symmetry=options.symmetry,
-        renaming=options.renaming,
-        cache=options.cache,
-    )
+    compiled = program(model, instance, options.choices, options.cache)
     journal, message = None, ""
-    width = 8 * (compiled.plan.context.kept + 1)
+    width = 8 * compiled.plan.context.width
     if options.journal is not None:
         journal = Journal(options.journal, compiled.digest, width)
         message = journal.open()
@@ -139,13 +137,21 @@ def _result(search: Search, message: str) -> Exploration:
         stopped=search.stopped,
         message=message,
         bits=plan.packing.used,
+        lossy=_collision(search.distinct) if plan.context.memory == "fingerprints" else 0.0,
         properties=tuple(properties),
         branches=tuple(branches),
         failures=tuple(failures),
     )
 
 
+def _collision(distinct: int) -> float:
+    """A bound on the chance that two of so many states have one hash of 64 bits: their pairs, times
+    the chance of one pair. States that were lost are not counted; while the bound is small they
+    hardly change it."""
+    return min(1.0, distinct * (distinct - 1) / 2 / 2.0**64)
+
+
 __all__ = [
-    "Exploration", "Finding", "GaveUp", "Options", "OtherSearch", "Progress", "Unsupported",
-    "explore",
+    "Choices", "Exploration", "Finding", "GaveUp", "Options", "OtherSearch", "Progress",
+    "Unsupported", "explore",
 ]  # fmt: skip

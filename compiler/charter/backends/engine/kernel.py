@@ -1,10 +1,8 @@
-"""Prints what every instance shares: expansion of a block of states, and the table of keys.
+"""Prints what every instance shares: expansion of a block of states into buffers.
 
 i64 expand(ctx, states, count)      -> how many were expanded before a buffer was nearly full
 void check(ctx, states, count)      properties of states that are not expanded
-i64 insert(table, size, most, lists, fresh) -> how many keys were new
-void grow(old, size, table, new_size)
-void merge(lists, target)           new states of all partitions in the order of their tags
+i64 recall(ctx, states, count)      known states into the buffers, as if they had been reached
 """
 
 from __future__ import annotations
@@ -35,18 +33,17 @@ from charter.backends.engine.context import (
     Context,
 )
 from charter.backends.engine.expr import Expr
+from charter.backends.engine.table import hashed
 from charter.backends.engine.unit import FATAL_SUCCESSORS, Unit
 from charter.ir import nodes as n
-
-TAKEN_BIT = 1 << 63
-MIXERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)
 
 
 @dataclass(slots=True)
 class Kernel:
     """`states` and `moves` are the properties of states and of transitions, with the number of
     their note; the note behind is for where they have no value. `undefined` is the first note of
-    the operations, `deadlock` the note of states where nothing can be done (-1: of no interest)."""
+    the operations, `deadlock` the note of states where nothing can be done (-1: of no interest);
+    `seed` chooses the hash."""
 
     unit: Unit
     context: Context
@@ -55,6 +52,7 @@ class Kernel:
     moves: Sequence[tuple[int, n.Property]]
     undefined: int
     deadlock: int
+    seed: int
 
     def print(self, operations: int) -> None:
         """Everything."""
@@ -66,9 +64,6 @@ class Kernel:
         self.print_states()
         self.print_expand(operations)
         self.print_recall()
-        self.print_insert()
-        self.print_grow()
-        self.print_merge()
 
     # --- properties ------------------------------------------------------------------------------
 
@@ -182,10 +177,11 @@ class Kernel:
         self.unit.add(code)
 
     def append(self, code: Code, words: Ref, state: Ref, tag: Ref) -> None:
-        """A record in the buffer of its partition: a key, the state it is of, its tag."""
+        """A record in the buffer of its partition: a key, the state it is of, its hash and tag."""
         context = self.context
         refs = [code.load(words, i) for i in range(context.words)]
-        part = code.binary("lshr", hashed(code, refs), str(64 - PARTITION_BITS))
+        spread = hashed(code, refs, self.seed)
+        part = code.binary("lshr", spread, str(64 - PARTITION_BITS))
         out = code.at("%ctx", code.add(code.binary("mul", part, "2"), str(context.outs)))
         count = code.load(out, 1)
         full = code.compare("sge", count, code.load("%ctx", CAPACITY))
@@ -198,6 +194,7 @@ class Kernel:
                 code.store(ref, record, i)
             if context.raw:
                 code.do(f"call void @pack(ptr {state}, ptr {code.at(record, context.words)})")
+            code.store(spread, record, context.record - 2)
             code.store(tag, record, context.record - 1)
             code.store(code.add(count, "1"), out, 1)
 
@@ -239,7 +236,7 @@ class Kernel:
                 on = code.both(on, code.compare("eq", code.load("%ctx", FATAL), "0"))
             code.fork(on, body, done)
             code.start(body)
-            state = code.at("%states", code.binary("mul", i, str(context.kept + 1)))
+            state = code.at("%states", code.binary("mul", i, str(context.width)))
             fields = code.at("%ctx", context.fields)
             code.do(f"call void @unpack(ptr {state}, ptr {fields})")
             code.store("0", "%ctx", SEQ)
@@ -262,10 +259,10 @@ class Kernel:
         )
         fields, words = code.at("%ctx", context.fields), code.at("%ctx", context.key)
         with code.counting("%count") as i:
-            state = code.at("%states", code.binary("mul", i, str(context.kept + 1)))
+            state = code.at("%states", code.binary("mul", i, str(context.width)))
             code.do(f"call void @unpack(ptr {state}, ptr {fields})")
             code.do(f"call void @key(ptr {fields}, ptr {words})")
-            self.append(code, words, fields, code.load(state, context.kept))
+            self.append(code, words, fields, code.load(state, context.width - 1))
         code.do("ret i64 %count")
         self.unit.add(code)
 
@@ -278,161 +275,3 @@ class Kernel:
         if self.deadlock >= 0:
             with code.when(code.compare("eq", code.load("%ctx", ENABLED), "0")):
                 code.do(f"call void @note(ptr %ctx, i64 {self.deadlock}, i64 0)")
-
-    # --- the table -------------------------------------------------------------------------------
-
-    def slot(self, code: Code, refs: list[Ref], size: Ref) -> Ref:
-        """Where a key is looked for first."""
-        spread = code.binary("shl", hashed(code, refs), str(PARTITION_BITS))
-        wide = code.let(f"zext i64 {spread} to i128")
-        other = code.let(f"zext i64 {size} to i128")
-        high = code.let(f"lshr i128 {code.let(f'mul i128 {wide}, {other}')}, 64")
-        return code.let(f"trunc i128 {high} to i64")
-
-    def print_insert(self) -> None:
-        """`@insert(table, size, most, lists, fresh)`. `lists` is a pointer and a count for each of
-        two buffers, both in the order of tags, of which the first 4 numbers are used; the counts
-        that are left are written back. `fresh` takes the new states, with their tags."""
-        head = "i64 @insert(ptr %table, i64 %size, i64 %most, ptr %lists, ptr noalias %fresh)"
-        code, context = Code(head, "nounwind"), self.context
-        words, record = context.words, context.record
-        fresh = code.memory(1)
-        code.store("0", fresh)
-        loop, pick, done = code.label(), code.label(), code.label()
-        code.jump(loop)
-        code.start(loop)
-        left = [code.load("%lists", 1), code.load("%lists", 3)]
-        more = code.compare("ne", code.binary("or", *left), "0")
-        room = code.compare("slt", code.load(fresh), "%most")
-        code.fork(code.both(more, room), pick, done)
-        code.start(pick)
-        at = [code.load("%lists", 0, "ptr"), code.load("%lists", 2, "ptr")]
-        second = self.second(code, at, left)
-        source = code.select(second, at[1], at[0], "ptr")
-        which = code.select(second, "2", "0")
-        code.store(code.at(source, record), code.at("%lists", which), 0, "ptr")
-        place = code.at(code.at("%lists", which), 1)
-        code.store(code.binary("sub", code.load(place), "1"), place)
-        refs = [code.load(source, i) for i in range(words)]
-        self.prefetch(code, source, record)
-        marked = [code.binary("or", refs[0], str(TAKEN_BIT)), *refs[1:]]
-        probe = code.memory(1)
-        code.store(self.slot(code, refs, "%size"), probe)
-        look, next_, compare, new = (code.label() for _ in range(4))
-        code.jump(look)
-        code.start(look)
-        entry = code.at("%table", code.binary("mul", code.load(probe), str(words)))
-        first = code.load(entry)
-        code.fork(code.compare("eq", first, "0"), new, compare)
-        code.start(compare)
-        equal = code.compare("eq", first, marked[0])
-        for i in range(1, words):
-            equal = code.both(equal, code.compare("eq", code.load(entry, i), marked[i]))
-        code.fork(equal, loop, next_)
-        code.start(next_)
-        on = code.add(code.load(probe), "1")
-        code.store(code.select(code.compare("eq", on, "%size"), "0", on), probe)
-        code.jump(look)
-        code.start(new)
-        for i, ref in enumerate(marked):
-            code.store(ref, entry, i)
-        kept = code.at("%fresh", code.binary("mul", code.bump(fresh), str(context.kept + 1)))
-        start = words if context.raw else 0
-        for i in range(context.kept):
-            code.store(code.load(source, start + i), kept, i)
-        code.store(code.load(source, record - 1), kept, context.kept)
-        code.jump(loop)
-        code.start(done)
-        code.do(f"ret i64 {code.load(fresh)}")
-        self.unit.add(code)
-
-    def second(self, code: Code, at: list[Ref], left: list[Ref]) -> Ref:
-        """Whether the next record stands in the second list."""
-        empty = code.compare("eq", left[0], "0")
-        both = code.compare("ne", left[1], "0")
-        safe = code.select(both, at[1], at[0], "ptr")
-        tags = [code.load(p, self.context.record - 1) for p in (at[0], safe)]
-        earlier = code.compare("ult", tags[1], tags[0])
-        return code.either(empty, code.both(both, earlier))
-
-    def prefetch(self, code: Code, source: Ref, record: int) -> None:
-        """Ask for the place of a record that comes a little later; the buffer has room behind."""
-        ahead = code.at(source, 8 * record)
-        refs = [code.load(ahead, i) for i in range(self.context.words)]
-        at = self.slot(code, refs, "%size")
-        place = code.at("%table", code.binary("mul", at, str(self.context.words)))
-        code.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
-
-    def print_grow(self) -> None:
-        """`@grow(old, size, table, new_size)`."""
-        head = "void @grow(ptr %old, i64 %size, ptr %table, i64 %more)"
-        code, words = Code(head, "nounwind"), self.context.words
-        with code.counting("%size") as i:
-            entry = code.at("%old", code.binary("mul", i, str(words)))
-            marked = [code.load(entry, w) for w in range(words)]
-            with code.unless(code.compare("eq", marked[0], "0")):
-                free = code.binary("and", marked[0], str(TAKEN_BIT - 1))
-                probe, look, next_, put = code.memory(1), code.label(), code.label(), code.label()
-                code.store(self.slot(code, [free, *marked[1:]], "%more"), probe)
-                code.jump(look)
-                code.start(look)
-                place = code.at("%table", code.binary("mul", code.load(probe), str(words)))
-                code.fork(code.compare("eq", code.load(place), "0"), put, next_)
-                code.start(next_)
-                on = code.add(code.load(probe), "1")
-                code.store(code.select(code.compare("eq", on, "%more"), "0", on), probe)
-                code.jump(look)
-                code.start(put)
-                for w, ref in enumerate(marked):
-                    code.store(ref, place, w)
-        code.do("ret void")
-        self.unit.add(code)
-
-    def print_merge(self) -> None:
-        """`@merge(lists, target)`: pointer and count for each partition, in the order of tags."""
-        code = Code("void @merge(ptr %lists, ptr noalias %target)", "nounwind")
-        width = self.context.kept + 1
-        out = code.memory(1)
-        code.store("%target", out, 0, "ptr")
-        head, take, done = code.label(), code.label(), code.label()
-        code.jump(head)
-        code.start(head)
-        best, where = "-1", "0"
-        for p in range(PARTITIONS):
-            some = code.compare("ne", code.load("%lists", 2 * p + 1), "0")
-            pointer = code.load("%lists", 2 * p, "ptr")
-            tag = code.select(some, code.load(pointer, width - 1), "-1")
-            less = code.compare("ult", tag, best)
-            best, where = code.select(less, tag, best), code.select(less, str(2 * p), where)
-        code.fork(code.compare("ne", best, "-1"), take, done)
-        code.start(take)
-        place = code.at("%lists", where)
-        source, target = code.load(place, 0, "ptr"), code.load(out, 0, "ptr")
-        code.copy(target, source, width)
-        code.store(code.at(source, width), place, 0, "ptr")
-        code.store(code.binary("sub", code.load(place, 1), "1"), place, 1)
-        code.store(code.at(target, width), out, 0, "ptr")
-        code.jump(head)
-        code.start(done)
-        code.do("ret void")
-        self.unit.add(code)
-
-
-def hashed(code: Code, refs: Sequence[Ref]) -> Ref:
-    """A number from all words."""
-    total = "0"
-    for ref in refs:
-        mixed = code.binary("mul", code.binary("xor", total, ref), str(MIXERS[0]))
-        total = code.binary("xor", mixed, code.binary("lshr", mixed, "32"))
-    mixed = code.binary("mul", total, str(MIXERS[1]))
-    return code.binary("xor", mixed, code.binary("lshr", mixed, "29"))
-
-
-def hash_of(words: Sequence[int]) -> int:
-    """The same number, computed here."""
-    whole, total = (1 << 64) - 1, 0
-    for word in words:
-        mixed = ((total ^ word) * MIXERS[0]) & whole
-        total = mixed ^ (mixed >> 32)
-    mixed = (total * MIXERS[1]) & whole
-    return mixed ^ (mixed >> 29)

@@ -26,7 +26,7 @@ SIGNATURES: dict[str, tuple[bool, int]] = {
     "recall": (True, 3),
     "insert": (True, 5),
     "grow": (False, 4),
-    "merge": (False, 2),
+    "merge": (False, 3),
     "key": (False, 2),
     "pack": (False, 2),
     "unpack": (False, 2),

@@ -9,7 +9,7 @@ from math import factorial
 from pathlib import Path
 
 from charter.backends.engine.body import SIGNATURE, Shape, arguments_of, operate, print_step
-from charter.backends.engine.context import Context
+from charter.backends.engine.context import NARROW, Context, Memory
 from charter.backends.engine.kernel import Kernel
 from charter.backends.engine.keys import MOST_RENAMINGS, KeyPrinter, Quotient, holds, holds_counter
 from charter.backends.engine.layout import Layout, Packing, Unsupported
@@ -22,6 +22,7 @@ from charter.backends.engine.native import (
     to_cache,
 )
 from charter.backends.engine.offers import Issued, Offers
+from charter.backends.engine.table import TablePrinter
 from charter.backends.engine.unit import Unit
 from charter.ir import nodes as n
 from charter.ir import types as t
@@ -67,9 +68,25 @@ def labels_of(machine: Machine) -> tuple[str, ...]:
     )
 
 
-def plan_and_text(
-    model: n.Model, instance: n.Instance, symmetry: bool, renaming: bool
-) -> tuple[Plan, str]:
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
+    that keeps their order. `fingerprints`: states are remembered by their hash alone, which `seed`
+    chooses."""
+
+    symmetry: bool = True
+    renaming: bool = True
+    fingerprints: bool = False
+    seed: int = 0
+
+    def memory(self, words: int) -> Memory:
+        """What stands in the table for keys of so many words."""
+        if self.fingerprints:
+            return "fingerprints"
+        return "keys" if words <= NARROW else "numbers"
+
+
+def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tuple[Plan, str]:
     """The plan and the text of an instance. Raises Unsupported, or KeyError if the instance is
     of no machine of the model."""
     machine = Machine.of(narrowed(model, instance.machine), instance)
@@ -80,7 +97,7 @@ def plan_and_text(
         unit.label(label)
     shape = Shape.of(unit, machine.variables)
     packing = Packing.of([bits for v in machine.variables for bits in layout.bits(v.type)])
-    quotient = quotient_of(machine, symmetry, renaming)
+    quotient = quotient_of(machine, choices.symmetry, choices.renaming)
     issued = Issued.of(unit)
     noted, states, moves = notes_of(machine)
     system = machine.component is None
@@ -101,13 +118,16 @@ def plan_and_text(
         labels=len(labels),
         notes=len(noted),
         issued=issued.size,
+        memory=choices.memory(packing.words),
     )
     keys = KeyPrinter(unit, quotient, machine.variables, packing)
     keys.print_pack()
     keys.print_outside()
     keys.print_key()
     print_operations(unit, Offers(unit, context, shape, issued))
-    Kernel(unit, context, shape, states, moves, undefined, deadlock).print(len(machine.operations))
+    kernel = Kernel(unit, context, shape, states, moves, undefined, deadlock, choices.seed)
+    kernel.print(len(machine.operations))
+    TablePrinter(unit, context, choices.seed).print()
     plan = Plan(
         machine, layout, shape, packing, context, quotient, tuple(noted), labels, tuple(unit.sites)
     )
@@ -275,12 +295,10 @@ def subexpressions(model: n.Model) -> list[n.Expr]:
 # --- code ----------------------------------------------------------------------------------------
 
 
-def program(
-    model: n.Model, instance: n.Instance, *, symmetry: bool, renaming: bool, cache: Path | None
-) -> Program:
+def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path | None) -> Program:
     """The compiled program of an instance, from the `cache` (None: without one) if it is there.
     Raises Unsupported, or KeyError if the instance is of no machine of the model."""
-    plan, text = plan_and_text(model, instance, symmetry, renaming)
+    plan, text = plan_and_text(model, instance, choices)
     digest = sha256(text.encode()).hexdigest()
     if cache is None:
         return Program(plan, linked(compiled(text)), digest)
@@ -293,4 +311,4 @@ def program(
     return Program(plan, linked(code), digest)
 
 
-__all__ = ["SIGNATURE", "Plan", "Program", "Unsupported", "holds_counter", "program"]
+__all__ = ["SIGNATURE", "Choices", "Plan", "Program", "Unsupported", "holds_counter", "program"]

@@ -25,14 +25,15 @@ from charter.backends.engine.context import (
 from charter.backends.engine.journal import Journal, Level
 from charter.backends.engine.memory import Array, NoRoom, Room
 from charter.backends.engine.program import Program
-from charter.backends.engine.states import Segment, States
+from charter.backends.engine.states import BLOCK_ROWS, States
+from charter.backends.engine.table import SOON
 from charter.backends.engine.unit import WHY
 
 BUFFER = 1 << 15
 """Records in the buffer of one partition of one worker."""
 BLOCK = 2048
 """States that a worker takes at once."""
-AHEAD = 16
+AHEAD = 2 * SOON
 """Records behind a buffer that may be read though they mean nothing."""
 FIRST_TABLE = 1 << 10
 FULL = 0.75
@@ -186,30 +187,30 @@ class Search:
     def _prepare(self) -> None:
         context = self.plan
         self._crew = [Worker.of(context) for _ in range(self.workers)]
-        width = context.kept + 1
-        room = (BUFFER * self.workers + AHEAD) * width
+        room = BUFFER * self.workers * context.fresh
         self._fresh = [Array.of(room) for _ in range(PARTITIONS)]
-        self.states = States(width, self.room)
+        self.states = States(context.width, context.words, self.room)
         self._tables = [
-            Table(Array.of(FIRST_TABLE * context.words), FIRST_TABLE) for _ in range(PARTITIONS)
+            Table(self.room.array(FIRST_TABLE * context.entry), FIRST_TABLE)
+            for _ in range(PARTITIONS)
         ]
 
     def _begin(self) -> int:
-        plan, library, context = self.program.plan, self.program.library, self.plan
+        plan, context = self.program.plan, self.plan
         initial = plan.machine.initial()
         encoded = [
             slot
             for v in plan.machine.variables
             for slot in plan.layout.encode(v.type, initial[v.name])
         ]
-        slots, record = Array.of(context.slots), Array.of((AHEAD + 1) * context.record)
+        slots, row = Array.of(context.slots), Array.of(context.width)
         slots.write(0, encoded)
-        library["key"](slots.address, record.address)
-        if context.raw:
-            library["pack"](slots.address, record.at(context.words))
-        start = context.words if context.raw else 0
-        self.states.add(1).write(0, [*record.numbers(start, context.kept), 0])
-        self._recall(0)
+        self.program.library["pack"](slots.address, row.address)
+        if not context.raw:
+            key = Array.of(context.words)
+            self.program.library["key"](slots.address, key.address)
+            row.write(0, key.numbers(0, context.words))
+        self._recall(row, 1)
         self._finished(0)
         return 0
 
@@ -220,9 +221,9 @@ class Search:
         assert self.journal is not None
         last = self.journal.levels[-1]
         for part in self.journal.parts():
-            array = self.states.add(len(part) // (8 * self.states.width))
-            array.view[: len(part) // 8] = memoryview(part).cast("Q")
-            self._recall(self.states.segments[-1].first)
+            rows = Array.of(len(part) // 8)
+            rows.view[: len(part) // 8] = memoryview(part).cast("Q")
+            self._recall(rows, len(part) // (8 * self.states.width))
         view, context = self._crew[0].context.view, self.plan
         view[GENERATED], view[OUTSIDE] = last.generated, last.outside
         self._crew[0].context.write(context.taken, list(last.taken))
@@ -233,17 +234,16 @@ class Search:
             return self.distinct
         return self.distinct - last.count
 
-    def _recall(self, first: int) -> None:
-        """Put the states from number `first` on into the tables."""
+    def _recall(self, rows: Array, count: int) -> None:
+        """Take in states whose rows are known, in the order of their tags."""
         recall, context = self.program.library["recall"], self._crew[0].context
-        number = first
-        while number < self.distinct:
+        done = 0
+        while done < count:
             self._emptied()
-            segment = self.states.segments[self.states.index(number)]
-            count = min(BUFFER // 2, segment.first + segment.count - number)
-            number += recall(context.address, self.states.address(segment, number), count)
-            for p in range(PARTITIONS):
-                self._insert(p)
+            part = min(BUFFER // 2, count - done)
+            recall(context.address, rows.at(done * self.states.width), part)
+            self._merge([self._insert(p) for p in range(PARTITIONS)])
+            done += part
         self._emptied()
 
     def _finished(self, first: int) -> None:
@@ -287,10 +287,9 @@ class Search:
     def _expand(self, worker: Worker, blocks: _Blocks) -> None:
         expand = self.program.library["expand"]
         view = worker.context.view
-        for number, segment, count in blocks.taken(lambda: self._roomy(worker)):
+        for number, count in blocks.taken(lambda: self._roomy(worker)):
             view[SOURCE] = number
-            start = self.states.address(segment, number)
-            finished = expand(worker.context.address, start, count)
+            finished = expand(worker.context.address, self.states.address(number), count)
             if view[FATAL]:
                 raise GaveUp(WHY[view[FATAL]])
             if finished < count:
@@ -303,49 +302,42 @@ class Search:
         return max(counts) + MARGIN + BLOCK < BUFFER
 
     def _insert(self, p: int) -> int:
-        """The records of one partition into its table; how many were new."""
+        """The records of one partition into its table; how many were new. Raises NoRoom."""
         lists = Array.of(4)
         at = self.plan.outs + 2 * p
         pairs = [worker.context.numbers(at, 2) for worker in self._crew[:2]]
         pairs += [[pairs[0][0], 0]] * (2 - len(pairs))
         lists.write(0, [*pairs[0], *pairs[1]])
-        table, fresh, width = self._tables[p], self._fresh[p], self.plan.kept + 1
-        insert, count = self.program.library["insert"], 0
-        while lists.view[1] or lists.view[3]:
-            room = int(table.size * FULL) - table.used
-            if room <= 0:
-                table = self._tables[p] = self._grown(table)
-                continue
-            new = insert(
-                table.array.address, table.size, room, lists.address, fresh.at(count * width)
-            )
-            table.used += new
-            count += new
-        return count
+        coming = lists.view[1] + lists.view[3]
+        while int(self._tables[p].size * FULL) - self._tables[p].used < coming:
+            self._tables[p] = self._grown(self._tables[p])
+        table, fresh = self._tables[p], self._fresh[p].address
+        new = self.program.library["insert"](
+            table.array.address, table.size, lists.address, fresh, self.states.directory.address
+        )
+        table.used += new
+        return new
 
     def _grown(self, table: Table) -> Table:
         size = table.size * 2 if table.size < 1 << 16 else table.size * 3 // 2
-        array = self.room.array(size * self.plan.words)
+        array = self.room.array(size * self.plan.entry)
         self.program.library["grow"](table.array.address, table.size, array.address, size)
         self.room.release(table.array)
         return Table(array, size, table.used)
 
     def _merge(self, counts: list[int]) -> None:
-        total = sum(counts)
-        if not total:
-            return
-        array = self.states.add(total)
+        first = self.states.add(sum(counts))
         lists = Array.of(2 * PARTITIONS)
         pairs = zip(self._fresh, counts, strict=True)
         lists.write(0, [number for fresh, count in pairs for number in (fresh.address, count)])
-        self.program.library["merge"](lists.address, array.address)
+        self.program.library["merge"](lists.address, self.states.directory.address, first)
 
     def _check_rest(self, done: int) -> None:
         """The properties of the states that will not be expanded."""
         worker, check = self._crew[0], self.program.library["check"]
-        for number, segment, count in _Blocks(self, done, self.distinct).taken(lambda: True):
+        for number, count in _Blocks(self, done, self.distinct).taken(lambda: True):
             worker.context.view[SOURCE] = number
-            check(worker.context.address, self.states.address(segment, number), count)
+            check(worker.context.address, self.states.address(number), count)
 
 
 @dataclass(slots=True)
@@ -355,12 +347,11 @@ class _Blocks:
     search: Search
     next: int
     end: int
-    _segment: int = -1
     _lock: Lock = field(default_factory=Lock)
     _closed: bool = False
 
-    def taken(self, ready: Callable[[], bool]) -> Iterator[tuple[int, Segment, int]]:
-        """Blocks for one worker while it is ready: first number, segment, count."""
+    def taken(self, ready: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+        """Blocks for one worker while it is ready: first number, count."""
         while True:
             with self._lock:
                 if self._closed or self.next >= self.end:
@@ -371,21 +362,14 @@ class _Blocks:
                 block = self._block()
             yield block
 
-    def _block(self) -> tuple[int, Segment, int]:
-        segments = self.search.states.segments
-        if self._segment < 0:
-            self._segment = self.search.states.index(self.next)
-        segment = segments[self._segment]
-        while segment.first + segment.count <= self.next:
-            self._segment += 1
-            segment = segments[self._segment]
+    def _block(self) -> tuple[int, int]:
         number = self.next
-        count = min(BLOCK, self.end - number, segment.first + segment.count - number)
+        count = min(BLOCK, self.end - number, BLOCK_ROWS - number % BLOCK_ROWS)
         self.next += count
-        return number, segment, count
+        return number, count
 
     def give_back(self, number: int, count: int) -> None:
         """The rest of a block that was not finished is the first of the next chunk."""
         if len(self.search._crew) > 1 and self.next != number + count:
             raise GaveUp(WHY[4])
-        self.next, self._segment, self._closed = number, -1, True
+        self.next, self._closed = number, True

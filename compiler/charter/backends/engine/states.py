@@ -6,69 +6,71 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from charter.backends.engine.context import SEQ_BITS
-from charter.backends.engine.memory import LARGE, Array, Room
+from charter.backends.engine.memory import Array, Room
 
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Some states that follow each other."""
-
-    first: int
-    count: int
-    array: Array
+BLOCK_BITS = 16
+"""Rows stand in blocks of two to the power of this."""
+BLOCK_ROWS = 1 << BLOCK_BITS
 
 
 @dataclass(slots=True)
 class States:
-    """`width` is the numbers of a state with its tag."""
+    """`width` is the numbers of a row, of which the first `words` are the state and the last is its
+    tag. `directory` holds the addresses of the blocks, for native code."""
 
     width: int
+    words: int
     room: Room
-    segments: list[Segment] = field(default_factory=list)
     total: int = 0
     moved: int = 0
+    directory: Array = field(default_factory=lambda: Array.of(1 << 10))
+    _blocks: list[Array] = field(default_factory=list)
 
-    def add(self, count: int) -> Array:
-        """Room for more states, which the caller writes at once."""
-        array = self.room.array(count * self.width)
-        self.segments.append(Segment(self.total, count, array))
+    def add(self, count: int) -> int:
+        """Room for more states, which the caller writes at once; the number of the first. Raises
+        NoRoom."""
+        first = self.total
+        while len(self._blocks) << BLOCK_BITS < first + count:
+            self._blocks.append(self.room.array(self.width << BLOCK_BITS))
+            self._enter(len(self._blocks) - 1)
         self.total += count
-        return array
+        return first
 
-    def index(self, number: int) -> int:
-        """The number of the segment that a state is in."""
-        low, high = 0, len(self.segments)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.segments[middle].first <= number else (low, middle)
-        return low
+    def _enter(self, block: int) -> None:
+        if block >= self.directory.length:
+            larger = Array.of(2 * self.directory.length)
+            larger.view[:block] = self.directory.view[:block]
+            self.directory = larger
+        self.directory.view[block] = self._blocks[block].address
 
-    def address(self, segment: Segment, number: int) -> int:
-        """Where a state of a segment stands."""
-        return segment.array.at((number - segment.first) * self.width)
+    def address(self, number: int) -> int:
+        """Where the row of a state stands; the rest of its block follows."""
+        block, inside = divmod(number, BLOCK_ROWS)
+        return self._blocks[block].at(inside * self.width)
 
     def get(self, number: int) -> tuple[list[int], int, int]:
         """A state as it is kept, the number of the one before it, and by which outcome."""
-        segment = self.segments[self.index(number)]
-        *words, tag = segment.array.numbers((number - segment.first) * self.width, self.width)
-        return words, tag >> SEQ_BITS, tag % (1 << SEQ_BITS)
+        block, inside = divmod(number, BLOCK_ROWS)
+        row = self._blocks[block].numbers(inside * self.width, self.width)
+        return row[: self.words], row[-1] >> SEQ_BITS, row[-1] % (1 << SEQ_BITS)
 
     def parts(self, first: int) -> Iterator[memoryview]:
-        """The states from number `first` on, as bytes; a segment begins there."""
-        for segment in self.segments[self.index(first) :]:
-            yield segment.array.view[: segment.count * self.width].cast("B")
+        """The rows from number `first` on, as bytes."""
+        while first < self.total:
+            block, inside = divmod(first, BLOCK_ROWS)
+            end = min(BLOCK_ROWS, self.total - (block << BLOCK_BITS))
+            view = self._blocks[block].view
+            yield view[inside * self.width : end * self.width].cast("B")
+            first = (block << BLOCK_BITS) + end
 
     def move_out(self, end: int) -> None:
-        """Put what lies before number `end` into files, once memory is half used: only traces need
-        it. Raises NoRoom."""
-        while self.moved < len(self.segments) and self.room.used > self.room.budget // 2:
-            segment = self.segments[self.moved]
-            if segment.first + segment.count > end:
-                return
-            size = segment.count * self.width
-            if size * 8 >= LARGE:
-                array = self.room.file(size)
-                array.view[:size] = segment.array.view[:size]
-                self.segments[self.moved] = Segment(segment.first, segment.count, array)
-                self.room.release(segment.array)
+        """Put blocks that end before number `end` into files, once memory is half used. Raises
+        NoRoom."""
+        while self.moved < end >> BLOCK_BITS and self.room.used > self.room.budget // 2:
+            block = self._blocks[self.moved]
+            moved = self.room.file(block.length)
+            moved.view[: block.length] = block.view[: block.length]
+            self._blocks[self.moved] = moved
+            self._enter(self.moved)
+            self.room.release(block)
             self.moved += 1

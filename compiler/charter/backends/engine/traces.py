@@ -96,9 +96,9 @@ class Teller:
         memory, told = Array.of(context.size), Array.of(MOST_TOLD * context.told)
         memory.view[CAPACITY], memory.view[SOURCE] = 1 << 40, 0
         memory.view[TELL], memory.view[TELL_ROOM] = told.address, MOST_TOLD
-        record = Array.of(context.kept + 1)
-        record.write(0, [*words, 0])
-        self.program.library["expand"](memory.address, record.address, 1)
+        start = Array.of(context.width)
+        start.write(0, words)
+        self.program.library["expand"](memory.address, start.address, 1)
         names = list(plan.machine.operations)
         for i in range(memory.view[TOLD]):
             row = told.numbers(i * context.told, context.told)
