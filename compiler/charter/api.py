@@ -5,7 +5,7 @@ function here, or in `telling`, `exploring`, `generate` and `suite`, that needs 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +16,7 @@ from charter.formats.canonical import Json
 from charter.ir import nodes as ir
 from charter.ir.nodes import Model
 from charter.ir.show import show_model
+from charter.semantics.bounds import WrongBound, with_bounds
 from charter.source import Source
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse
@@ -37,6 +38,8 @@ __all__ = [
     "SuiteRequest",
     "Unreadable",
     "Wanted",
+    "WrongBound",
+    "bounded",
     "check",
     "check_overlay",
     "check_sources",
@@ -278,6 +281,15 @@ def _instance(model: ir.Model, name: str) -> ir.Instance:
             return instance
     known = ", ".join(instance.name for instance in model.instances)
     raise Missing(f"there is no instance {name or 'tiny'!r}; there are: {known or 'none'}")
+
+
+def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model:
+    """`model` with bounds of an instance ("" for the first tiny one) replaced, each setting a text
+    `name=number`. Raises `Missing` or `WrongBound`."""
+    chosen = _instance(model, instance)
+    made = with_bounds(model, chosen, settings)
+    places = tuple(made if known is chosen else known for known in model.instances)
+    return replace(model, instances=places)
 
 
 def explored(

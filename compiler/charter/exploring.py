@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
+from charter.semantics.bounds import bounds_of
 
 Tell = Callable[[int, int, int, int], None]
 """Called now and then with distinct states, transitions, the level, and states in the queue."""
@@ -113,6 +114,7 @@ def _natively(
         "engine": "native",
         "instance": instance.name,
         "machine": instance.machine,
+        "bounds": {**bounds_of(instance)},
         "distinct": found.distinct,
         "generated": found.generated,
         "outside": found.outside,
@@ -149,6 +151,7 @@ def _plainly(
         "engine": "plain",
         "instance": instance.name,
         "machine": found.machine,
+        "bounds": {**bounds_of(instance)},
         "distinct": found.distinct,
         "generated": found.generated,
         "classes": found.classes,

@@ -252,3 +252,22 @@ def test_explain_shows_the_page_of_a_code(conform):
 
 def test_kafka_is_checked(conform):
     assert conform("check", ROOT / "spec" / "kafka")[0] == 0
+
+
+def test_explore_and_simulate_take_other_bounds_when_they_are_set(conform, toy):
+    code, out, _ = conform("explore", toy, "--set", "Node=3", "--json")
+    found = json.loads(out)
+    assert (code, found["set"], found["bounds"]) == (1, {"Node": 3}, {"Node": 3})
+    code, out, _ = conform("explore", toy, "--set", "Node=3")
+    assert "box in the instance tiny with Node=3\n" in out
+    code, out, _ = conform("simulate", toy, "--walks", "20", "--set", "Node=1", "--workers", "1")
+    assert "box in the instance tiny with Node=1: 20 walks" in out
+    assert "n2" not in out
+
+
+@pytest.mark.parametrize("command", ["explore", "simulate"])
+@pytest.mark.parametrize("setting", ["Nod=3", "Node=x", "Node=99"])
+def test_a_bound_is_refused_with_those_that_exist(conform, toy, command, setting):
+    code, out, err = conform(command, toy, "--set", setting)
+    assert (code, out) == (2, "")
+    assert "tiny has the bounds Node=2" in err and err.count("\n") == 1

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from charter import api
+from charter.formats.canonical import Json
 from conform.errors import ConformError
 from conform.terminal import out
 
@@ -32,3 +35,36 @@ def loaded(path: Path, variant: str = "", mutant: str = "") -> Model:
         count = len(refused.diagnostics.errors)
         noun = "error" if count == 1 else "errors"
         raise Errors(f"{path} has {count} {noun}; `conform explain CODE` tells more") from None
+
+
+def add_bounds(parser: argparse.ArgumentParser) -> None:
+    """The option that `bounded` reads."""
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="BOUND=N", dest="bounds",
+        help="another size of a sort, or value of a constant, of the instance; repeatable",
+    )  # fmt: skip
+
+
+def bounded(model: Model, instance: str, settings: Sequence[str]) -> Model:
+    """The core with bounds of an instance replaced. Raises `ConformError`."""
+    if not settings:
+        return model
+    try:
+        return api.bounded(model, instance, settings)
+    except (api.Missing, api.WrongBound) as error:
+        raise ConformError(str(error)) from None
+
+
+def settings_json(found: Mapping[str, Json], settings: Sequence[str]) -> dict[str, Json]:
+    """The bounds that were set, each with its value in `found`."""
+    bounds = found["bounds"]
+    assert isinstance(bounds, dict)
+    names = {text.partition("=")[0].strip() for text in settings}
+    return {name: value for name, value in bounds.items() if name in names}
+
+
+def settings_line(chosen: Json) -> str:
+    """The same for a line of text: ` with length=2`, or ""."""
+    assert isinstance(chosen, dict)
+    pairs = (f"{name}={str(value).lower()}" for name, value in chosen.items())
+    return f" with {', '.join(pairs)}" if chosen else ""

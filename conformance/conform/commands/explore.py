@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
-from conform.commands.charters import loaded
+from conform.commands.charters import (
+    add_bounds,
+    bounded,
+    loaded,
+    settings_json,
+    settings_line,
+)
 from conform.commands.numbers import count
 from conform.commands.story import add_pictures, draw, is_wrong, show_story
 from conform.errors import ConformError
@@ -24,6 +30,7 @@ EXAMPLES = """examples:
   conform explore spec/examples/primary_backup.charter --instance standard --no-symmetry --json
   conform explore spec/examples/primary_backup.charter --instance standard --journal build/search
   conform explore spec/kafka --instance trio --most 20000000 --fingerprints --memory 4
+  conform explore spec/examples/primary_backup.charter --set crashes=2 --set length=2
 
 Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
 charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
@@ -39,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instance", default="", help="default: the first that is called tiny")
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--mutant", default="", help="a mutant of the charter")
+    add_bounds(parser)
     parser.add_argument("--most", type=count, default=0, help="give up after so many states")
     parser.add_argument(
         "--engine", choices=("auto", "native", "plain"), default="auto",
@@ -67,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    model = bounded(model, arguments.instance, arguments.bounds)
     wanted = api.Wanted(
         arguments.engine,
         arguments.most,
@@ -81,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
             found = api.explored(model, arguments.instance, wanted, progress)
     except (api.Missing, api.CannotExplore) as error:
         raise ConformError(str(error)) from None
+    found["set"] = settings_json(found, arguments.bounds)
     if found.get("why_plain"):
         say(f"the plain engine was used, which is slow: {found['why_plain']}")
     for message in ("journal", "stopped"):
@@ -109,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _show(found: dict[str, Json]) -> None:
     counts = [[name, _number(found[name])] for name in _COUNTS]
-    out(f"{found['machine']} in the instance {found['instance']}")
+    out(f"{found['machine']} in the instance {found['instance']}{settings_line(found['set'])}")
     out(columns([*counts, ["seconds", str(found["seconds"])], ["engine", str(found["engine"])]]))
     if found.get("lossy"):
         out(

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
-from conform.commands.charters import loaded
+from conform.commands.charters import (
+    add_bounds,
+    bounded,
+    loaded,
+    settings_json,
+    settings_line,
+)
 from conform.commands.numbers import count, whole
 from conform.commands.story import add_pictures, draw, is_wrong, show_step, show_story
 from conform.errors import ConformError
@@ -24,6 +30,7 @@ EXAMPLES = """examples:
   conform simulate spec/examples/paxos.charter --walks 2000 --steps 60
   conform simulate spec/examples/paxos.charter --walks 2000 --mutant proposes_what_it_wants
   conform simulate spec/examples/paxos.charter --steps 25 --picture -
+  conform simulate spec/examples/paxos.charter --walks 500 --steps 80 --set Acceptor=5
 
 One walk is told. Several are searched: every property is checked after every step, what fails is
 shortened and told, with the seed that finds it again. Equal seeds give equal walks, in any number
@@ -39,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instance", default="", help="default: the first that is called tiny")
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--mutant", default="", help="a mutant of the charter")
+    add_bounds(parser)
     parser.add_argument("--steps", type=count, default=10, help="of each walk (default: 10)")
     parser.add_argument("--walks", type=count, default=1, help="how many (default: 1)")
     parser.add_argument("--seed", type=whole, default=0, help="another seed, other walks")
@@ -52,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    model = bounded(model, arguments.instance, arguments.bounds)
     wanted = api.Simulation(
         arguments.steps,
         arguments.walks,
@@ -69,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
     except api.Missing as error:
         raise ConformError(str(error)) from None
+    found["set"] = settings_json(found, arguments.bounds)
     findings = found["findings"]
     assert isinstance(findings, list)
     name = str(found["instance"])
@@ -99,7 +109,8 @@ def _show(found: dict[str, Json], findings: list[Json], arguments: argparse.Name
             show_step(count, step)
     else:
         out(
-            f"{found['machine']} in the instance {found['instance']}: {found['walks']} walks,"
+            f"{found['machine']} in the instance {found['instance']}"
+            f"{settings_line(found['set'])}: {found['walks']} walks,"
             f" {found['steps']} steps, seed {found['seed']}"
         )
         for name in unseen:

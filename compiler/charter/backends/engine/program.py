@@ -49,7 +49,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A plan and its functions; `digest` is that of the text they were printed as."""
+    """A plan and its functions; `digest` is that of the text they were printed as and of the
+    initial state: what belongs to one search alone is kept under it."""
 
     plan: Plan
     library: Library
@@ -292,6 +293,13 @@ def subexpressions(model: n.Model) -> list[n.Expr]:
     return found
 
 
+def initial_slots(plan: Plan) -> list[int]:
+    """The initial state."""
+    initial = plan.machine.initial()
+    encode = plan.layout.encode
+    return [slot for v in plan.machine.variables for slot in encode(v.type, initial[v.name])]
+
+
 # --- code ----------------------------------------------------------------------------------------
 
 
@@ -299,10 +307,11 @@ def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path 
     """The compiled program of an instance, from the `cache` (None: without one) if it is there.
     Raises Unsupported, or KeyError if the instance is of no machine of the model."""
     plan, text = plan_and_text(model, instance, choices)
-    digest = sha256(text.encode()).hexdigest()
+    printed = sha256(text.encode()).hexdigest()
+    digest = sha256(f"{printed}\n{initial_slots(plan)}".encode()).hexdigest()
     if cache is None:
         return Program(plan, linked(compiled(text)), digest)
-    name = sha256(f"{machine_digest()}\n{digest}".encode()).hexdigest()
+    name = sha256(f"{machine_digest()}\n{printed}".encode()).hexdigest()
     path = cache / f"{name}.o"
     code = from_cache(path)
     if code is None:

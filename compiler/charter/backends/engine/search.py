@@ -24,7 +24,7 @@ from charter.backends.engine.context import (
 )
 from charter.backends.engine.journal import Journal, Level
 from charter.backends.engine.memory import Array, NoRoom, Room
-from charter.backends.engine.program import Program
+from charter.backends.engine.program import Program, initial_slots
 from charter.backends.engine.states import BLOCK_ROWS, States
 from charter.backends.engine.table import SOON
 from charter.backends.engine.unit import WHY
@@ -197,14 +197,8 @@ class Search:
 
     def _begin(self) -> int:
         plan, context = self.program.plan, self.plan
-        initial = plan.machine.initial()
-        encoded = [
-            slot
-            for v in plan.machine.variables
-            for slot in plan.layout.encode(v.type, initial[v.name])
-        ]
         slots, row = Array.of(context.slots), Array.of(context.width)
-        slots.write(0, encoded)
+        slots.write(0, initial_slots(plan))
         self.program.library["pack"](slots.address, row.address)
         if not context.raw:
             key = Array.of(context.words)

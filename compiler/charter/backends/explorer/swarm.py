@@ -11,6 +11,7 @@ from charter.backends.explorer.explore import Trace
 from charter.backends.explorer.simulate import BATCH, Batch, Failure, Plan, simulate
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
+from charter.semantics.bounds import bounds_of
 from charter.semantics.machine import Machine
 
 Subject = tuple[n.Model, n.Instance]
@@ -62,6 +63,7 @@ def _summary(
     return {
         "instance": instance.name,
         "machine": instance.machine,
+        "bounds": {**bounds_of(instance)},
         "seed": plan.seed,
         "walks": plan.walks,
         "steps": sum(branches.values()),

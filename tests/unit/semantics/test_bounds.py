@@ -1,0 +1,105 @@
+"""Bounds of an instance replaced: what is taken, and what is refused with which sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.ir import nodes as n
+
+TEXT = """protocol test.bounds
+sort Node
+sort Item
+const most: int 0..4
+const first: int 0..most
+
+component box {
+  state held: set Node = {}
+  state count: int 0..most = min(first, most)
+  operation put(node: Node) -> bool cites silent {
+    branch refused when node in held or count == most reply false
+    branch done { held' = held | {node} count' = count + 1 reply true }
+  }
+}
+witness some_held of box: held != {}
+instance tiny of box { Node = {a, b} Item = 2 most = 2 first = 0 }
+instance named of box {
+  Node = {a, b}
+  Item = {n1}
+  most = 3
+  first = 1
+  start held = {b}
+  only put if node == b
+}
+"""
+
+
+def instance_of(name: str, *settings: str) -> n.Instance:
+    model = api.bounded(api.load_text(TEXT), name, settings)
+    return next(i for i in model.instances if i.name == name)
+
+
+def test_bounds_are_replaced_when_they_are_set() -> None:
+    made = instance_of("tiny", "most=4", "Node = 3", "first=1", "first=2", "Item=1")
+    assert dict(made.consts) == {"most": 4, "first": 2}
+    assert dict(made.sorts) == {"Node": ("a", "b", "n3"), "Item": ("i1",)}
+
+
+def test_a_new_element_has_a_name_of_its_own_when_a_sort_grows() -> None:
+    made = instance_of("named", "Node=3", "Item=3")
+    assert dict(made.sorts) == {"Node": ("a", "b", "n3"), "Item": ("n1", "n2", "n4")}
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "why"),
+    [
+        ("tiny", "least=1", "tiny has no bound 'least'"),
+        ("tiny", "most", "does not set most to a whole number"),
+        ("tiny", "most=two", "does not set most to a whole number"),
+        ("tiny", f"most={'9' * 5000}", "does not set most to a whole number"),
+        ("tiny", "most=5", "most=5 is outside the range of most, 0..4"),
+        ("tiny", "first=3", "first=3 is outside the range of first, 0..most"),
+        ("tiny", "Node=0", "Node can have 1 to 16 elements, not 0"),
+        ("tiny", "Node=17", "Node can have 1 to 16 elements, not 17"),
+        ("named", "Node=1", "Node=1 leaves out b, which named names"),
+    ],
+)
+def test_a_bound_is_refused_with_those_that_exist(name: str, setting: str, why: str) -> None:
+    with pytest.raises(api.WrongBound, match="bounds Node=2, Item=") as refused:
+        instance_of(name, setting)
+    assert why in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_bound_is_refused_when_the_initial_state_has_no_value() -> None:
+    lucky = "fun lucky(x: option int 0..most) -> int 0..most cites silent = value(x)\n\ncomponent"
+    text = TEXT.replace("component", lucky).replace(
+        "min(first, most)", "lucky(if most == 2 then present(0) else none)"
+    )
+    with pytest.raises(api.WrongBound, match="with most=1 the initial state has no value"):
+        api.bounded(api.load_text(text), "tiny", ["most=1"])
+
+
+def test_only_the_named_instance_changes() -> None:
+    model = api.load_text(TEXT)
+    made = api.bounded(model, "named", ["most=4"])
+    assert made.instances[0] == model.instances[0] != made.instances[1]
+    assert api.bounded(model, "", []) == model
+
+
+def test_a_journal_is_of_its_bounds_when_they_change_the_initial_state_alone(
+    tmp_path: Path,
+) -> None:
+    found = {}
+    for first in (0, 1):
+        model = api.bounded(api.load_text(TEXT), "tiny", [f"first={first}"])
+        wanted = api.Wanted(engine="native", journal=tmp_path / str(first))
+        for _ in range(2):
+            found[first] = api.explored(model, "tiny", wanted, lambda *_: None)
+            assert found[first]["bounds"] == {"Node": 2, "Item": 2, "most": 2, "first": first}
+        other = api.Wanted(engine="native", journal=tmp_path / "0")
+    assert found[0]["distinct"] != found[1]["distinct"]
+    with pytest.raises(api.CannotExplore, match="holds another search"):
+        api.explored(model, "tiny", other, lambda *_: None)
