@@ -99,7 +99,7 @@ class KeyPrinter:
     variables: tuple[StateVar, ...]
     packing: Packing
     code: Code = field(init=False)
-    renaming: Renaming = field(default_factory=dict)
+    renamings: tuple[Renaming, ...] = ()
     masks: dict[str, Ref] = field(default_factory=dict)
     seen: dict[str, tuple[Ref, Ref, Ref]] = field(default_factory=dict)
 
@@ -182,46 +182,44 @@ class KeyPrinter:
 
     def print_key(self) -> None:
         """`@key(slots, words)`."""
-        renamings = self.quotient.renamings(self.unit.layout.universe)
+        self.renamings = self.quotient.renamings(self.unit.layout.universe)
         names = sorted(self.quotient.ranked & self.quotient.counters)
         params = "".join(f", i64 %r_{name}" for name in names)
-        for i, renaming in enumerate(renamings):
-            self.renaming = renaming
-            head = f"internal void @key_{i}(ptr noalias readonly %s, ptr noalias %out{params})"
-            self.code = Code(head, "nounwind")
-            self.masks = {name: f"%r_{name}" for name in names}
-            self.seen = {
-                name: (self.code.memory(1), self.code.memory(1), self.code.memory(64))
-                for name in sorted(self.quotient.counters - self.quotient.ranked)
-            }
-            for seen, count, _ in self.seen.values():
-                self.code.store("0", seen)
-                self.code.store("0", count)
-            slots: list[Ref] = []
-            at = 0
-            for variable in self.variables:
-                slots += self.renamed(variable.type, at, "true")
-                at += self.unit.layout.slots(variable.type)
-            self.packed(slots, "%out")
-            self.code.do("ret void")
-            self.unit.add(self.code)
-        self._choose(len(renamings), names)
+        head = f"internal void @renamed(ptr noalias readonly %s, ptr noalias %out, i64 %r{params})"
+        self.code = Code(head, "nounwind")
+        self.masks = {name: f"%r_{name}" for name in names}
+        self.seen = {
+            name: (self.code.memory(1), self.code.memory(1), self.code.memory(64))
+            for name in sorted(self.quotient.counters - self.quotient.ranked)
+        }
+        for seen, count, _ in self.seen.values():
+            self.code.store("0", seen)
+            self.code.store("0", count)
+        slots: list[Ref] = []
+        place = "%s"
+        for variable in self.variables:
+            slots += self.renamed(variable.type, place, "true")
+            place = self.code.at(place, self.unit.layout.slots(variable.type))
+        self.packed(slots, "%out")
+        self.code.do("ret void")
+        self.unit.add(self.code)
+        self._choose(names)
 
-    def _choose(self, count: int, names: list[str]) -> None:
+    def _choose(self, names: list[str]) -> None:
         self.code = code = Code("void @key(ptr noalias readonly %s, ptr noalias %out)", "nounwind")
         self.masks = {}
         for name in names:
             room = code.memory(1)
             code.store("0", room)
             self.masks[name] = room
-        at = 0
+        place = "%s"
         for variable in self.variables:
-            self.collect(variable.type, at, "true")
-            at += self.unit.layout.slots(variable.type)
+            self.collect(variable.type, place, "true")
+            place = code.at(place, self.unit.layout.slots(variable.type))
         self.masks = {name: code.load(room) for name, room in self.masks.items()}
         texts = "".join(f", i64 {self.masks[name]}" for name in names)
-        if count == 1:
-            code.do(f"call void @key_0(ptr %s, ptr %out{texts})")
+        if len(self.renamings) == 1:
+            code.do(f"call void @renamed(ptr %s, ptr %out, i64 0{texts})")
         else:
             self._least(texts)
         code.do("ret void")
@@ -234,26 +232,30 @@ class KeyPrinter:
         other, some = code.memory(words), code.memory(1)
         code.store("0", some)
         signs = {sort: self.signs(sort) for sort in self.quotient.sorts}
-        for i, renaming in enumerate(self.quotient.renamings(self.unit.layout.universe)):
+        with code.counting(str(len(self.renamings))) as i:
             ordered = "true"
-            for sort, row in renaming.items():
-                old = [signs[sort][row.index(new)] for new in range(len(row))]
-                for a, b in pairwise(old):
-                    ordered = code.both(ordered, code.compare("ule", a, b))
+            for sort, place in signs.items():
+                rows = [renaming[sort] for renaming in self.renamings]
+                size = len(rows[0])
+                back = self.unit.table(row.index(new) for row in rows for new in range(size))
+                old = code.at(back, code.binary("mul", i, str(size)))
+                for a, b in pairwise(code.load(old, new) for new in range(size)):
+                    test = code.compare("ule", code.load(place, a), code.load(place, b))
+                    ordered = code.both(ordered, test)
             with code.when(ordered):
-                code.do(f"call void @key_{i}(ptr %s, ptr {other}{texts})")
+                code.do(f"call void @renamed(ptr %s, ptr {other}, i64 {i}{texts})")
                 less = code.compare("eq", code.load(some), "0")
                 earlier = "false"
                 for word in range(words):
-                    a, b = code.load(other, word), code.load("%out", word)
-                    same = code.both(code.compare("eq", a, b), earlier)
-                    earlier = code.either(code.compare("ult", a, b), same)
+                    x, y = code.load(other, word), code.load("%out", word)
+                    same = code.both(code.compare("eq", x, y), earlier)
+                    earlier = code.either(code.compare("ult", x, y), same)
                 with code.when(code.either(less, earlier)):
                     code.copy("%out", other, words)
                     code.store("1", some)
 
-    def signs(self, sort: str) -> list[Ref]:
-        """The sign of each element of a sort."""
+    def signs(self, sort: str) -> Ref:
+        """The signs of the elements of a sort, in memory."""
         layout = self.unit.layout
 
         def rank(name: str, value: Ref, there: Ref) -> Ref | None:
@@ -262,121 +264,136 @@ class KeyPrinter:
             return self.counter(name, value, there) if name in self.masks else None
 
         signs = Signs(self.code, layout, sort, rank, lambda kind: not self.quotient.touches(kind))
-        return [signs.of(self.variables, i) for i in range(layout.size(t.Sort(sort)))]
+        size = layout.size(t.Sort(sort))
+        place = self.code.memory(size)
+        for i in range(size):
+            self.code.store(signs.of(self.variables, i), place, i)
+        return place
 
-    def collect(self, kind: t.Type, at: int, there: Ref) -> None:
+    def collect(self, kind: t.Type, place: Ref, there: Ref) -> None:
         """Add every ranked counter inside to the mask of its type."""
-        code, layout = self.code, self.unit.layout
+        code = self.code
         if not any(holds(kind, name) for name in self.masks):
             return
         match kind:
             case t.Counter(name=name):
-                bit = code.binary("shl", "1", code.load("%s", at))
+                bit = code.binary("shl", "1", code.load(place))
                 old = code.load(self.masks[name])
                 code.store(code.binary("or", old, code.select(there, bit, "0")), self.masks[name])
             case t.Set():
                 raise Unsupported("state with a set of counters")
             case _:
-                for part, place, inside in self.parts(kind, at, there):
-                    self.collect(part, place, inside)
-        del layout
+                for part, inner, inside in self.parts(kind, place, there):
+                    self.collect(part, inner, inside)
 
-    def parts(self, kind: t.Type, at: int, there: Ref) -> Iterator[tuple[t.Type, int, Ref]]:
+    def parts(self, kind: t.Type, place: Ref, there: Ref) -> Iterator[tuple[t.Type, Ref, Ref]]:
         """The parts of a value in memory, where they stand, and whether they are there."""
         code, layout = self.code, self.unit.layout
         match kind:
             case t.Option(inner=inner):
-                tag = code.compare("ne", code.load("%s", at), "0")
-                yield inner, at + 1, code.both(there, tag)
+                tag = code.compare("ne", code.load(place), "0")
+                yield inner, code.at(place, 1), code.both(there, tag)
             case t.Record(fields=fields):
                 for _, part in fields:
-                    yield part, at, there
-                    at += layout.slots(part)
+                    yield part, place, there
+                    place = code.at(place, layout.slots(part))
             case t.Union(cases=cases):
                 for number, (_, params) in enumerate(cases):
-                    tag = code.compare("eq", code.load("%s", at), str(number))
-                    here = at + 1
+                    tag = code.compare("eq", code.load(place), str(number))
+                    here = code.at(place, 1)
                     for _, part in params:
                         yield part, here, code.both(there, tag)
-                        here += layout.slots(part)
+                        here = code.at(here, layout.slots(part))
             case t.Map(key=key, value=value):
                 for i in range(layout.size(key)):
-                    yield value, at + i * layout.slots(value), there
+                    yield value, code.at(place, i * layout.slots(value)), there
             case t.Seq() | t.Ranking():
-                count = code.load("%s", at)
+                count = code.load(place)
                 for i in range(layout.most(kind)):
                     inside = code.both(there, code.compare("slt", str(i), count))
-                    yield kind.inner, at + 1 + i * layout.slots(kind.inner), inside
+                    yield kind.inner, code.at(place, 1 + i * layout.slots(kind.inner)), inside
             case _:
                 pass
 
-    def renamed(self, kind: t.Type, at: int, there: Ref) -> list[Ref]:
-        """The slots of a value after renaming."""
+    def renamed(self, kind: t.Type, place: Ref, there: Ref) -> list[Ref]:
+        """The slots of a value after the renaming `%r`."""
         code, layout = self.code, self.unit.layout
         if not self.quotient.touches(kind):
-            return [code.load("%s", at + i) for i in range(layout.slots(kind))]
+            return [code.load(place, i) for i in range(layout.slots(kind))]
         match kind:
             case t.Sort(name=name):
-                row = self.renaming[name]
-                if row == tuple(range(len(row))):
-                    return [code.load("%s", at)]
-                table = sum(new << (4 * old) for old, new in enumerate(row))
-                shift = code.binary("shl", code.load("%s", at), "2")
-                moved = code.binary("and", code.let(f"lshr i64 {table}, {shift}"), "15")
-                return [code.select(there, moved, "0")]
+                row = self.row([list(renaming[name]) for renaming in self.renamings])
+                return [code.select(there, code.load(row, code.load(place)), "0")]
             case t.Counter(name=name):
-                return [self.counter(name, code.load("%s", at), there)]
+                return [self.counter(name, code.load(place), there)]
             case t.Set(inner=inner):
-                return self.mask(kind, inner, at)
+                return self.mask(kind, inner, place)
             case t.Map(key=key, value=value):
-                size, universe = layout.slots(value), layout.universe
-                keys = layout.domain(key)
-                found: list[Ref] = []
-                came = {permute(key, k, self.renaming, universe): i for i, k in enumerate(keys)}
-                for k in keys:
-                    found += self.renamed(value, at + came[k] * size, there)
-                return found
+                return self.entries(key, value, place, there)
             case t.Union():
-                return self.union(kind, at, there)
+                return self.union(kind, place, there)
             case _:
-                head = [] if isinstance(kind, t.Record) else [code.load("%s", at)]
-                for part, place, inside in self.parts(kind, at, there):
-                    head += self.renamed(part, place, inside)
+                head = [] if isinstance(kind, t.Record) else [code.load(place)]
+                for part, at, inside in self.parts(kind, place, there):
+                    head += self.renamed(part, at, inside)
                 return head
 
-    def union(self, kind: t.Union, at: int, there: Ref) -> list[Ref]:
+    def row(self, rows: list[list[int]]) -> Ref:
+        """The row of a constant table that belongs to the renaming `%r`."""
+        table = self.unit.table(number for row in rows for number in row)
+        return self.code.at(table, self.code.binary("mul", "%r", str(len(rows[0]))))
+
+    def moved(self, kind: t.Type) -> list[list[int]]:
+        """For each renaming, the new place of each value of a small type."""
+        layout = self.unit.layout
+        return [
+            [
+                layout.position(kind, permute(kind, value, renaming, layout.universe))
+                for value in layout.domain(kind)
+            ]
+            for renaming in self.renamings
+        ]
+
+    def entries(self, key: t.Type, value: t.Type, place: Ref, there: Ref) -> list[Ref]:
+        """The entries of a map in the order of their new keys."""
+        code, size = self.code, self.unit.layout.slots(value)
+        count = self.unit.layout.size(key)
+        row: Ref | None = None
+        if self.quotient.touches(key):
+            row = self.row([[new.index(k) for k in range(count)] for new in self.moved(key)])
+        found: list[Ref] = []
+        for k in range(count):
+            old = str(k) if row is None else code.load(row, k)
+            found += self.renamed(value, code.at(place, code.binary("mul", old, str(size))), there)
+        return found
+
+    def union(self, kind: t.Union, place: Ref, there: Ref) -> list[Ref]:
         """Each case renamed where it is the one that is there."""
         code, layout = self.code, self.unit.layout
-        tag = code.load("%s", at)
+        tag = code.load(place)
         rest = ["0"] * (layout.slots(kind) - 1)
         for number, (_, params) in enumerate(kind.cases):
             inside = code.both(there, code.compare("eq", tag, str(number)))
-            place = 1
+            at = 1
             for _, part in params:
-                slots = self.renamed(part, at + place, inside)
-                for i, slot in enumerate(slots, place - 1):
+                slots = self.renamed(part, code.at(place, at), inside)
+                for i, slot in enumerate(slots, at - 1):
                     rest[i] = code.binary("or", rest[i], code.select(inside, slot, "0"))
-                place += layout.slots(part)
+                at += layout.slots(part)
         return [tag, *rest]
 
-    def mask(self, kind: t.Set, inner: t.Type, at: int) -> list[Ref]:
+    def mask(self, kind: t.Set, inner: t.Type, place: Ref) -> list[Ref]:
         """A set with its members renamed."""
         code, layout = self.code, self.unit.layout
         if holds_counter(inner):
             raise Unsupported("state with a set of counters")
-        members, universe = layout.domain(inner), layout.universe
-        moves = [
-            layout.position(inner, permute(inner, member, self.renaming, universe))
-            for member in members
-        ]
-        slots = layout.slots(kind)
-        if moves == list(range(len(members))):
-            return [code.load("%s", at + i) for i in range(slots)]
-        ty = mask_type(len(members))
-        whole, found = code.load("%s", at, ty), "0"
-        for old, new in enumerate(moves):
+        size, slots = layout.size(inner), layout.slots(kind)
+        row, ty = self.row(self.moved(inner)), mask_type(size)
+        whole, found = code.load(place, 0, ty), "0"
+        for old in range(size):
             bit = code.binary("and", code.binary("lshr", whole, str(old), ty), "1", ty)
-            found = code.binary("or", found, code.binary("shl", bit, str(new), ty), ty)
+            new = code.cast(code.load(row, old), "i64", ty)
+            found = code.binary("or", found, code.binary("shl", bit, new, ty), ty)
         return [
             code.cast(code.binary("lshr", found, str(64 * i), ty), ty, "i64") for i in range(slots)
         ]
