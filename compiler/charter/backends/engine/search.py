@@ -177,11 +177,11 @@ class Search:
                 self._check_rest(done)
                 return -1
             done = self._chunk(done, end, pool)
+            self.states.move_out(start)
             if tell is not None:
                 depth, queue = len(self.levels), self.distinct - done
                 tell(Progress(self.distinct, self.generated, depth, queue))
         self._finished(end)
-        self.states.move_out(start)
         return done
 
     def _prepare(self) -> None:

@@ -11,6 +11,8 @@ from charter.backends.engine.memory import Array, Room
 BLOCK_BITS = 16
 """Rows stand in blocks of two to the power of this."""
 BLOCK_ROWS = 1 << BLOCK_BITS
+KEPT = 7 / 8
+"""How much of the budget is used before states go to files: tables grow in what is left."""
 
 
 @dataclass(slots=True)
@@ -64,9 +66,10 @@ class States:
             first = (block << BLOCK_BITS) + end
 
     def move_out(self, end: int) -> None:
-        """Put blocks that end before number `end` into files, once memory is half used. Raises
+        """Put blocks that end before number `end` into files, once memory is nearly used. Raises
         NoRoom."""
-        while self.moved < end >> BLOCK_BITS and self.room.used > self.room.budget // 2:
+        most = int(self.room.budget * KEPT)
+        while self.moved < end >> BLOCK_BITS and self.room.used > most:
             block = self._blocks[self.moved]
             moved = self.room.file(block.length)
             moved.view[: block.length] = block.view[: block.length]
