@@ -1,9 +1,11 @@
 """The native engine against the plain explorer, two workers against one, generated C, and TLC.
 
-    python -m tests.benchmarks.explorer [--charter FILE --instance NAME] [--tlc-jar PATH]
+    python -m tests.benchmarks.explorer [--charter FILE --instance NAME] [--only PART ...]
+        [--most N] [--tlc-jar PATH]
 
-Everything is measured side by side in one run, without symmetry, in seconds of CPU apart from the
-two workers, which are measured by the clock: on a machine that does something else they say little.
+Everything is measured side by side in one run, in seconds of CPU apart from two workers and TLC,
+which are measured by the clock: on a machine that does something else they say little. Symmetry is
+on where memory is measured, and off elsewhere.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import time
 from pathlib import Path
 
 from tests.benchmarks.primary_backup_c import SOURCE
-from tests.support.tlc import check
+from tests.support.tlc import Tlc
 
 from charter import api
 from charter.backends.engine.explore import Choices, Options, explore
@@ -121,16 +123,20 @@ def against_c(cache):
     rate("native", found.distinct, seconds, base)
 
 
-def against_tlc(model, instance, jar, cache):
-    say(f"TLC with one worker, {instance.name}; it checks no property, the engine checks all")
+def against_tlc(model, instance, tlc, cache):
+    say(f"TLC, {tlc.workers} worker(s), {instance.name}, by the clock, start and compiling "
+        "included; TLC checks no property, the engine checks all")  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         start, clock = cpu(resource.RUSAGE_CHILDREN), time.perf_counter()
-        said = check(jar, model, instance, Path(folder))
-        seconds, wall = cpu(resource.RUSAGE_CHILDREN) - start, time.perf_counter() - clock
-    base = rate(f"TLC ({wall:.1f} s by the clock)", said.distinct, seconds)
-    found, seconds = natively(model, instance, cache)
+        said = tlc.check(model, instance, Path(folder))
+        used, seconds = cpu(resource.RUSAGE_CHILDREN) - start, time.perf_counter() - clock
+    base = rate(f"TLC ({used:.1f} s of CPU)", said.distinct, seconds)
+    start = time.perf_counter()
+    found = explore(model, instance, Options(APART, workers=tlc.workers))
     assert found.distinct == said.distinct
-    rate("native", found.distinct, seconds, base)
+    rate("native, compiled anew", found.distinct, time.perf_counter() - start, base)
+    found, seconds = natively(model, instance, cache, tlc.workers, time.perf_counter)
+    rate("native, code from the cache", found.distinct, seconds, base)
 
 
 def compile_time():
@@ -147,32 +153,60 @@ def compile_time():
             f"link {cpu() - made:.3f}")  # fmt: skip
 
 
-def memory(model, instance, cache):
-    found = explore(model, instance, Options(APART, cache=cache))
-    used = found.search.room.used / found.distinct
-    say(f"memory of {found.distinct:,} states of {found.bits} bits: {used:.1f} bytes a state, "
-        f"{used * 8 / found.bits:.2f} times the packed width")  # fmt: skip
+def resident():
+    """Bytes of memory that this process uses, files left out."""
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    parts = dict(line.split(":", 1) for line in status)
+    return sum(int(parts[name].split()[0]) * 1024 for name in ("RssAnon", "RssShmem"))
+
+
+def memory(model, instance, most, cache):
+    """Growth of the process from a tenth of the states to all of them."""
+    seen = []
+
+    def look(now):
+        seen.append((now.distinct, resident()))
+
+    found = explore(model, instance, Options(workers=2, most_states=most, cache=cache), look)
+    first = next(pair for pair in seen if pair[0] >= seen[-1][0] / 10)
+    grown = (seen[-1][1] - first[1]) / (seen[-1][0] - first[0])
+    say(f"memory, {instance.name}, from {first[0]:,} to {seen[-1][0]:,} states of {found.bits} "
+        f"bits: {grown:.1f} bytes a state, {grown * 8 / found.bits:.2f} times the packed "
+        "width")  # fmt: skip
+
+
+PARTS = ("compile", "plain", "c", "workers", "memory", "tlc")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--charter", type=Path, default=EXAMPLE)
     parser.add_argument("--instance", default="standard")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--most", type=int, default=0, help="states, where memory is measured")
     parser.add_argument("--tlc-jar", type=Path)
+    parser.add_argument("--tlc-heap", default="8g")
     arguments = parser.parse_args()
     model = api.load(arguments.charter)
     instance = chosen(model, arguments.instance)
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
-        compile_time()
-        against_plain(cache)
-        against_c(cache)
-        against_workers(model, instance, cache)
-        memory(model, instance, cache)
-        if arguments.tlc_jar is None:
-            say("TLC: skipped, no --tlc-jar was given")
-        else:
-            against_tlc(model, instance, arguments.tlc_jar.resolve(), cache)
+        measures = {
+            "compile": compile_time,
+            "plain": lambda: against_plain(cache),
+            "c": lambda: against_c(cache),
+            "workers": lambda: against_workers(model, instance, cache),
+            "memory": lambda: memory(model, instance, arguments.most, cache),
+        }
+        for part in arguments.only:
+            if part in measures:
+                measures[part]()
+            elif arguments.tlc_jar is None:
+                say("TLC: skipped, no --tlc-jar was given")
+            else:
+                for workers in (1, 2):
+                    tlc = Tlc(arguments.tlc_jar.resolve(), workers, arguments.tlc_heap)
+                    against_tlc(model, instance, tlc, cache)
 
 
 if __name__ == "__main__":

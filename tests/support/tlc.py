@@ -57,24 +57,40 @@ def orders(model: n.Model) -> OrdersOf:
     return known
 
 
+@dataclass(frozen=True, slots=True)
+class Tlc:
+    """A jar, on how many cores it works, and how much memory it may have."""
+
+    jar: Path
+    workers: int = 1
+    heap: str = "1g"
+
+    def check(
+        self, model: n.Model, instance: n.Instance, folder: Path, asked_for: Sequence[str] = ()
+    ) -> Said:
+        """TLC's answer for an instance, which is exported to `folder`; it is asked for the
+        properties and witnesses `asked_for` alone, of which one may be `deadlock`."""
+        for name, text in export(model, [instance], orders(model)).files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        module = f"{instance.machine}_{instance.name}"
+        asked = f"{module}_asked.cfg"
+        cfg = cfg_of(model, instance, asked_for, orders(model))
+        (folder / asked).write_text(cfg, encoding="utf-8")
+        deadlock = [] if "deadlock" in asked_for else ["-deadlock"]
+        command = [
+            *("java", "-XX:+UseParallelGC", f"-Xmx{self.heap}", f"-Djava.io.tmpdir={folder}"),
+            *("-cp", str(self.jar), "tlc2.TLC", "-workers", str(self.workers)),
+            *("-metadir", "states", "-config", asked, *deadlock, f"{module}.tla"),
+        ]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        return read(done.stdout + done.stderr)
+
+
 def check(
     jar: Path, model: n.Model, instance: n.Instance, folder: Path, asked_for: Sequence[str] = ()
 ) -> Said:
-    """TLC's answer for an instance, which is exported to `folder`; it is asked for the properties
-    and witnesses `asked_for` alone, of which one may be `deadlock`."""
-    for name, text in export(model, [instance], orders(model)).files.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    module = f"{instance.machine}_{instance.name}"
-    asked = f"{module}_asked.cfg"
-    (folder / asked).write_text(cfg_of(model, instance, asked_for, orders(model)), encoding="utf-8")
-    deadlock = [] if "deadlock" in asked_for else ["-deadlock"]
-    command = [
-        *("java", "-XX:+UseParallelGC", "-Xmx1g", f"-Djava.io.tmpdir={folder}"),
-        *("-cp", str(jar), "tlc2.TLC", "-workers", "1"),
-        *("-metadir", "states", "-config", asked, *deadlock, f"{module}.tla"),
-    ]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    return read(done.stdout + done.stderr)
+    """The answer of TLC on one core."""
+    return Tlc(jar).check(model, instance, folder, asked_for)
 
 
 def read(text: str) -> Said:
