@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Literal
 
 from charter import driver, exploring
 from charter.diagnostics import Diagnostic, Diagnostics, Refused
-from charter.exploring import CannotExplore, Wanted
+from charter.exploring import CannotExplore, Searched, Wanted
 from charter.formats.canonical import Json
 from charter.ir import nodes as ir
 from charter.ir.nodes import Model
 from charter.ir.show import show_model
-from charter.semantics.bounds import WrongBound, with_bounds
+from charter.semantics.bounds import WrongBound, bounds_of, with_bounds
 from charter.source import Source
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse
@@ -31,6 +31,7 @@ __all__ = [
     "Model",
     "Opened",
     "Refused",
+    "Searched",
     "Selection",
     "Simulation",
     "Source",
@@ -52,13 +53,16 @@ __all__ = [
     "generate",
     "itf",
     "load",
+    "load_opened",
     "load_text",
     "make_suite",
     "opened",
     "outdated",
     "overlay_entries",
+    "place",
     "proved",
     "read_sources",
+    "searched",
     "simulated",
     "stale",
     "told",
@@ -133,6 +137,15 @@ class Opened:
         """The core with a selection applied. Raises `Refused` with every error, or `Unreadable`."""
         return driver.compile_files(self.files, _choice(selection))
 
+    def asked(
+        self, model: ir.Model, selection: Selection, instance: str, expression: str
+    ) -> ir.Model:
+        """`model`, which is this charter's with the selection applied, together with a question
+        about the states of an instance, for `searched`. Raises `Refused` with every error of the
+        expression, or `Missing`."""
+        chosen = _instance(model, instance)
+        return driver.with_question(self.files, _choice(selection), model, chosen, expression)
+
 
 def opened(path: Path) -> Opened:
     """The charter at `path`. Raises `Refused` with every syntax error, or `Unreadable`."""
@@ -141,8 +154,14 @@ def opened(path: Path) -> Opened:
 
 def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
     """The core of a protocol. Raises `Refused` with every error, or `Unreadable`."""
+    return load_opened(path, selection)[1]
+
+
+def load_opened(path: Path, selection: Selection = PLAIN) -> tuple[Opened, ir.Model]:
+    """A charter, and its core. Raises as `load` does."""
     try:
-        return opened(path).model(selection)
+        charter = opened(path)
+        return charter, charter.model(selection)
     except Refused as refused:
         _refuse_part(path, refused.diagnostics)
         raise
@@ -292,23 +311,44 @@ def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model
     return replace(model, instances=places)
 
 
-def explored(
+def searched(
     model: ir.Model, instance: str, wanted: Wanted, progress: Callable[[int, int, int, int], None]
-) -> dict[str, Json]:
+) -> Searched:
     """Search an instance ("" for the first tiny one) as `wanted`.
 
-    The result has `engine`, counts (`distinct`, `generated`, `depth`, ...), `seconds`, `complete`,
+    `found` has `engine`, counts (`distinct`, `generated`, `depth`, ...), `seconds`, `complete`,
     a verdict for each property, and findings: for each property, witness, branch and failure how
     often it was seen, with the shortest trace there. `fine`: complete, and nothing is violated.
     `vacuous`: witnesses that were not found. `why_plain`: why the native engine could not do it.
+    `where`, if a question was asked: for how many states the answer is yes, and the first ones.
+    `states` are those that the search has reached, if they are wanted.
     Raises `Missing` or `CannotExplore`."""
     chosen = _instance(model, instance)
-    found = exploring.explored(model, chosen, wanted, progress)
+    found = exploring.searched(model, chosen, wanted, progress)
     if not model.liveness:
         return found
     from charter.telling import with_liveness
 
-    return with_liveness(model, chosen, wanted.most_states, found)
+    more = with_liveness(model, chosen, wanted.most_states, found.found)
+    return Searched(more, found.states)
+
+
+def explored(
+    model: ir.Model, instance: str, wanted: Wanted, progress: Callable[[int, int, int, int], None]
+) -> dict[str, Json]:
+    """The same without the states."""
+    return searched(model, instance, wanted, progress).found
+
+
+def place(model: ir.Model, instance: str) -> dict[str, Json]:
+    """What an instance is of, and its bounds, as `Head` has them. Raises `Missing`."""
+    chosen = _instance(model, instance)
+    return {
+        "protocol": model.protocol,
+        "machine": chosen.machine,
+        "instance": chosen.name,
+        "bounds": {**bounds_of(chosen)},
+    }
 
 
 def told(model: ir.Model, instance: str, finding: Mapping[str, Json]) -> Story:

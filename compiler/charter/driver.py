@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from charter.check.asked import asked
 from charter.check.checker import check_bent, check_everything, check_overlay, check_protocol
 from charter.check.elaborate import overlay_entry
 from charter.check.flatten import apply_overlay, apply_selection, only_overlay
-from charter.diagnostics import Diagnostics
+from charter.diagnostics import Diagnostic, Diagnostics, Refused
 from charter.ir import nodes as ir
 from charter.ir.valid import validate
 from charter.passes import PASSES
-from charter.source import Source
+from charter.source import Source, Span
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse
 
@@ -66,6 +67,41 @@ def compile_files(files: sx.Protocol, choice: Choice) -> ir.Model:
     model = check(files, choice.variant, diagnostics)
     diagnostics.refuse_if_any()
     return run_passes(model)
+
+
+def with_question(
+    files: sx.Protocol, choice: Choice, model: ir.Model, instance: ir.Instance, text: str
+) -> ir.Model:
+    """`model`, which is that of `files` with the chosen edits, and a witness for the states of
+    `instance` in which the expression `text` is true (its name is `ASKED`). Raises `Refused` with
+    all errors of the expression; their places are places of `text`."""
+    head = f"protocol {model.protocol}\nalways asked of {instance.machine}: "
+    whole, shown = Source("", head + text), Source("--where", text)
+    diagnostics = Diagnostics()
+    tree = parse(whole, diagnostics)
+    if tree is not None:
+        node, *more = tree.declarations
+        assert isinstance(node, sx.PropertyDecl)
+        if more:
+            diagnostics.error("syntax/unexpected", "one expression is expected", more[0].span)
+        prop = asked(flatten(files, choice), model, instance, node.body, diagnostics)
+        if not diagnostics.errors:
+            prop = replace(prop, span=Span(shown, 0, len(text)))
+            return run_passes(replace(model, properties=(*model.properties, prop)))
+    raise Refused(Diagnostics([_moved(item, whole, shown, len(head)) for item in diagnostics]))
+
+
+def _moved(item: Diagnostic, whole: Source, shown: Source, by: int) -> Diagnostic:
+    """A finding about `shown`, which stands behind so many characters in `whole`."""
+
+    def moved(span: Span) -> Span:
+        if span.source is not whole:
+            return span
+        start = max(0, min(span.start - by, len(shown.text)))
+        return Span(shown, start, max(span.end - by, start + 1))
+
+    notes = tuple((text, moved(span)) for text, span in item.notes)
+    return replace(item, span=moved(item.span), notes=notes)
 
 
 def run_passes(model: ir.Model) -> ir.Model:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from charter.check.asked import ASKED
 from charter.formats.canonical import Json
+from charter.formats.states import Table
 from charter.ir import nodes as n
 from charter.semantics.bounds import bounds_of
+from charter.semantics.machine import Machine
+from charter.semantics.values import to_json
+
+if TYPE_CHECKING:
+    from charter.backends.engine.reached import Reached
 
 Tell = Callable[[int, int, int, int], None]
 """Called now and then with distinct states, transitions, the level, and states in the queue."""
@@ -22,7 +30,8 @@ class Wanted:
     states (0: all), with which symmetry, on how many cores; where to write the search down, so
     that it can be gone on with (None: nowhere); how many bytes of memory to use before files
     (0: most of what is free); which fingerprints to remember states by (None: states are kept
-    whole)."""
+    whole); whether its states are wanted afterwards; how many of those that a question asks for
+    are listed."""
 
     engine: Literal["auto", "native", "plain"] = "auto"
     most_states: int = 0
@@ -31,35 +40,55 @@ class Wanted:
     journal: Path | None = None
     memory: int = 0
     fingerprints: int | None = None
+    states: bool = False
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search found, and its states if they were wanted."""
+
+    found: dict[str, Json]
+    states: Table | None = None
 
 
 class CannotExplore(Exception):
     """The search that was asked for cannot be done; a sentence for a person."""
 
 
-def explored(
-    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
-) -> dict[str, Json]:
-    """Counts, verdicts and findings of an instance. Raises `CannotExplore`."""
+def searched(model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell) -> Searched:
+    """Counts, verdicts and findings of an instance, what a question in `model` asks for, and the
+    states if they are wanted. Raises `CannotExplore`."""
     begun = time.monotonic()
     why = ""
-    if wanted.engine == "plain" and wanted.fingerprints is not None:
-        raise CannotExplore("the plain engine keeps states whole: fingerprints need the native one")
+    needs = _needs_native(model, wanted)
+    if wanted.engine == "plain" and needs:
+        raise CannotExplore(f"the plain engine cannot do it: {needs} the native one")
     if wanted.engine != "plain":
         try:
-            found = _natively(model, instance, wanted, progress)
+            found, states = _natively(model, instance, wanted, progress)
         except _Beyond as reason:
             why = str(reason)
-            if wanted.engine == "native" or wanted.fingerprints is not None:
+            if wanted.engine == "native" or needs:
+                other = f"{needs} it" if needs else "--engine plain can, slowly"
                 raise CannotExplore(
-                    f"the native engine cannot explore {instance.name}: {why}; "
-                    "--engine plain can, slowly"
+                    f"the native engine cannot explore {instance.name}: {why}; {other}"
                 ) from None
         else:
-            return {**found, "seconds": round(time.monotonic() - begun, 3)}
+            found["seconds"] = round(time.monotonic() - begun, 3)
+            return Searched(found, states)
     found = _plainly(model, instance, wanted, progress)
     found["why_plain"] = why
-    return {**found, "seconds": round(time.monotonic() - begun, 3)}
+    return Searched({**found, "seconds": round(time.monotonic() - begun, 3)})
+
+
+def _needs_native(model: n.Model, wanted: Wanted) -> str:
+    """What of a wish only the native engine can do; "" for nothing."""
+    if wanted.fingerprints is not None:
+        return "fingerprints need"
+    if any(prop.name == ASKED for prop in model.properties):
+        return "--where needs"
+    return "--keep needs" if wanted.states else ""
 
 
 class _Beyond(Exception):
@@ -68,10 +97,11 @@ class _Beyond(Exception):
 
 def _natively(
     model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
-) -> dict[str, Json]:
+) -> tuple[dict[str, Json], Table | None]:
     try:
         from charter.backends.engine import explore as native
         from charter.backends.engine.native import cache_folder
+        from charter.backends.engine.reached import Reached
     except ModuleNotFoundError as error:
         if error.name != "llvmlite":
             raise
@@ -99,17 +129,12 @@ def _natively(
     except native.OtherSearch as reason:
         raise CannotExplore(str(reason)) from None
     machine = found.search.program.plan.machine
-    findings: list[Json] = []
-    for one in (*found.properties, *found.branches, *found.failures):
-        trace: list[Json] = [
-            {
-                "operation": step.operation,
-                "args": machine.args_json(step.operation, step.args),
-                "branch": step.branch,
-            }
-            for step in one.trace or ()
-        ]
-        findings.append(_finding(one, trace))
+    question = next((p for p in model.properties if p.name == ASKED), None)
+    properties = tuple(one for one in found.properties if one.name != ASKED)
+    findings: list[Json] = [
+        _finding(one, _trace_json(machine, one.trace or ()))
+        for one in (*properties, *found.branches, *found.failures)
+    ]
     head: dict[str, Json] = {
         "engine": "native",
         "instance": instance.name,
@@ -130,7 +155,53 @@ def _natively(
         "complete": found.complete,
         "fine": found.fine,
     }
-    return {**head, **_judged(found.properties, found.complete), "findings": findings}
+    head |= {**_judged(properties, found.complete), "findings": findings}
+    reached = Reached.of(found, question)
+    if question is not None:
+        head["where"] = _matches(reached, question, wanted.limit)
+    return head, reached
+
+
+def _matches(reached: Reached, question: n.Property, limit: int) -> Json:
+    """What a question asks for: how many states, and the first ones in the order of the search,
+    each with a shortest trace and as it is at the end of that."""
+    machine = reached.plan.machine
+    states: list[Json] = []
+    for number in islice(reached.hits(), limit):
+        trace, state = reached.reason(number, question)
+        values: dict[str, Json] = {
+            v.name: to_json(v.type, state[v.name], machine.universe) for v in machine.variables
+        }
+        steps = _trace_json(machine, trace)
+        states.append({"number": number, "level": len(trace), "state": values, "trace": steps})
+    return {
+        "expression": reached.expression,
+        "count": reached.found,
+        "undefined": reached.undefined,
+        "states": states,
+    }
+
+
+class _Step(Protocol):
+    """A step of a trace."""
+
+    @property
+    def operation(self) -> str: ...
+    @property
+    def args(self) -> tuple[n.Value, ...]: ...
+    @property
+    def branch(self) -> str: ...
+
+
+def _trace_json(machine: Machine, trace: Sequence[_Step]) -> list[Json]:
+    return [
+        {
+            "operation": step.operation,
+            "args": machine.args_json(step.operation, step.args),
+            "branch": step.branch,
+        }
+        for step in trace
+    ]
 
 
 def _plainly(

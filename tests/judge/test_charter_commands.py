@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 from conform import cli
@@ -271,3 +272,49 @@ def test_a_bound_is_refused_with_those_that_exist(conform, toy, command, setting
     code, out, err = conform(command, toy, "--set", setting)
     assert (code, out) == (2, "")
     assert "tiny has the bounds Node=2" in err and err.count("\n") == 1
+
+
+def test_explore_lists_the_states_that_an_expression_is_true_in(conform, toy, tmp_path):
+    code, out, _ = conform(
+        "explore", toy, "--no-symmetry", "--where", "held != {}", "--limit", "1", "--picture", "-"
+    )
+    assert code == 1  # what the charter says of itself is violated, as without the question
+    assert "held != {}: true in 2 of 3 states\nstate 1, level 1:\n   1  put(node: n1)\n" in out
+    assert "and 1 more: --limit lists them" in out
+    assert "put(n1)" in out
+    code, out, _ = conform("explore", toy, "--where", "n2 in held", "--json")
+    where = json.loads(out)["where"]
+    assert (where["expression"], where["count"], where["undefined"]) == ("n2 in held", 1, 0)
+    assert [state["state"] for state in where["states"]] == [{"held": ["n2"]}]
+    assert [step["args"] for step in where["states"][0]["trace"]] == [{"node": "n2"}]
+    assert "--where" not in json.loads(out)["verdicts"]
+
+
+def test_explore_says_where_the_expression_of_a_question_is_wrong(conform, toy):
+    code, out, err = conform("explore", toy, "--where", "size(held) == no")
+    assert code == 2
+    assert "--where:1:15: error: [name/unknown] `no` is not declared" in out
+    assert "the expression of --where has 1 error" in err
+    code, _, err = conform("explore", toy, "--where", "true", "--engine", "plain")
+    assert (code, err) == (
+        2,
+        "conform: the plain engine cannot do it: --where needs the native one\n",
+    )
+
+
+def test_explore_keeps_all_states_as_parquet(conform, toy, tmp_path):
+    folder = tmp_path / "kept"
+    for _ in range(2):
+        code, _, err = conform("explore", toy, "--keep", folder, "--no-symmetry")
+        assert (code, err) == (1, f"3 states are in {folder} (1 file)\n")
+    rows = pyarrow.parquet.read_table(folder / "states").to_pylist()
+    assert [row["held"] for row in rows] == ["[]", '["n1"]', '["n2"]']
+    assert rows[2] == {
+        "_number": 2, "_level": 1, "_source": 0, "_step": "put/kept", "_args": '{"node":"n2"}',
+        "held": '["n2"]',
+    }  # fmt: skip
+    code, _, err = conform("explore", toy, "--keep", folder, "--set", "Node=3")
+    assert code == 2 and "holds states of another search: its bounds is" in err
+    (folder / "manifest.json").unlink()
+    code, _, err = conform("explore", toy, "--keep", folder)
+    assert code == 2 and "is no folder of kept states" in err and err.count("\n") == 1

@@ -13,7 +13,7 @@ from conform.errors import ConformError
 from conform.terminal import out
 
 if TYPE_CHECKING:
-    from charter.api import Model
+    from charter.api import Model, Opened, Refused, Selection
 
 
 class Errors(ConformError):
@@ -25,16 +25,25 @@ class Errors(ConformError):
 def loaded(path: Path, variant: str = "", mutant: str = "") -> Model:
     """The core of a charter. Raises `ConformError` if it cannot be read, and `Errors` after it
     has shown all errors."""
+    return read(path, api.Selection(variant, mutant))[1]
+
+
+def read(path: Path, selection: Selection) -> tuple[Opened, Model]:
+    """A charter, and its core. Raises as `loaded` does."""
     try:
-        return api.load(path, api.Selection(variant, mutant))
+        return api.load_opened(path, selection)
     except api.Unreadable as error:
         raise ConformError(str(error)) from None
-    except api.Refused as refused:
-        for item in refused.diagnostics:
-            out(item.show())
-        count = len(refused.diagnostics.errors)
-        noun = "error" if count == 1 else "errors"
-        raise Errors(f"{path} has {count} {noun}; `conform explain CODE` tells more") from None
+    except api.Refused as error:
+        raise Errors(f"{path} has {refused(error)}; `conform explain CODE` tells more") from None
+
+
+def refused(error: Refused) -> str:
+    """Shows all errors; how many they are."""
+    for item in error.diagnostics:
+        out(item.show())
+    count = len(error.diagnostics.errors)
+    return f"{count} {'error' if count == 1 else 'errors'}"
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:

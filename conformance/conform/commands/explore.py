@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,18 +12,19 @@ from charter.formats.canonical import Json
 from conform.commands.charters import (
     add_bounds,
     bounded,
-    loaded,
+    read,
     settings_json,
     settings_line,
 )
 from conform.commands.numbers import count
+from conform.commands.states import add_states, asked, first_story, keep, ready, show_where
 from conform.commands.story import add_pictures, draw, is_wrong, show_story
 from conform.errors import ConformError
 from conform.progress import searching
 from conform.terminal import columns, number, out, out_json, say
 
 if TYPE_CHECKING:
-    from charter.api import Story
+    from charter.api import Model, Story
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
@@ -31,6 +33,8 @@ EXAMPLES = """examples:
   conform explore spec/examples/primary_backup.charter --instance standard --journal build/search
   conform explore spec/kafka --instance trio --most 20000000 --fingerprints --memory 4
   conform explore spec/examples/primary_backup.charter --set crashes=2 --set length=2
+  conform explore spec/examples/paxos.charter --where 'some a in Acceptor: acceptor[a].highest == 2'
+  conform explore spec/kafka --instance tiny_elr --keep build/states
 
 Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
 charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
@@ -69,12 +73,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="remember of a state 64 bits, of its hash: less memory, and a chance to lose a state, "
         "which is told; another seed, another hash (default: states are compared whole)",
     )  # fmt: skip
+    add_states(parser)
     add_pictures(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    selection = api.Selection(arguments.variant, arguments.mutant)
+    charter, model = read(arguments.charter, selection)
     model = bounded(model, arguments.instance, arguments.bounds)
     wanted = api.Wanted(
         arguments.engine,
@@ -84,27 +90,26 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.journal,
         int(arguments.memory * (1 << 30)),
         arguments.fingerprints,
+        arguments.keep is not None,
+        arguments.limit,
     )
     try:
+        model = asked(charter, model, selection, arguments)
+        ready(model, arguments)
         with searching() as progress:
-            found = api.explored(model, arguments.instance, wanted, progress)
+            searched = api.searched(model, arguments.instance, wanted, progress)
     except (api.Missing, api.CannotExplore) as error:
         raise ConformError(str(error)) from None
+    found = searched.found
     found["set"] = settings_json(found, arguments.bounds)
     if found.get("why_plain"):
         say(f"the plain engine was used, which is slow: {found['why_plain']}")
     for message in ("journal", "stopped"):
         if found.get(message):
             say(str(found[message]))
-    stories: list[Story] = []
-    findings = found["findings"]
-    assert isinstance(findings, list)
-    for finding in findings:
-        assert isinstance(finding, dict)
-        if is_wrong(finding):
-            story = api.told(model, str(found["instance"]), finding)
-            finding["steps"] = list(story.steps_json())
-            stories.append(story)
+    if arguments.keep is not None:
+        keep(searched, arguments.keep)
+    stories = [*first_story(model, found), *_told(model, found)]
     if arguments.json:
         out_json(found)
     else:
@@ -115,6 +120,18 @@ def run(arguments: argparse.Namespace) -> int:
     if not found["fine"]:
         return 1
     return 4 if found["vacuous"] else 0
+
+
+def _told(model: Model, found: dict[str, Json]) -> Iterator[Story]:
+    """The stories of what is wrong. Their steps are put into `found`."""
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    for finding in findings:
+        assert isinstance(finding, dict)
+        if is_wrong(finding):
+            story = api.told(model, str(found["instance"]), finding)
+            finding["steps"] = list(story.steps_json())
+            yield story
 
 
 def _show(found: dict[str, Json]) -> None:
@@ -140,6 +157,7 @@ def _show(found: dict[str, Json]) -> None:
             out(f"eventually {finding['name']}: unknown, {finding['detail']}")
         elif is_wrong(finding):
             show_story(finding)
+    show_where(found)
     if not found["complete"]:
         out("the search stopped before its end: what was not seen is unknown")
     elif found["fine"]:

@@ -87,12 +87,19 @@ def _shown(value: Json) -> str:
     return value if isinstance(value, str) else key(value).decode()
 
 
+def step_line(step: Mapping[str, Json]) -> str:
+    """What was called in a step."""
+    args = step["args"]
+    assert isinstance(args, dict)
+    called = ", ".join(f"{name}: {_shown(value)}" for name, value in args.items())
+    return f"{step['operation']}({called})"
+
+
 def show_step(count: int, step: Mapping[str, Json]) -> None:
     """One step: what was called, the rules below it, what changed."""
-    args, rules, changes = step["args"], step["rules"], step["changes"]
-    assert isinstance(args, dict) and isinstance(rules, list) and isinstance(changes, list)
-    called = ", ".join(f"{name}: {_shown(value)}" for name, value in args.items())
-    out(f"  {count:>2}  {step['operation']}({called})")
+    rules, changes = step["rules"], step["changes"]
+    assert isinstance(rules, list) and isinstance(changes, list)
+    out(f"  {count:>2}  {step_line(step)}")
     for rule in rules:
         out(f"        by {rule}")
     for change in changes:

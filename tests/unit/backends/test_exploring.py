@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from charter import api
-from charter.exploring import explored
+from charter.exploring import searched
 from charter.formats.canonical import Json
 
 LAMP = """protocol lamp
@@ -25,7 +25,7 @@ NATIVE = "charter.backends.engine.native"
 
 def explored_by(engine: Literal["auto", "native"]) -> dict[str, Json]:
     model = api.load_text(LAMP)
-    return explored(model, model.instances[0], api.Wanted(engine=engine), lambda *_: None)
+    return searched(model, model.instances[0], api.Wanted(engine=engine), lambda *_: None).found
 
 
 def test_the_plain_engine_explores_when_llvmlite_is_not_installed(

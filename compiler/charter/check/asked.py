@@ -1,0 +1,46 @@
+"""An expression that somebody asks about the states of an instance, read as one of its charter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from charter.check import machines
+from charter.check.elaborate import Context
+from charter.check.needs import check_bounds
+from charter.check.ranges import check_ranges
+from charter.check.types import BOOL
+from charter.diagnostics import Diagnostics
+from charter.ir import nodes as ir
+from charter.syntax import nodes as sx
+
+ASKED = "--where"
+"""The name of the witness that an expression becomes; no property of a charter has it."""
+
+
+def asked(
+    files: sx.Protocol,
+    model: ir.Model,
+    instance: ir.Instance,
+    node: sx.Expr,
+    diagnostics: Diagnostics,
+) -> ir.Property:
+    """A witness of the instance's machine, true in the states in which `node` is: it reads one
+    state, and may name elements of the instance. `model` is the core of `files`, whose edits have
+    been applied. Errors go to `diagnostics`, and then the result must not be used."""
+    table, types = machines.collect(files, Diagnostics())
+    scope = Context(table, types, diagnostics).scope(table.machines[instance.machine])
+    elements = {
+        member: ir.Literal(number, type=table.types[sort])
+        for sort, members in instance.sorts
+        for number, member in enumerate(members)
+        if not scope.meaning(member)
+    }
+    body = replace(scope, elements=elements).check(node, BOOL)
+    prop = ir.Property("witness", ASKED, instance.machine, body, (), span=node.span)
+    if not diagnostics.errors:
+        alone = replace(model, properties=(prop,), liveness=(), instances=(instance,), scenarios=())
+        found = Diagnostics()  # of a mutant also what is wrong with its rules, which may be
+        check_ranges(alone, found)
+        diagnostics.items += [item for item in found if item.span.source is node.span.source]
+        check_bounds(alone, diagnostics)
+    return prop

@@ -1,0 +1,93 @@
+"""The states of a search as the rows of a table, and what says which search they are of.
+
+docs/formats/states.md describes both for readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from charter.formats.canonical import Json
+
+FORMAT = 1
+
+Form = Literal["truth", "number", "text", "json"]
+Cell = bool | int | str | None
+Chunk = list[list[Cell]]
+"""Some rows that follow each other: the cells of each column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column. `json`: the canonical text of a value; the others hold the value itself, or nothing
+    where it is `none`."""
+
+    name: str
+    form: Form
+
+
+NUMBER, LEVEL, SOURCE, STEP, ARGS, MATCHES = (
+    Column("_number", "number"),
+    Column("_level", "number"),
+    Column("_source", "number"),
+    Column("_step", "text"),
+    Column("_args", "json"),
+    Column("_matches", "truth"),
+)
+"""Columns that say how a state was reached first; no variable has such a name."""
+
+
+def column_name(variable: str) -> str:
+    """The name of the column of a state variable: its own, unless that begins as ours do."""
+    return f"_{variable}" if variable.startswith("_") else variable
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Of which search the states are: `program` is the digest of everything that its states depend
+    on, `expression` what the column `_matches` tells of ("" without one)."""
+
+    protocol: str
+    machine: str
+    instance: str
+    bounds: dict[str, int]
+    program: str
+    permuted: tuple[str, ...]
+    expression: str
+    distinct: int
+    levels: tuple[int, ...]
+    complete: bool
+    lossy: float
+    columns: tuple[Column, ...]
+
+    def json(self) -> dict[str, Json]:
+        """The head as JSON."""
+        return {
+            "kind": "states",
+            "format": FORMAT,
+            "protocol": self.protocol,
+            "machine": self.machine,
+            "instance": self.instance,
+            "bounds": {**self.bounds},
+            "program": self.program,
+            "permuted": list(self.permuted),
+            "expression": self.expression,
+            "distinct": self.distinct,
+            "levels": list(self.levels),
+            "complete": self.complete,
+            "lossy": self.lossy,
+            "columns": [{"name": c.name, "form": c.form} for c in self.columns],
+        }
+
+
+class Table(Protocol):
+    """States that can be read from the first to the last, a part at a time."""
+
+    @property
+    def head(self) -> Head:
+        """What they are."""
+
+    def chunks(self, size: int) -> Iterator[Chunk]:
+        """The rows in order, at most `size` at a time."""

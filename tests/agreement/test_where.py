@@ -1,0 +1,135 @@
+"""The states of the native engine, read one by one, against the plain explorer's and the
+definition: what `--keep` writes and what `--where` finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+
+import orjson
+import pytest
+
+from charter import api
+from charter.backends.engine.explore import Choices, Options, explore
+from charter.backends.engine.reached import Reached, cell_of
+from charter.backends.explorer.explore import Options as PlainOptions
+from charter.backends.explorer.explore import explore as plainly
+from charter.check.asked import ASKED
+from charter.formats.states import Cell
+from charter.ir import nodes as n
+from charter.semantics.evaluate import Scope, State
+from charter.semantics.machine import Machine
+from charter.semantics.values import from_json
+
+SPEC = Path(__file__).resolve().parents[2] / "spec"
+ASKED_OF = [
+    ("primary_backup", "tiny", "size(isr) == 1"),
+    ("primary_backup", "tiny", "leader == present(n2) and n1 not in isr"),
+    ("primary_backup", "tiny", "some n in Node: high_watermark[n] > 0"),
+    ("two_phase_commit", "tiny", "true"),
+    ("two_phase_commit", "tiny", "false"),
+    ("dining_philosophers", "small", "forall p in Seat: doing[p] != THINKING"),
+    ("kafka", "tiny_elr", "last_broker_epoch > 3"),
+    (
+        "kafka",
+        "tiny_elr",
+        "some t in Topic: partition[t] != none and value(partition[t]).isr == {b1}",
+    ),
+]
+
+
+def asked(charter: str, name: str, expression: str) -> tuple[n.Model, n.Instance, n.Property]:
+    path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
+    opened, model = api.load_opened(path)
+    model = opened.asked(model, api.PLAIN, name, expression)
+    instance = next(i for i in model.instances if i.name == name)
+    return model, instance, next(p for p in model.properties if p.name == ASKED)
+
+
+def reached(
+    model: n.Model, instance: n.Instance, question: n.Property | None, options: Options
+) -> Reached:
+    return Reached.of(explore(model, instance, options), question)
+
+
+def rows_of(found: Reached, size: int = 1000) -> list[Mapping[str, Cell]]:
+    names = [column.name for column in found.head.columns]
+    return [
+        dict(zip(names, row, strict=True))
+        for chunk in found.chunks(size)
+        for row in zip(*chunk, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("charter", "name", "expression"), ASKED_OF)
+def test_the_question_is_answered_as_the_definition_does_it(
+    charter: str, name: str, expression: str
+) -> None:
+    model, instance, question = asked(charter, name, expression)
+    found = reached(model, instance, question, Options(workers=2))
+    plain = plainly(model, instance, PlainOptions()).graph
+    machine = Machine.of(model, instance)
+    states = [plain.flat.unflatten(state) for state in plain.states]
+    hits = [machine.holds(question, Scope(state, state, "")) for state in states]
+    assert found.head.distinct == len(states)
+    assert (found.found, found.undefined) == (sum(hits), 0)
+    numbers = list(found.hits())
+    assert len(numbers) == found.found
+    assert numbers == [row["_number"] for row in rows_of(found) if row["_matches"]]
+    levels = list(accumulate(found.head.levels))
+    for number in numbers[:5]:
+        trace, state = found.reason(number, question)
+        assert sum(number >= end for end in levels) == len(trace)
+        assert machine.holds(question, Scope(state, state, ""))
+
+
+def state_of(machine: Machine, row: Mapping[str, Cell]) -> State:
+    """A row read back."""
+    state: dict[str, n.Value] = {}
+    for variable in machine.variables:
+        cell = row[variable.name]
+        is_json = isinstance(cell, str) and cell[:1] in '["{0123456789'
+        value = orjson.loads(cell) if is_json and isinstance(cell, str) else cell
+        state[variable.name] = from_json(variable.type, value, machine.universe)
+        assert cell_of(variable.type, state[variable.name], machine.universe) == cell
+    return state
+
+
+@pytest.mark.parametrize("charter", ["primary_backup", "two_phase_commit", "paxos"])
+def test_rows_are_the_reachable_states_and_their_steps_lead_there(charter: str) -> None:
+    """Without symmetry, in charters without counters: a row is the state itself."""
+    model = api.load(SPEC / "examples" / f"{charter}.charter")
+    instance = next(i for i in model.instances if i.name == "tiny")
+    options = Options(replace(Choices(), symmetry=False))
+    rows = rows_of(reached(model, instance, None, options), 777)
+    machine = Machine.of(model, instance)
+    plain = plainly(model, instance, PlainOptions(symmetry=False)).graph
+    states = [state_of(machine, row) for row in rows]
+    assert {plain.flat.flatten(state) for state in states} == set(plain.states)
+    assert len(states) == len(plain.states)
+    assert [row["_number"] for row in rows] == list(range(len(rows)))
+    assert states[0] == machine.initial() and rows[0]["_source"] is rows[0]["_step"] is None
+    for row, state in zip(rows[1::7], states[1::7], strict=True):
+        source, step, args = row["_source"], row["_step"], row["_args"]
+        level, before = row["_level"], rows[source if isinstance(source, int) else -1]["_level"]
+        assert isinstance(source, int) and isinstance(step, str) and isinstance(args, str)
+        assert isinstance(level, int) and level - 1 == before
+        operation = step.partition("/")[0]
+        given = orjson.loads(args)
+        params = machine.operations[operation].params
+        values = tuple(from_json(p.type, given[p.name], machine.universe) for p in params)
+        outcomes = machine.outcomes(states[source], operation, values)
+        assert any(dict(o.state) == dict(state) for o in outcomes)
+
+
+def test_states_that_were_not_expanded_are_read_too_when_a_search_gives_up() -> None:
+    model, instance, question = asked("primary_backup", "standard", "size(isr) == 3")
+    found = reached(model, instance, question, Options(most_states=70_000, workers=2))
+    head, rows = found.head, rows_of(found, 30_000)
+    assert not head.complete and len(rows) == head.distinct == sum(head.levels) >= 70_000
+    assert list(found.hits()) == [row["_number"] for row in rows if row["_matches"]]
+    assert [row["_matches"] for row in rows] == [row["isr"] == '["n1","n2","n3"]' for row in rows]
+    assert found.found == sum(bool(row["_matches"]) for row in rows)
+    assert rows[-1]["_level"] == len(head.levels) - 1
