@@ -378,20 +378,13 @@ def exported(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diag
     they leave out.
 
     Raises `Missing`, or `Refused` with everything that the export has no form for."""
-    from charter.backends.explorer.load import mentioned_numbers, ranked_counters
-    from charter.backends.tla.counters import Orders
     from charter.backends.tla.export import export
-    from charter.ir.narrow import narrowed
 
     chosen = (_instance(model, instance),) if instance else model.instances
     if not chosen:
         raise Missing(f"{model.protocol} has no instance to export; add one to the charter")
 
-    def orders(machine: str) -> Orders:
-        alone = narrowed(model, machine)
-        return Orders(ranked_counters(alone, alone.counters), mentioned_numbers(alone))
-
-    found = export(model, chosen, orders)
+    found = export(model, chosen)
     return dict(found.files), found.warnings
 
 

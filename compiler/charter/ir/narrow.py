@@ -48,12 +48,12 @@ def _reached(cut: n.Model) -> tuple[set[str], set[t.Type], set[str]]:
     """Functions, types and constants that the machines of a model lead to."""
     functions = {f.name: f for f in cut.functions}
     wanted: set[str] = set()
-    kinds = {kind for stated in _stated(cut) for kind in inside(stated)}
+    kinds = {kind for stated in _stated(cut) for kind in t.inside(stated)}
     consts = {name for i in _instances(cut) for name, _ in i.consts}
     waiting = list(_expressions(cut))
     while waiting:
         e = waiting.pop()
-        kinds |= set(inside(e.type))
+        kinds |= set(t.inside(e.type))
         waiting += children(e)
         if isinstance(e, n.ConstRef):
             consts.add(e.name)
@@ -62,7 +62,7 @@ def _reached(cut: n.Model) -> tuple[set[str], set[t.Type], set[str]]:
             function = functions[e.function]
             waiting.append(function.body)
             for stated in (function.result, *(p.type for p in function.params)):
-                kinds |= set(inside(stated))
+                kinds |= set(t.inside(stated))
     return wanted, kinds, consts | {name for kind in kinds for name in limits_of(kind)}
 
 
@@ -134,23 +134,3 @@ def limits_of(kind: t.Type) -> set[str]:
         case _:
             pass
     return {limit.const for limit in limits if limit is not None and limit.const}
-
-
-def inside(kind: t.Type) -> Iterator[t.Type]:
-    """A type and everything inside it."""
-    yield kind
-    match kind:
-        case t.Option(inner) | t.Set(inner) | t.Seq(inner) | t.Ranking(inner):
-            yield from inside(inner)
-        case t.Record(fields=fields):
-            for _, part in fields:
-                yield from inside(part)
-        case t.Union(cases=cases):
-            for _, params in cases:
-                for _, part in params:
-                    yield from inside(part)
-        case t.Map(key, value):
-            yield from inside(key)
-            yield from inside(value)
-        case _:
-            return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -122,3 +123,28 @@ class Ranking:
 
 
 Type = Bool | Int | Sort | Counter | Enum | Option | Record | Union | Set | Map | Seq | Ranking
+
+
+def inside(kind: Type) -> Iterator[Type]:
+    """A type and everything inside it; keys of maps too."""
+    yield kind
+    match kind:
+        case Option(inner) | Set(inner) | Seq(inner) | Ranking(inner):
+            yield from inside(inner)
+        case Record(fields=fields):
+            for _, part in fields:
+                yield from inside(part)
+        case Union(cases=cases):
+            for _, params in cases:
+                for _, part in params:
+                    yield from inside(part)
+        case Map(key, value):
+            yield from inside(key)
+            yield from inside(value)
+        case _:
+            return
+
+
+def holds(kind: Type, wanted: type[Sort | Counter | Seq]) -> bool:
+    """Whether a type is, or has inside, a sort, a counter or a sequence; keys of maps too."""
+    return any(isinstance(part, wanted) for part in inside(kind))

@@ -9,7 +9,6 @@ from random import Random
 
 from charter.backends.explorer.arguments import Arguments, Context, narrowed
 from charter.backends.explorer.explore import distinct
-from charter.backends.explorer.keys import mentions
 from charter.backends.explorer.load import FlatMachine, FlatOutcome, FlatState
 from charter.backends.explorer.support import Undefined
 from charter.backends.vectors.plan import OPEN
@@ -76,7 +75,7 @@ class Chooser:
         values: list[Value] = [None] * len(params)
         counted: list[int] = []
         for i, param in enumerate(params):
-            if mentions(param.type, t.Counter):
+            if t.holds(param.type, t.Counter):
                 counted.append(i)
                 continue
             values[i] = random.choice(self._domain(param.type))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.golden import Golden
-from tests.support.tlc import orders, read
+from tests.support.tlc import read
 
 from charter import api
 from charter.backends.tla.export import export
@@ -65,7 +65,7 @@ instance tiny of lock { Client = {a, b}  most = 1  start term = 1 }
 
 
 def exported(model: n.Model) -> dict[str, str]:
-    return dict(export(model, model.instances, orders(model)).files)
+    return dict(export(model, model.instances).files)
 
 
 def refused(model: n.Model) -> list[str]:

@@ -8,86 +8,17 @@ the charter itself mentions for a counter keep their distance from all others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise, permutations, product
+from itertools import pairwise
 
 from charter.backends.engine.code import Code, Ref
 from charter.backends.engine.layout import Packing, Unsupported, mask_type
 from charter.backends.engine.signs import Signs
 from charter.backends.engine.unit import Unit
 from charter.ir import types as t
-from charter.ir.nodes import StateVar, Value
-from charter.semantics.values import Universe
-
-Renaming = Mapping[str, tuple[int, ...]]
-"""For each permuted sort, the new number of each element."""
-
-MOST_RENAMINGS = 720
-
-
-@dataclass(frozen=True, slots=True)
-class Quotient:
-    """Which states count as one: `sorts` are permuted, `counters` renamed, those in `ranked` in
-    their order; `fixed` numbers stay what they are; `apart` says why other sorts are not
-    permuted."""
-
-    sorts: tuple[str, ...] = ()
-    counters: frozenset[str] = frozenset()
-    ranked: frozenset[str] = frozenset()
-    fixed: Mapping[str, int] = field(default_factory=dict)
-    apart: Mapping[str, str] = field(default_factory=dict)
-
-    def renamings(self, universe: Universe) -> tuple[Renaming, ...]:
-        """Every permutation of the sorts; the identity comes first."""
-        each = [list(permutations(range(len(universe.sorts[name])))) for name in self.sorts]
-        return tuple(dict(zip(self.sorts, choice, strict=True)) for choice in product(*each))
-
-    def touches(self, kind: t.Type) -> bool:
-        """Whether a value of a type can change by renaming."""
-        match kind:
-            case t.Sort(name=name):
-                return name in self.sorts
-            case t.Counter(name=name):
-                return name in self.counters
-            case t.Option(inner=inner) | t.Set(inner=inner) | t.Seq(inner=inner) | t.Ranking(inner):
-                return self.touches(inner)
-            case t.Record(fields=fields):
-                return any(self.touches(part) for _, part in fields)
-            case t.Union(cases=cases):
-                return any(self.touches(part) for _, params in cases for _, part in params)
-            case t.Map(key=key, value=value):
-                return self.touches(key) or self.touches(value)
-            case _:
-                return False
-
-
-def permute(kind: t.Type, value: Value, renaming: Renaming, universe: Universe) -> Value:
-    """A member of a small domain with sort elements renamed."""
-    match kind, value:
-        case t.Sort(name=name), int():
-            return renaming[name][value] if name in renaming else value
-        case t.Option(inner=inner), _ if value is not None:
-            return permute(inner, value, renaming, universe)
-        case t.Record(fields=fields), tuple():
-            pairs = zip(fields, value, strict=True)
-            return tuple(permute(part, v, renaming, universe) for (_, part), v in pairs)
-        case t.Union() as union, (str() as tag, *rest):
-            several = zip(union.params(tag), rest, strict=True)
-            return (tag, *(permute(part, v, renaming, universe) for (_, part), v in several))
-        case t.Set(inner=inner), frozenset():
-            return frozenset(permute(inner, v, renaming, universe) for v in value)
-        case (t.Seq() | t.Ranking()) as listed, tuple():
-            return tuple(permute(listed.inner, v, renaming, universe) for v in value)
-        case t.Map(key=key, value=inner), tuple():
-            keys = universe.domain(key)
-            moved = {
-                permute(key, k, renaming, universe): permute(inner, v, renaming, universe)
-                for k, v in zip(keys, value, strict=True)
-            }
-            return tuple(moved[k] for k in keys)
-        case _:
-            return value
+from charter.ir.nodes import StateVar
+from charter.semantics.quotient import Quotient, Renaming, permute
 
 
 @dataclass(slots=True)
@@ -273,7 +204,8 @@ class KeyPrinter:
     def collect(self, kind: t.Type, place: Ref, there: Ref) -> None:
         """Add every ranked counter inside to the mask of its type."""
         code = self.code
-        if not any(holds(kind, name) for name in self.masks):
+        held = {part.name for part in t.inside(kind) if isinstance(part, t.Counter)}
+        if held.isdisjoint(self.masks):
             return
         match kind:
             case t.Counter(name=name):
@@ -385,7 +317,7 @@ class KeyPrinter:
     def mask(self, kind: t.Set, inner: t.Type, place: Ref) -> list[Ref]:
         """A set with its members renamed."""
         code, layout = self.code, self.unit.layout
-        if holds_counter(inner):
+        if t.holds(inner, t.Counter):
             raise Unsupported("state with a set of counters")
         size, slots = layout.size(inner), layout.slots(kind)
         row, ty = self.row(self.moved(inner)), mask_type(size)
@@ -435,39 +367,5 @@ def ranged(kind: t.Type) -> bool:
             return any(ranged(part) for _, params in cases for _, part in params)
         case t.Map(value=value):
             return ranged(value)
-        case _:
-            return False
-
-
-def holds(kind: t.Type, counter: str) -> bool:
-    """Whether values of a counter occur inside a type."""
-    match kind:
-        case t.Counter(name=name):
-            return name == counter
-        case t.Option(inner=inner) | t.Set(inner=inner) | t.Seq(inner=inner) | t.Ranking(inner):
-            return holds(inner, counter)
-        case t.Record(fields=fields):
-            return any(holds(part, counter) for _, part in fields)
-        case t.Union(cases=cases):
-            return any(holds(part, counter) for _, params in cases for _, part in params)
-        case t.Map(key=key, value=value):
-            return holds(key, counter) or holds(value, counter)
-        case _:
-            return False
-
-
-def holds_counter(kind: t.Type) -> bool:
-    """Whether values of any counter occur inside a type."""
-    match kind:
-        case t.Counter():
-            return True
-        case t.Option(inner=inner) | t.Set(inner=inner) | t.Seq(inner=inner) | t.Ranking(inner):
-            return holds_counter(inner)
-        case t.Record(fields=fields):
-            return any(holds_counter(part) for _, part in fields)
-        case t.Union(cases=cases):
-            return any(holds_counter(part) for _, params in cases for _, part in params)
-        case t.Map(key=key, value=value):
-            return holds_counter(key) or holds_counter(value)
         case _:
             return False

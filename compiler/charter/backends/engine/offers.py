@@ -15,7 +15,6 @@ from charter.backends.engine.body import Shape, arguments_of
 from charter.backends.engine.code import Code, Ref
 from charter.backends.engine.context import OP, ROWS_ROOM, Context
 from charter.backends.engine.expr import Expr
-from charter.backends.engine.keys import holds_counter
 from charter.backends.engine.layout import Unsupported
 from charter.backends.engine.unit import FATAL_COUNTER, Unit
 from charter.backends.engine.values import Scalar
@@ -51,7 +50,7 @@ class Issued:
         names: list[str] = []
         for operation in unit.machine.operations.values():
             for param in operation.params:
-                if holds_counter(param.type) and counters_in(param.type) not in names:
+                if t.holds(param.type, t.Counter) and counters_in(param.type) not in names:
                     names.append(counters_in(param.type))
         everything, under, at = {}, {}, 0
         for name in names:
@@ -91,7 +90,7 @@ class Offers:
     ) -> None:
         """Add every counter inside a value, which stands under `keys`."""
         code, layout, (at, there) = self.code, self.unit.layout, where
-        if not holds_counter(kind):
+        if not t.holds(kind, t.Counter):
             return
         match kind:
             case t.Counter(name=name):
@@ -177,7 +176,7 @@ class Offers:
         self.code = code = Code(f"internal void @offer_{number}(ptr %ctx)", "nounwind")
         code.store(str(number), "%ctx", OP)
         loops = _Loops(self, operation, number, target)
-        open_ = any(holds_counter(param.type) for param in operation.params)
+        open_ = any(t.holds(param.type, t.Counter) for param in operation.params)
         for foreign in (0, 1) if open_ else (0,):
             loops.closed(0, foreign, {})
         code.do("ret void")
@@ -209,7 +208,7 @@ class _Loops:
             self.open(0, foreign, ("0", masks))
             return
         kind = params[index].type
-        if holds_counter(kind):
+        if t.holds(kind, t.Counter):
             self.closed(index + 1, foreign, masks)
             return
         code, layout, at = self.code, self.offers.unit.layout, self.place(index)
@@ -249,7 +248,7 @@ class _Loops:
                 self.call()
             return
         kind = params[index].type
-        if not holds_counter(kind):
+        if not t.holds(kind, t.Counter):
             self.open(index + 1, foreign, so_far)
             return
         at = self.place(index)

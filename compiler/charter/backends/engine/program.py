@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from math import factorial
 from pathlib import Path
 
 from charter.backends.engine.body import SIGNATURE, Shape, arguments_of, operate, print_step
 from charter.backends.engine.context import NARROW, Context, Memory
 from charter.backends.engine.kernel import Kernel
-from charter.backends.engine.keys import MOST_RENAMINGS, KeyPrinter, Quotient, holds, holds_counter
+from charter.backends.engine.keys import KeyPrinter
 from charter.backends.engine.layout import Layout, Packing, Unsupported
 from charter.backends.engine.native import (
     Library,
@@ -25,10 +23,10 @@ from charter.backends.engine.offers import Issued, Offers
 from charter.backends.engine.table import TablePrinter
 from charter.backends.engine.unit import Unit
 from charter.ir import nodes as n
-from charter.ir import types as t
 from charter.ir.narrow import narrowed
 from charter.ir.walk import children
 from charter.semantics.machine import Machine
+from charter.semantics.quotient import Quotient
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
         unit.label(label)
     shape = Shape.of(unit, machine.variables)
     packing = Packing.of([bits for v in machine.variables for bits in layout.bits(v.type)])
-    quotient = quotient_of(machine, choices.symmetry, choices.renaming)
+    quotient = Quotient.of(machine, symmetry=choices.symmetry, renaming=choices.renaming)
     issued = Issued.of(unit)
     noted, states, moves = notes_of(machine)
     system = machine.component is None
@@ -178,121 +176,6 @@ def reads_transition(e: n.Expr) -> bool:
             return any(reads_transition(child) for child in children(e))
 
 
-# --- which states count as one -------------------------------------------------------------------
-
-
-def quotient_of(machine: Machine, symmetry: bool, renaming: bool) -> Quotient:
-    """What may be renamed in the states of a machine."""
-    model = machine.model
-    fixed = mentioned_numbers(model)
-    counters = frozenset(
-        c.name for c in model.counters if any(holds(v.type, c.name) for v in machine.variables)
-    )
-    ranked = {c.name for c in model.counters if c.ordered} & (set(fixed) | compared(model))
-    sorts, apart = permuted(machine, symmetry)
-    return Quotient(
-        sorts,
-        counters if renaming else frozenset(),
-        frozenset(ranked) & counters,
-        fixed,
-        apart,
-    )
-
-
-def permuted(machine: Machine, symmetry: bool) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The sorts whose elements are interchangeable, and of the others why they are not."""
-    several = {name: len(m) for name, m in machine.instance.sorts if len(m) > 1}
-    if not symmetry:
-        return (), dict.fromkeys(several, "--no-symmetry")
-    rules = [*subexpressions(machine.model)]
-    for _, condition in machine.instance.only:
-        rules += within(condition)
-    named = {e.type.name for e in rules if isinstance(e, n.Literal) and isinstance(e.type, t.Sort)}
-    sorts: list[str] = []
-    apart: dict[str, str] = {}
-    total = 1
-    for name, size in several.items():
-        if name in named:
-            apart[name] = "a rule, a property or the instance's `only` names one of its elements"
-        elif total * factorial(size) > MOST_RENAMINGS:
-            apart[name] = f"{size} elements have too many permutations"
-        else:
-            sorts.append(name)
-            total *= factorial(size)
-    return tuple(sorts), apart
-
-
-def compared(model: n.Model) -> set[str]:
-    """The counters of which a rule or a property looks at the order."""
-    found: set[str] = set()
-    for part in subexpressions(model):
-        match part:
-            case n.Binary(op="lt" | "le" | "gt" | "ge", left=left):
-                if isinstance(left.type, t.Counter):
-                    found.add(left.type.name)
-            case n.Builtin(name="min" | "max", type=t.Counter(name=name)):
-                found.add(name)
-            case _:
-                pass
-    return found
-
-
-def mentioned_numbers(model: n.Model) -> Mapping[str, int]:
-    """For each counter, the largest number that a rule or a property mentions."""
-    found: dict[str, int] = {}
-    for part in subexpressions(model):
-        if isinstance(part, n.Literal) and isinstance(part.type, t.Counter):
-            assert isinstance(part.value, int)
-            name = part.type.name
-            found[name] = max(part.value, found.get(name, part.value))
-    return found
-
-
-def within(e: n.Expr) -> Iterator[n.Expr]:
-    """An expression and everything inside it."""
-    yield e
-    for child in children(e):
-        yield from within(child)
-
-
-def subexpressions(model: n.Model) -> list[n.Expr]:
-    """Every expression of the rules and properties and everything inside, but initial values."""
-    found: list[n.Expr] = []
-
-    def visit(e: n.Expr) -> None:
-        found.extend(within(e))
-
-    def run(body: tuple[n.Statement, ...]) -> None:
-        for statement in body:
-            match statement:
-                case n.Bind(value=value) | n.Assign(value=value):
-                    visit(value)
-                case n.Pick(domain=domain):
-                    visit(domain)
-                case n.Require(condition=condition):
-                    visit(condition)
-                case n.CallOperation(index=index, args=args):
-                    for e in (*args, *(() if index is None else (index,))):
-                        visit(e)
-
-    for function in model.functions:
-        visit(function.body)
-    for prop in model.properties:
-        visit(prop.body)
-    for component in model.components:
-        for operation in component.operations:
-            for branch in operation.branches:
-                visit(branch.reply)
-                run(branch.lets)
-                for conjunct in branch.guard:
-                    visit(conjunct.condition)
-                run(branch.body)
-    for system in model.systems:
-        for step in system.steps:
-            run(step.body)
-    return found
-
-
 def initial_slots(plan: Plan) -> list[int]:
     """The initial state."""
     initial = plan.machine.initial()
@@ -320,4 +203,4 @@ def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path 
     return Program(plan, linked(code), digest)
 
 
-__all__ = ["SIGNATURE", "Choices", "Plan", "Program", "Unsupported", "holds_counter", "program"]
+__all__ = ["SIGNATURE", "Choices", "Plan", "Program", "Unsupported", "program"]

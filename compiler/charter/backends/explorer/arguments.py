@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, permutations, product
 
-from charter.backends.explorer.keys import mentions
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
@@ -109,7 +108,7 @@ class Arguments:
         """Values of several types that stand side by side; the sort elements among them say which
         counters are current."""
         universe = self.issued.universe
-        open_ = [i for i, kind in enumerate(kinds) if mentions(kind, t.Counter)]
+        open_ = [i for i, kind in enumerate(kinds) if t.holds(kind, t.Counter)]
         closed = [i for i in range(len(kinds)) if i not in open_]
         rests: dict[Context, list[tuple[tuple[Value, ...], int]]] = {}
         for base in product(*(universe.domain(kinds[i]) for i in closed)):
@@ -134,7 +133,7 @@ class Arguments:
         return known
 
     def _values(self, kind: t.Type, context: Context) -> Iterator[tuple[Value, int]]:
-        if not mentions(kind, t.Counter):
+        if not t.holds(kind, t.Counter):
             yield from ((value, 0) for value in self.issued.universe.domain(kind))
             return
         match kind:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from charter.backends.explorer.arguments import Arguments
-from charter.backends.explorer.keys import mentions
 from charter.backends.explorer.load import FlatMachine, FlatOutcome, FlatState, Key, load
 from charter.backends.explorer.support import Undefined
 from charter.formats.canonical import Json
@@ -338,7 +337,7 @@ class Expander:
                 arguments = arguments or self.flat.arguments(state)
                 params = self.flat.machine.operations[name].params
                 known = arguments.of(params)
-                if not any(mentions(p.type, t.Counter) for p in params):
+                if not any(t.holds(p.type, t.Counter) for p in params):
                     self.lists[name] = known
             only = self.flat.only.get(name)
             for args in known:

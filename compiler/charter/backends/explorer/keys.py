@@ -8,85 +8,27 @@ mentions for a counter (apart from initial values) keep their distance from all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import permutations, product
 
 from charter.backends.explorer.flat import Constants, literal
 from charter.backends.text import INDENT, Emitter
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
-from charter.semantics.values import Universe
+from charter.semantics.quotient import Quotient, Renaming, permute
 
 NOTHING = -(1 << 60)
 """What stands for `none` among numbers."""
 
-Renaming = Mapping[str, tuple[int, ...]]
-"""For each permuted sort, the new number of each element."""
-
-
-def permute(kind: t.Type, value: Value, renaming: Renaming, universe: Universe) -> Value:
-    """`value` with sort elements renamed."""
-    match kind, value:
-        case t.Sort(name=name), int():
-            return renaming[name][value] if name in renaming else value
-        case t.Option(inner=inner), _ if value is not None:
-            return permute(inner, value, renaming, universe)
-        case t.Record(fields=fields), tuple():
-            pairs = zip(fields, value, strict=True)
-            return tuple(permute(part, v, renaming, universe) for (_, part), v in pairs)
-        case t.Union() as union, (str() as tag, *rest):
-            several = zip(union.params(tag), rest, strict=True)
-            return (tag, *(permute(part, v, renaming, universe) for (_, part), v in several))
-        case t.Set(inner=inner), frozenset():
-            return frozenset(permute(inner, v, renaming, universe) for v in value)
-        case (t.Seq() | t.Ranking()) as listed, tuple():
-            return tuple(permute(listed.inner, v, renaming, universe) for v in value)
-        case t.Map(key=key, value=inner), tuple():
-            keys = universe.domain(key)
-            moved = {
-                permute(key, k, renaming, universe): permute(inner, v, renaming, universe)
-                for k, v in zip(keys, value, strict=True)
-            }
-            return tuple(moved[k] for k in keys)
-        case _:
-            return value
-
-
-def renamings(universe: Universe, sorts: tuple[str, ...]) -> tuple[Renaming, ...]:
-    """Every permutation of `sorts`; the identity comes first."""
-    each = [list(permutations(range(len(universe.sorts[name])))) for name in sorts]
-    return tuple(dict(zip(sorts, choice, strict=True)) for choice in product(*each))
-
-
-def mentions(kind: t.Type, wanted: type[t.Sort] | type[t.Counter]) -> bool:
-    """Whether a type holds sort elements, or counters."""
-    match kind:
-        case t.Sort() | t.Counter():
-            return isinstance(kind, wanted)
-        case t.Option(inner=inner) | t.Set(inner=inner) | t.Seq(inner=inner) | t.Ranking(inner):
-            return mentions(inner, wanted)
-        case t.Record(fields=fields):
-            return any(mentions(part, wanted) for _, part in fields)
-        case t.Union(cases=cases):
-            return any(mentions(part, wanted) for _, params in cases for _, part in params)
-        case t.Map(key=key, value=value):
-            return mentions(key, wanted) or mentions(value, wanted)
-        case _:
-            return False
-
 
 @dataclass(slots=True)
 class KeyPrinter:
-    """Prints the key function of a machine; `sorts` are permuted, `counters` renamed, those in
-    `ranked` in their order."""
+    """Prints the key function of a quotient; `counters` are those that it renames, in the order of
+    the declaration."""
 
     constants: Constants
-    sorts: tuple[str, ...]
+    quotient: Quotient
     counters: tuple[t.Counter, ...]
-    fixed: Mapping[str, int]
-    ranked: frozenset[str]
     out: Emitter
     tables: dict[str, list[str]] = field(default_factory=dict)
     depth: int = 0
@@ -106,7 +48,7 @@ class KeyPrinter:
 
     def all_renamings(self) -> tuple[Renaming, ...]:
         """The permutations."""
-        return renamings(self.constants.universe, self.sorts)
+        return self.quotient.renamings(self.constants.universe)
 
     # --- encoding --------------------------------------------------------------------------------
 
@@ -119,10 +61,10 @@ class KeyPrinter:
                 if kind not in self.counters:
                     return x
                 ranks = f"r_{name}"
-                by_rank = name in self.ranked
+                by_rank = name in self.quotient.ranked
                 return f"{ranks}[{x}]" if by_rank else f"{ranks}.setdefault({x}, len({ranks}))"
             case t.Sort(name=name):
-                if name not in self.sorts:
+                if name not in self.quotient.sorts:
                     return x
                 return f"{self.table([r[name] for r in self.all_renamings()])}[{x}]"
             case t.Enum():
@@ -157,7 +99,7 @@ class KeyPrinter:
             match kind:
                 case t.Map(key=key, value=inner):
                     keys = universe.domain(key)
-                    if mentions(key, t.Sort) and self.sorts:
+                    if t.holds(key, t.Sort) and self.quotient.sorts:
                         rows = [self.origins(key, keys, r) for r in self.all_renamings()]
                         places = [f"{self.table(rows)}[{i}]" for i in range(len(keys))]
                     else:
@@ -207,7 +149,7 @@ class KeyPrinter:
 
     def collect(self, kind: t.Type, x: str) -> None:
         """Lines that add every counter value inside `x` to the set of its type."""
-        if not mentions(kind, t.Counter):
+        if not t.holds(kind, t.Counter):
             return
         out = self.out
         match kind:
@@ -242,8 +184,8 @@ class KeyPrinter:
     def ranks(self) -> None:
         """Lines that rank what was collected; numbers the charter mentions stay what they are."""
         for counter in self.counters:
-            name, low = counter.name, self.fixed.get(counter.name, -1)
-            if name in self.ranked:
+            name, low = counter.name, self.quotient.fixed.get(counter.name, -1)
+            if name in self.quotient.ranked:
                 self.out.line(f"r_{name} = {{}}")
                 self.out.line(f"for e in sorted(c_{name}):")
                 self.out.line(
@@ -267,7 +209,7 @@ class KeyPrinter:
     def print(self, variables: tuple[n.StateVar, ...]) -> None:
         """`encode(*s, tables, ranks...)` and `key(s)`; `print_counters` comes first."""
         out = self.out
-        ordered = [c for c in self.counters if c.name in self.ranked]
+        ordered = [c for c in self.counters if c.name in self.quotient.ranked]
         ranks = "".join(f", r_{c.name}" for c in ordered)
         parts = [self.encoded(v.type, f"s_{i}") for i, v in enumerate(variables)]
         names = "".join(f"s_{i}, " for i in range(len(variables)))
@@ -275,7 +217,9 @@ class KeyPrinter:
         with out.indent():
             if self.tables:
                 out.line(f"{''.join(f'{name}, ' for name in self.tables)} = p")
-            out.extend([f"r_{c.name} = {{}}" for c in self.counters if c.name not in self.ranked])
+            out.extend(
+                [f"r_{c.name} = {{}}" for c in self.counters if c.name not in self.quotient.ranked]
+            )
             out.line(f"return ({''.join(f'{part}, ' for part in parts)})")
         count = len(self.all_renamings())
         rows = [f"({''.join(f'{t[i]}, ' for t in self.tables.values())})" for i in range(count)]

@@ -21,7 +21,6 @@ from charter.backends.explorer.explore import (
     Trace,
     explore,
 )
-from charter.backends.explorer.keys import mentions
 from charter.backends.explorer.lasso import Edge, Lasso, Waiting, lasso
 from charter.backends.explorer.load import Holds, load
 from charter.backends.explorer.support import Undefined
@@ -95,7 +94,7 @@ def _names_elements(model: n.Model, live: n.Eventually) -> bool:
     """Whether a property tells elements of a sort apart, or asks for fairness for each of them."""
     steps = {step.name: step for system in model.systems for step in system.steps}
     named = [p.type for f in live.fairness for p in steps[f.step].params if p.name in f.params]
-    return any(mentions(kind, t.Sort) for kind in (*named, *(p.type for p in live.params)))
+    return any(t.holds(kind, t.Sort) for kind in (*named, *(p.type for p in live.params)))
 
 
 @dataclass(slots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from charter.ir import nodes as n
 from charter.ir import types as t
-from charter.ir.narrow import inside
 from charter.ir.walk import children
 
 
@@ -32,13 +31,13 @@ class Reach:
         consts: set[str] = set()
         waiting = list(expressions(component))
         for variable in component.state:
-            kinds |= set(inside(variable.type))
+            kinds |= set(t.inside(variable.type))
         for operation in component.operations:
             for kind in (operation.result, *(p.type for p in operation.params)):
-                kinds |= set(inside(kind))
+                kinds |= set(t.inside(kind))
         while waiting:
             e = waiting.pop()
-            kinds |= set(inside(e.type))
+            kinds |= set(t.inside(e.type))
             waiting += children(e)
             if isinstance(e, n.ConstRef):
                 consts.add(e.name)
@@ -48,7 +47,7 @@ class Reach:
                 wanted.add(e.function)
                 waiting.append(function.body)
                 for param in function.params:
-                    kinds |= set(inside(param.type))
+                    kinds |= set(t.inside(param.type))
         return Reach(
             functions=tuple(f for f in model.functions if f.name in wanted),
             sorts=tuple(k for k in model.sorts if k in kinds),
@@ -64,9 +63,9 @@ def constants(e: n.Expr) -> set[str]:
     """The constants in the limits that the text of `e` itself will mention."""
     match e:
         case n.Domain(type=t.Set(inner)):
-            kinds = list(inside(inner))
+            kinds = list(t.inside(inner))
         case n.MapNew(type=t.Map(key=key)):
-            kinds = list(inside(key))
+            kinds = list(t.inside(key))
         case n.Builtin(name="append" | "concat", type=t.Seq(limit=most)):
             return {most.const} - {""}
         case _:

@@ -14,7 +14,6 @@ from charter.backends.python_model.reach import Reach
 from charter.backends.python_model.types import TypePrinter
 from charter.ir import nodes as n
 from charter.ir import types as t
-from charter.ir.narrow import inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ class WirePrinter:
             yield self.read_record(kind) if isinstance(kind, t.Record) else self.read_union(kind)
 
     def _compound(self, kinds: list[t.Type]) -> Iterator[t.Record | t.Union]:
-        found = {part for kind in kinds for part in inside(kind)}
+        found = {part for kind in kinds for part in t.inside(kind)}
         yield from (r for r in self.reach.records if r in found)
         yield from (u for u in self.reach.unions if u in found)
 

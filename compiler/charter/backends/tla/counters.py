@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.backends.tla.layout import Broken, place, shifted
-from charter.backends.tla.types import Types, bare, holds, parts, union_field
+from charter.backends.tla.types import Types, bare, union_field
 from charter.ir import types as t
 
 Within = Callable[[t.Type, str, int], str]
@@ -26,7 +26,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What the explorer found of the counters: those whose order anything looks at, and for each
+    """What is known of the counters: those whose order anything looks at, and for each
     the largest number that the charter mentions."""
 
     ranked: frozenset[str] = frozenset()
@@ -60,7 +60,7 @@ class Counters:
 
     @staticmethod
     def _counters(kind: t.Type) -> list[t.Counter]:
-        return [part for part in parts(kind) if isinstance(part, t.Counter)]
+        return [part for part in t.inside(kind) if isinstance(part, t.Counter)]
 
     # --- what the state holds --------------------------------------------------------------------
 
@@ -202,7 +202,7 @@ class Counters:
 
     def viewed(self, kind: t.Type, x: str, depth: int = 0) -> str:
         """`x` with its counters renamed."""
-        if not holds(kind, t.Counter):
+        if not t.holds(kind, t.Counter):
             return x
         match kind:
             case t.Counter(name=name):
@@ -215,7 +215,7 @@ class Counters:
                 changed = [
                     f"!.{name} = {bare(self.viewed(part, f'{x}.{name}', depth))}"
                     for name, part in fields
-                    if holds(part, t.Counter)
+                    if t.holds(part, t.Counter)
                 ]
                 return f"[{x} EXCEPT {', '.join(changed)}]"
             case t.Union():
@@ -241,7 +241,7 @@ class Counters:
             changed = [
                 f"!.{name} = {bare(self.viewed(part, f'{x}.{name}', depth))}"
                 for name, part in fields
-                if holds(part, t.Counter)
+                if t.holds(part, t.Counter)
             ]
             if changed:
                 arms.append(f'{x}.case = "{tag}" -> [{x} EXCEPT {", ".join(changed)}]')

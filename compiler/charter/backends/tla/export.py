@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files as resources
 
@@ -11,6 +11,8 @@ from charter.backends.tla.instance import InstanceModule, NotOffered
 from charter.backends.tla.machine import Module, Rules
 from charter.diagnostics import Diagnostic, Diagnostics
 from charter.ir import nodes as n
+from charter.ir.narrow import narrowed
+from charter.semantics.quotient import mentioned_numbers, ranked_counters
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +23,7 @@ class Exported:
     warnings: tuple[Diagnostic, ...]
 
 
-OrdersOf = Callable[[str], Orders]
-"""What is known of the order of counters in a machine, by its name."""
-
-
-def export(model: n.Model, instances: Sequence[n.Instance], orders: OrdersOf) -> Exported:
+def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
     """The files of `instances`. Raises `Refused` with what TLA+ has no form for."""
     diagnostics = Diagnostics()
     _leave_out(model, instances, diagnostics)
@@ -36,7 +34,7 @@ def export(model: n.Model, instances: Sequence[n.Instance], orders: OrdersOf) ->
         module = modules.get(instance.machine)
         if module is None:
             machine = _machine(model, instance)
-            module = modules[instance.machine] = Module(rules, machine, orders(machine.name))
+            module = modules[instance.machine] = _module(rules, machine)
             _add_machine(module, files, diagnostics)
         _add_instance(InstanceModule(module, instance), files, diagnostics)
     diagnostics.refuse_if_any()
@@ -45,9 +43,9 @@ def export(model: n.Model, instances: Sequence[n.Instance], orders: OrdersOf) ->
     return Exported(dict(sorted(files.items())), tuple(diagnostics))
 
 
-def cfg_of(model: n.Model, instance: n.Instance, names: Sequence[str], orders: OrdersOf) -> str:
+def cfg_of(model: n.Model, instance: n.Instance, names: Sequence[str]) -> str:
     """A cfg of an instance that asks for the properties and witnesses called `names` alone."""
-    module = Module(Rules(model), _machine(model, instance), orders(instance.machine))
+    module = _module(Rules(model), _machine(model, instance))
     wanted = [p for p in module.properties if p.name in names]
     return InstanceModule(module, instance).cfg(wanted)
 
@@ -61,6 +59,12 @@ def _machine(model: n.Model, instance: n.Instance) -> n.Component | n.System:
     """The machine of an instance."""
     machines: tuple[n.Component | n.System, ...] = (*model.components, *model.systems)
     return next(m for m in machines if m.name == instance.machine)
+
+
+def _module(rules: Rules, machine: n.Component | n.System) -> Module:
+    """The module of a machine, which names states as the explorers do."""
+    alone = narrowed(rules.model, machine.name)
+    return Module(rules, machine, Orders(ranked_counters(alone), mentioned_numbers(alone)))
 
 
 def _leave_out(model: n.Model, instances: Sequence[n.Instance], diagnostics: Diagnostics) -> None:

@@ -20,7 +20,7 @@ from charter.backends.tla.layout import (
 )
 from charter.backends.tla.machine import END, WRITTEN, Module, comment, header, reads_transition
 from charter.backends.tla.names import Names
-from charter.backends.tla.types import Types, bare, holds
+from charter.backends.tla.types import Types, bare
 from charter.ir import nodes as n
 from charter.ir import types as t
 
@@ -91,7 +91,7 @@ class InstanceModule:
         on the sort elements beside them."""
         printer = self.printer()
         params = operation.params
-        closed = [p for p in params if not holds(p.type, t.Counter)]
+        closed = [p for p in params if not t.holds(p.type, t.Counter)]
         open_ = [p for p in params if p not in closed]
         here = [(p.type, printer.local(p.name)) for p in closed]
         budget: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -11,31 +11,6 @@ from charter.ir import nodes as n
 from charter.ir import types as t
 
 Inside = Callable[[str], str]
-
-
-def holds(kind: t.Type, wanted: type[t.Counter] | type[t.Seq]) -> bool:
-    """Whether a type is, or has inside, a counter, or a sequence; keys of maps too."""
-    return any(isinstance(part, wanted) for part in parts(kind))
-
-
-def parts(kind: t.Type) -> Iterator[t.Type]:
-    """A type and every type inside it."""
-    yield kind
-    match kind:
-        case t.Option(inner=inner) | t.Set(inner=inner) | t.Seq(inner=inner) | t.Ranking(inner):
-            yield from parts(inner)
-        case t.Record(fields=fields):
-            for _, part in fields:
-                yield from parts(part)
-        case t.Union(cases=cases):
-            for _, params in cases:
-                for _, part in params:
-                    yield from parts(part)
-        case t.Map(key=key, value=value):
-            yield from parts(key)
-            yield from parts(value)
-        case _:
-            pass
 
 
 def union_field(union: t.Union, tag: str, name: str) -> str:
@@ -83,7 +58,7 @@ class Types:
                 return "Nat"
             case t.Record(name="", fields=fields):
                 return self.record(fields, listed)
-            case t.Record() | t.Union() if listed and holds(kind, t.Seq):
+            case t.Record() | t.Union() if listed and t.holds(kind, t.Seq):
                 return self.spelled(kind, listed)
             case t.Sort(name=name) | t.Enum(name=name) | t.Record(name=name) | t.Union(name=name):
                 return self.names.of("type", name)
@@ -224,7 +199,7 @@ def declared(model: n.Model) -> tuple[t.Record | t.Union | t.Enum, ...]:
     wanted: tuple[t.Record | t.Union | t.Enum, ...] = (*model.enums, *model.records, *model.unions)
 
     def visit(kind: t.Type) -> None:
-        for part in parts(kind):
+        for part in t.inside(kind):
             if part is not kind and isinstance(part, t.Record | t.Union | t.Enum):
                 visit(part)
         if isinstance(kind, t.Record | t.Union | t.Enum) and kind not in found:
