@@ -1,6 +1,6 @@
 """The public surface of the compiler: read, check, load, flatten, explore, prove, walk, tell, make
 suites, generate. Parsing, checks and passes are `driver`'s; a backend is imported only by the
-function here, or in `telling`, `exploring`, `generate` and `suite`, that needs it."""
+function here, or in `telling`, `lasting`, `exploring`, `generate` and `suite`, that needs it."""
 
 from __future__ import annotations
 
@@ -327,7 +327,7 @@ def searched(
     found = exploring.searched(model, chosen, wanted, progress)
     if not model.liveness:
         return found
-    from charter.telling import with_liveness
+    from charter.lasting import with_liveness
 
     more = with_liveness(model, chosen, wanted.most_states, found.found)
     return Searched(more, found.states)

@@ -132,7 +132,7 @@ def _natively(
     question = next((p for p in model.properties if p.name == ASKED), None)
     properties = tuple(one for one in found.properties if one.name != ASKED)
     findings: list[Json] = [
-        _finding(one, _trace_json(machine, one.trace or ()))
+        _finding(one, machine.trace_json(one.trace or ()))
         for one in (*properties, *found.branches, *found.failures)
     ]
     head: dict[str, Json] = {
@@ -172,7 +172,7 @@ def _matches(reached: Reached, question: n.Property, limit: int) -> Json:
         values: dict[str, Json] = {
             v.name: to_json(v.type, state[v.name], machine.universe) for v in machine.variables
         }
-        steps = _trace_json(machine, trace)
+        steps = machine.trace_json(trace)
         states.append({"number": number, "level": len(trace), "state": values, "trace": steps})
     return {
         "expression": reached.expression,
@@ -180,28 +180,6 @@ def _matches(reached: Reached, question: n.Property, limit: int) -> Json:
         "undefined": reached.undefined,
         "states": states,
     }
-
-
-class _Step(Protocol):
-    """A step of a trace."""
-
-    @property
-    def operation(self) -> str: ...
-    @property
-    def args(self) -> tuple[n.Value, ...]: ...
-    @property
-    def branch(self) -> str: ...
-
-
-def _trace_json(machine: Machine, trace: Sequence[_Step]) -> list[Json]:
-    return [
-        {
-            "operation": step.operation,
-            "args": machine.args_json(step.operation, step.args),
-            "branch": step.branch,
-        }
-        for step in trace
-    ]
 
 
 def _plainly(

@@ -16,7 +16,7 @@ from charter.backends.vectors.answer import answer
 from charter.formats.vector import Vector, read_line
 from charter.ir import nodes as n
 from charter.semantics.machine import Machine
-from charter.semantics.story import follow
+from charter.semantics.scenario import follow
 from charter.suite.explored import Explored
 from charter.suite.smoke import Desk
 from charter.suite.walks import Walks

@@ -12,7 +12,7 @@ from charter.backends.explorer.explore import Finding, Options, explore
 from charter.ir import nodes as n
 from charter.semantics.evaluate import Scope, State
 from charter.semantics.machine import Machine
-from charter.semantics.story import ScenarioFails, follow
+from charter.semantics.scenario import ScenarioFails, follow
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 FIRST, MOST = 1_000, 4_000

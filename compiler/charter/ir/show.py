@@ -13,21 +13,24 @@ from charter.ir import nodes as ir
 from charter.ir import types as ty
 
 
-def show_limit(limit: ty.Limit | None) -> str:
-    """`3`, `max_log`, `max_log+1`, `?`."""
-    if limit is None:
-        return "?"
+def show_limit(limit: ty.Limit) -> str:
+    """`3`, `max_log`, `max_log + 1`."""
     if not limit.const:
         return str(limit.plus)
-    return limit.const + (f"{limit.plus:+}" if limit.plus else "")
+    if not limit.plus:
+        return limit.const
+    sign = "+" if limit.plus > 0 else "-"
+    return f"{limit.const} {sign} {abs(limit.plus)}"
 
 
 def show_type(kind: ty.Type) -> str:
-    """The type, by name where it has one."""
+    """The type as a charter writes it."""
     match kind:
         case ty.Bool():
             return "bool"
         case ty.Int():
+            if kind.low is None or kind.high is None:
+                return "int"
             return f"int {show_limit(kind.low)}..{show_limit(kind.high)}"
         case ty.Sort() | ty.Counter() | ty.Enum() | ty.Record() | ty.Union():
             return kind.name

@@ -3,8 +3,9 @@ what can be done, and what comes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
@@ -13,6 +14,17 @@ from charter.ir.nodes import Value
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator, Outcome, Scope, State
 from charter.semantics.values import Universe, fits, from_json, to_json
+
+
+class Act(Protocol):
+    """A step of a trace, as any engine has it."""
+
+    @property
+    def operation(self) -> str: ...
+    @property
+    def args(self) -> tuple[Value, ...]: ...
+    @property
+    def branch(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +156,17 @@ class Machine:
         params = self.operations[operation].params
         pairs = zip(params, args, strict=True)
         return {p.name: to_json(p.type, value, self.universe) for p, value in pairs}
+
+    def trace_json(self, trace: Iterable[Act]) -> list[Json]:
+        """A trace with its arguments by name."""
+        return [
+            {
+                "operation": act.operation,
+                "args": self.args_json(act.operation, act.args),
+                "branch": act.branch,
+            }
+            for act in trace
+        ]
 
 
 def _project(value: Json, kind: t.Type, paths: frozenset[tuple[str, ...]]) -> Json:

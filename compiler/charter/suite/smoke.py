@@ -19,7 +19,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Outcome, State
 from charter.semantics.machine import Machine
-from charter.semantics.story import ScenarioFails
+from charter.semantics.scenario import ScenarioFails
 from charter.suite.engine import Engine
 from charter.suite.subject import Subject
 from charter.syntax import nodes as sx

@@ -162,15 +162,7 @@ class Exploration:
 
     def trace_json(self, trace: Trace) -> list[Json]:
         """A trace with its arguments by name."""
-        machine = self.graph.flat.machine
-        return [
-            {
-                "operation": a.operation,
-                "args": dict(machine.args_json(a.operation, a.args)),
-                "branch": a.branch,
-            }
-            for a in trace
-        ]
+        return self.graph.flat.machine.trace_json(trace)
 
 
 @dataclass(slots=True)

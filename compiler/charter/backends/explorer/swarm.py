@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
-from charter.backends.explorer.explore import Trace
 from charter.backends.explorer.simulate import BATCH, Batch, Failure, Plan, simulate
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
@@ -75,14 +74,14 @@ def _summary(
                 "name": one.name,
                 "kind": one.kind,
                 "seen": 1,
-                "trace": _trace(machine, one.trace),
+                "trace": machine.trace_json(one.trace),
                 "detail": one.detail,
                 "seed": one.seed,
                 "batch": seeds[one.seed],
             }
             for one in _shortest(batches)
         ],
-        "walk": _trace(machine, batches[0].last) if plan.walks == 1 else None,
+        "walk": machine.trace_json(batches[0].last) if plan.walks == 1 else None,
     }
 
 
@@ -94,14 +93,3 @@ def _shortest(batches: Iterable[Batch]) -> list[Failure]:
             if name not in found or len(failure.trace) < len(found[name].trace):
                 found[name] = failure
     return [found[name] for name in sorted(found)]
-
-
-def _trace(machine: Machine, trace: Trace) -> list[Json]:
-    return [
-        {
-            "operation": action.operation,
-            "args": machine.args_json(action.operation, action.args),
-            "branch": action.branch,
-        }
-        for action in trace
-    ]

@@ -19,7 +19,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import State
 from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
-from charter.semantics.story import Told, follow
+from charter.semantics.scenario import Followed, follow
 
 OPEN = "open environment"
 
@@ -77,10 +77,10 @@ class Planner:
 
     def scenario(self, scenario: n.Scenario) -> Vector | None:
         """The vector of a scenario, along its first run. Raises ScenarioFails."""
-        told = follow(self.model, scenario)[0].told
-        acts = [(t.operation, t.args) for t in told]
-        why = Why((f"scenario {scenario.title}",), "scenario", scenario.title, OPEN, _taken(told))
-        return self.walk(acts, why, [t.outcome.branch for t in told])
+        steps = follow(self.model, scenario)[0].steps
+        acts = [(s.operation, s.args) for s in steps]
+        why = Why((f"scenario {scenario.title}",), "scenario", scenario.title, OPEN, _taken(steps))
+        return self.walk(acts, why, [s.outcome.branch for s in steps])
 
     def walk(self, acts: Sequence[Act], why: Why, branches: Sequence[str] = ()) -> Vector | None:
         """A vector that starts where the instance does and goes through `acts`; `branches` says
@@ -175,5 +175,5 @@ class Planner:
         self.refused[reason] = self.refused.get(reason, 0) + 1
 
 
-def _taken(told: Sequence[Told]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(t.outcome.branch for t in told))
+def _taken(steps: Sequence[Followed]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(s.outcome.branch for s in steps))

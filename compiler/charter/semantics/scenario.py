@@ -20,7 +20,7 @@ class ScenarioFails(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Followed:
     """One operation of a scenario as it went: `outcome` is the one that the rest bears out.
     `moment` is the headline that stands over it, "" for the same as before."""
 
@@ -35,7 +35,7 @@ class Run:
     """A run that is still possible: the state it has reached, and how."""
 
     state: State
-    told: tuple[Told, ...]
+    steps: tuple[Followed, ...]
 
 
 def follow(model: n.Model, scenario: n.Scenario) -> tuple[Run, ...]:
@@ -69,7 +69,7 @@ def _do(machine: Machine, step: n.Do, run: Run, moment: str) -> list[Run]:
     args = tuple(machine.evaluator.value(arg, scope, {}) for arg in step.args)
     wanted = f"{step.operation}/{step.branch}" if step.branch else ""
     return [
-        Run(outcome.state, (*run.told, Told(moment, step.operation, args, outcome)))
+        Run(outcome.state, (*run.steps, Followed(moment, step.operation, args, outcome)))
         for outcome in machine.outcomes(run.state, step.operation, args)
         if not wanted or outcome.branch == wanted
     ]
