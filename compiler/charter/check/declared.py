@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from charter.check.scopes import BUILTINS, Signature, suggest
-from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown
+from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown, show_type
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
 from charter.ir import types as ty
-from charter.ir.show import show_type
 from charter.source import Span
 from charter.syntax import nodes as sx
 

@@ -10,10 +10,9 @@ from typing import assert_never
 
 from charter.check import infer_calls, infer_collections, infer_control, infer_operators
 from charter.check.scopes import Machine, Scope, suggest
-from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown
+from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown, show_type
 from charter.ir import nodes as ir
 from charter.ir import types as ty
-from charter.ir.show import show_type
 from charter.source import Span
 from charter.syntax import nodes as sx
 

@@ -7,10 +7,9 @@ from typing import get_args
 
 from charter.check import builtins
 from charter.check.scopes import BUILTINS, Scope, suggest, unknown
-from charter.check.types import count, is_unknown
+from charter.check.types import count, is_unknown, show_type
 from charter.ir import nodes as ir
 from charter.ir import types as ty
-from charter.ir.show import show_type
 from charter.source import Span
 from charter.syntax import nodes as sx
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from charter.check.infer_operators import is_open
 from charter.check.scopes import Scope, suggest
-from charter.check.types import BOOL, UNKNOWN, count, fits, is_unknown, join
+from charter.check.types import BOOL, UNKNOWN, count, fits, is_unknown, join, show_type
 from charter.ir import nodes as ir
 from charter.ir import types as ty
-from charter.ir.show import show_type
 from charter.syntax import nodes as sx
 
 

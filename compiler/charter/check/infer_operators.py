@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from charter.check.scopes import Scope, unknown
-from charter.check.types import BOOL, INT, fits, is_unknown, join
+from charter.check.types import BOOL, INT, fits, is_unknown, join, show_type
 from charter.ir import nodes as ir
 from charter.ir import types as ty
-from charter.ir.show import show_type
 from charter.syntax import nodes as sx
 
 

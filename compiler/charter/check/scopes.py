@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Literal
 
-from charter.check.types import UNKNOWN, fits
+from charter.check.types import UNKNOWN, fits, show_type
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
 from charter.ir import types as ty
-from charter.ir.show import show_type
 from charter.source import NOWHERE, Span
 from charter.syntax import nodes as sx
 

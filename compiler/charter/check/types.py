@@ -94,3 +94,38 @@ def is_finite(kind: ty.Type) -> bool:
 def count(number: int, noun: str) -> str:
     """`1 argument`, `2 arguments`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def show_limit(limit: ty.Limit) -> str:
+    """`3`, `max_log`, `max_log + 1`."""
+    if not limit.const:
+        return str(limit.plus)
+    if not limit.plus:
+        return limit.const
+    sign = "+" if limit.plus > 0 else "-"
+    return f"{limit.const} {sign} {abs(limit.plus)}"
+
+
+def show_type(kind: ty.Type) -> str:
+    """The type as a charter writes it."""
+    match kind:
+        case ty.Bool():
+            return "bool"
+        case ty.Int():
+            if kind.low is None or kind.high is None:
+                return "int"
+            return f"int {show_limit(kind.low)}..{show_limit(kind.high)}"
+        case ty.Sort() | ty.Counter() | ty.Enum() | ty.Record() | ty.Union():
+            return kind.name
+        case ty.Option():
+            return f"option {show_type(kind.inner)}"
+        case ty.Set():
+            return f"set {show_type(kind.inner)}"
+        case ty.Ranking():
+            return f"ranking {show_type(kind.inner)}"
+        case ty.Seq():
+            return f"seq {show_type(kind.inner)} max {show_limit(kind.limit)}"
+        case ty.Map():
+            return f"map {show_type(kind.key)} -> {show_type(kind.value)}"
+        case _:
+            assert_never(kind)

@@ -2,6 +2,9 @@
 
 It looks like a charter, but everything is spelled out: types of locals, binders one by one,
 calls of built-ins as `size!(x)`, whole-variable updates.
+
+Digests of rules are made from this text: a change of how anything is written changes them all. So
+messages to users have a writing of types of their own (`check.types`).
 """
 
 from __future__ import annotations
@@ -13,24 +16,21 @@ from charter.ir import nodes as ir
 from charter.ir import types as ty
 
 
-def show_limit(limit: ty.Limit) -> str:
-    """`3`, `max_log`, `max_log + 1`."""
+def show_limit(limit: ty.Limit | None) -> str:
+    """`3`, `max_log`, `max_log+1`, `?`."""
+    if limit is None:
+        return "?"
     if not limit.const:
         return str(limit.plus)
-    if not limit.plus:
-        return limit.const
-    sign = "+" if limit.plus > 0 else "-"
-    return f"{limit.const} {sign} {abs(limit.plus)}"
+    return limit.const + (f"{limit.plus:+}" if limit.plus else "")
 
 
 def show_type(kind: ty.Type) -> str:
-    """The type as a charter writes it."""
+    """The type, by name where it has one."""
     match kind:
         case ty.Bool():
             return "bool"
         case ty.Int():
-            if kind.low is None or kind.high is None:
-                return "int"
             return f"int {show_limit(kind.low)}..{show_limit(kind.high)}"
         case ty.Sort() | ty.Counter() | ty.Enum() | ty.Record() | ty.Union():
             return kind.name
