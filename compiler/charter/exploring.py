@@ -14,7 +14,6 @@ from charter.formats.canonical import Json
 from charter.formats.states import Table
 from charter.ir import nodes as n
 from charter.semantics.bounds import bounds_of
-from charter.semantics.machine import Machine
 from charter.semantics.values import to_json
 
 if TYPE_CHECKING:
