@@ -18,7 +18,7 @@ from conform.commands.charters import (
 )
 from conform.commands.numbers import count
 from conform.commands.states import add_states, asked, first_story, keep, ready, show_where
-from conform.commands.story import add_pictures, draw, is_wrong, show_story
+from conform.commands.story import add_pictures, draw, is_wrong, put, show_story
 from conform.errors import ConformError
 from conform.progress import searching
 from conform.terminal import columns, number, out, out_json, say
@@ -130,7 +130,7 @@ def _told(model: Model, found: dict[str, Json]) -> Iterator[Story]:
         assert isinstance(finding, dict)
         if is_wrong(finding):
             story = api.told(model, str(found["instance"]), finding)
-            finding["steps"] = list(story.steps_json())
+            put(story, finding)
             yield story
 
 

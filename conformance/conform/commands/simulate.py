@@ -17,7 +17,7 @@ from conform.commands.charters import (
     settings_line,
 )
 from conform.commands.numbers import count, whole
-from conform.commands.story import add_pictures, draw, is_wrong, show_step, show_story
+from conform.commands.story import add_pictures, draw, is_wrong, put, show_step, show_story
 from conform.errors import ConformError
 from conform.progress import tasks
 from conform.terminal import number, out, out_json
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     for finding in findings:
         assert isinstance(finding, dict)
         story = api.told(model, name, finding)
-        finding["steps"] = list(story.steps_json())
+        put(story, finding)
         stories.append(story)
     if found["walk"] is not None:
         story = api.told(model, name, {"kind": "walk", "name": "", "trace": found["walk"]})

@@ -46,6 +46,13 @@ def draw(stories: Sequence[Story], arguments: argparse.Namespace) -> None:
         say(f"the trace is in {arguments.itf}")
 
 
+def put(story: Story, finding: dict[str, Json]) -> None:
+    """Add to a finding its steps, and why what it is about is false."""
+    finding["steps"] = list(story.steps_json())
+    if story.why is not None:
+        finding["why"] = story.why.json()
+
+
 def is_wrong(finding: Mapping[str, Json]) -> bool:
     """Whether a finding is something that must not be."""
     return bool(finding["seen"]) and finding["kind"] not in ("witness", "branch")
@@ -61,10 +68,23 @@ def show_story(finding: Mapping[str, Json]) -> None:
         if loop == count - 1:
             out("  and from here on, again and again:")
         show_step(count, step)
+    why = finding.get("why")
+    if isinstance(why, dict):
+        _show_why(why)
     if finding["detail"]:
         out(f"  {finding['detail']}")
     if isinstance(loop, int) and loop == len(steps):
         out("  and nothing happens any more")
+
+
+def _show_why(why: Mapping[str, Json]) -> None:
+    """What is false at the end of a story."""
+    lines, cites = why["lines"], why["cites"]
+    assert isinstance(lines, list) and isinstance(cites, list)
+    for line in lines:
+        out(f"  {line}")
+    source = f", after {', '.join(map(str, cites))}" if cites else ""
+    out(f"  see {why['where']}{source}")
 
 
 def _headline(finding: Mapping[str, Json]) -> str:

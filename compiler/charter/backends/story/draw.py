@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
+from textwrap import wrap
 
 from charter.backends.story.scene import Event, Message, Scene
 
 _COLUMN = 16
 """Characters of a lane in the terminal."""
 
-_LANE, _LEFT, _TOP, _LINE, _MOST = 230, 64, 56, 15, 34
+_WIDE = 100
+"""Characters of a line below."""
+
+_LANE, _LEFT, _TOP, _LINE, _MOST = 280, 64, 56, 15, 42
+_CHARACTER = 6.4
+"""Width of a character, about."""
 
 
 def in_text(scene: Scene) -> str:
@@ -27,6 +33,7 @@ def in_text(scene: Scene) -> str:
     if scene.end:
         mark = "✗" if scene.loop is None else "└──"
         rows.append(f"  {mark} {scene.end}")
+    rows += (f"    {line}" for text in scene.why for line in wrap(text, _WIDE))
     return "\n".join(rows) + "\n"
 
 
@@ -60,7 +67,8 @@ def in_svg(scene: Scene) -> str:
     """The scene as an SVG document that stands alone."""
     tops, bottom = _tops(scene)
     width = _LEFT + _LANE * len(scene.lanes) + 20
-    height = bottom + (34 if scene.end else 10)
+    said = _below(scene, width)
+    height = bottom + (34 if scene.end else 10) + _LINE * len(said) + (8 if said else 0)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
         f' viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" font-size="12">',
@@ -80,7 +88,32 @@ def in_svg(scene: Scene) -> str:
     for number, event in enumerate(scene.events):
         parts += _event(number, event, tops[number])
     parts += _frame(scene, tops, bottom, width)
+    parts += (
+        _text(18, bottom + 44 + _LINE * i, line, css='fill="#20242a"')
+        for i, line in enumerate(said)
+    )
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _below(scene: Scene, width: int) -> list[str]:
+    """The lines below the picture."""
+    most = max(60, int((width - 36) / _CHARACTER))
+    return [line for text in scene.why for line in wrap(text, most, subsequent_indent="   ")]
+
+
+def _rows(event: Event) -> list[tuple[str, str, str]]:
+    """The lines beside an event: text, weight, colour."""
+    said = [(event.title, "bold", "#20242a")]
+    said += [(rule, "normal", "#6b7280") for rule in event.rules]
+    said += [(note, "normal", "#9a3412") for note in event.notes]
+    return [(line, weight, fill) for text, weight, fill in said for line in _wrapped(text)]
+
+
+def _wrapped(text: str) -> list[str]:
+    """A few lines; what does not fit is left out."""
+    return wrap(
+        text, _MOST, subsequent_indent="   ", break_on_hyphens=False, max_lines=3, placeholder=" …"
+    )
 
 
 def _x(lane: int) -> int:
@@ -92,7 +125,7 @@ def _tops(scene: Scene) -> tuple[list[int], int]:
     tops, y = [], _TOP + 22
     for event in scene.events:
         tops.append(y)
-        y += _LINE * (1 + len(event.rules) + len(event.notes)) + 18
+        y += _LINE * len(_rows(event)) + 18
     return tops, y
 
 
@@ -100,22 +133,16 @@ def _event(number: int, event: Event, y: int) -> Iterator[str]:
     x = _x(event.lane)
     yield f'<circle cx="{x}" cy="{y}" r="5" fill="#20242a"/>'
     yield _text(14, y + 4, str(number + 1), css='fill="#6b7280"')
-    yield _label(x + 11, y + 4, event.title, "bold", "#20242a")
-    said = [
-        *((rule, "#6b7280") for rule in event.rules),
-        *((note, "#9a3412") for note in event.notes),
-    ]
-    for line, (text, fill) in enumerate(said, 1):
-        yield _label(x + 11, y + 4 + line * _LINE, text, "normal", fill)
+    for line, (text, weight, fill) in enumerate(_rows(event)):
+        yield _label(x + 11, y + 4 + line * _LINE, text, weight, fill)
 
 
 def _label(x: int, y: int, text: str, weight: str, fill: str) -> str:
-    """Text that lines behind it do not cross; the whole of it where the pointer rests."""
-    short = text if len(text) <= _MOST else text[: _MOST - 1] + "…"
+    """Text that lines behind it do not cross."""
     return (
-        f'<g><title>{escape(text)}</title><text x="{x}" y="{y}" font-weight="{weight}"'
+        f'<text x="{x}" y="{y}" font-weight="{weight}" xml:space="preserve"'
         f' fill="{fill}" paint-order="stroke" stroke="#ffffff" stroke-width="3">'
-        f"{escape(short)}</text></g>"
+        f"{escape(text)}</text>"
     )
 
 

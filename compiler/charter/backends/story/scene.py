@@ -47,14 +47,15 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A picture before it is drawn; events are numbered from 0. `end` says what is wrong there;
-    `loop` is the number of events after which the rest repeats."""
+    """A picture before it is drawn; events are numbered from 0. `end` says what is wrong there, and
+    `why` in what way; `loop` is the number of events after which the rest repeats."""
 
     title: str
     lanes: tuple[str, ...]
     events: tuple[Event, ...]
     messages: tuple[Message, ...]
     end: str
+    why: tuple[str, ...]
     loop: int | None
 
 
@@ -75,8 +76,18 @@ def scene(story: Story) -> Scene:
         tuple(stage.events),
         tuple(messages),
         _end(story),
+        _why(story),
         story.found.loop,
     )
+
+
+def _why(story: Story) -> tuple[str, ...]:
+    """What the property says, and what of it is false."""
+    why = story.why
+    if why is None:
+        return ()
+    place = why.where.rpartition("/")[2]
+    return (*((why.says,) if why.says else ()), *why.lines, f"{place}, after {why.source}")
 
 
 def _end(story: Story) -> str:

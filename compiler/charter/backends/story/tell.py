@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from charter.backends.story.why import Why, why
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
 from charter.ir.walk import nodes
@@ -42,6 +43,14 @@ class Story:
     def states(self) -> tuple[State, ...]:
         """Every state, the initial one first."""
         return (self.initial, *(step.state for step in self.steps))
+
+    @property
+    def why(self) -> Why | None:
+        """Why the property is false where the story ends; None where it tells of something else."""
+        if self.found.kind not in ("always", "stepwise"):
+            return None
+        prop = next(p for p in self.machine.model.properties if p.name == self.found.name)
+        return why(self.machine, prop, _last(self.machine, self.found, prop, self.states))
 
     @property
     def title(self) -> str:
@@ -95,13 +104,17 @@ def _shows(machine: Machine, found: Found, run: Sequence[State], same: Same) -> 
     prop = next((p for p in machine.model.properties if p.name == found.name), None)
     if prop is None or found.kind in ("undefined", "deadlock"):
         return True
-    scope = Scope(run[-1])
+    return machine.holds(prop, _last(machine, found, prop, run)) is (prop.kind == "witness")
+
+
+def _last(machine: Machine, found: Found, prop: n.Property, run: Sequence[State]) -> Scope:
+    """What a property reads at the end of a run."""
     if len(run) > 1 and (prop.kind == "stepwise" or _about_steps(prop)):
         operation, args = found.acts[-1]
         ways = machine.outcomes(run[-2], operation, args)
         took = next((o.branch for o in ways if o.state == run[-1]), "")
-        scope = Scope(run[-2], run[-1], took)
-    return machine.holds(prop, scope) is (prop.kind == "witness")
+        return Scope(run[-2], run[-1], took)
+    return Scope(run[-1])
 
 
 def _about_steps(prop: n.Property) -> bool:
