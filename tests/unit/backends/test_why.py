@@ -90,4 +90,4 @@ def test_the_part_that_decides_is_named(body: str, lines: tuple[str, ...]) -> No
 def test_a_reason_says_where_the_property_stands_and_what_its_comment_says() -> None:
     found = reason("least == 2")
     assert found.says == "It says this."
-    assert found.where.endswith(":16:1") and found.source == "no text"
+    assert found.where.endswith(":16:1") and found.source == "<text>:16:1"

@@ -86,8 +86,7 @@ def _why(story: Story) -> tuple[str, ...]:
     why = story.why
     if why is None:
         return ()
-    place = why.where.rpartition("/")[2]
-    return (*((why.says,) if why.says else ()), *why.lines, f"{place}, after {why.source}")
+    return (*((why.says,) if why.says else ()), *why.lines, why.source)
 
 
 def _end(story: Story) -> str:

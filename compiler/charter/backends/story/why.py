@@ -47,8 +47,9 @@ class Why:
 
     @property
     def source(self) -> str:
-        """What the property follows."""
-        return ", ".join(self.cites) if self.cites else "no text"
+        """Where the property stands, without folders, and what it follows."""
+        place = self.where.rpartition("/")[2]
+        return f"{place}, after {', '.join(self.cites)}" if self.cites else place
 
     def json(self) -> Json:
         """For a finding."""
@@ -181,7 +182,7 @@ class _Reader:
 
     def values(self, parts: Iterable[tuple[n.Expr, Locals]]) -> Iterator[tuple[str, str]]:
         """What stands in expressions and can be looked up, with its value, once each."""
-        seen: set[str] = set()
+        seen = {name for name, _ in self.given}
         for part, names in parts:
             for inner in self._looked_up(part, names):
                 text = _text(inner)
