@@ -52,6 +52,19 @@ def test_svg_is_xml_that_says_each_step_and_where_it_goes_wrong(
     assert len([node for node in root.iter() if node.tag.endswith("circle")]) == len(story.steps)
 
 
+def test_picture_in_the_readme_is_what_an_unclean_replica_in_the_elr_looks_like(
+    golden: Golden,
+) -> None:
+    root = Path(__file__).resolve().parents[2]
+    model = api.load(root / "spec" / "kafka", api.Selection(mutant="elr_trusts_unclean"))
+    result = api.explored(model, "tiny_elr", api.Wanted(), lambda *_: None)
+    findings = result["findings"]
+    assert isinstance(findings, list)
+    wrong = next(f for f in findings if isinstance(f, dict) and f["name"] == "unclean_exclusion")
+    drawn = api.drawn(api.told(model, "tiny_elr", wrong), "svg")
+    golden.matches(root / "docs" / "images" / "counterexample.svg", drawn)
+
+
 def test_a_message_goes_from_who_sent_it_to_who_received_it() -> None:
     drawn = api.drawn(story_of(*CASES[0]), "text").splitlines()
     assert any(line.startswith("   3  ○────PREPARE───▶●") for line in drawn)

@@ -84,6 +84,7 @@ def fails_after_3_steps(done: Done) -> None:
     assert done.returncode == 1
     _, _, way = done.stdout.partition("always unclean_exclusion fails; the shortest way there:\n")
     assert re.findall(r"^ {3}(\d+)  \w+\(", way, re.MULTILINE) == ["1", "2", "3"]
+    assert "the picture is in build/wrong.svg" in done.stderr
 
 
 def shows_a_difference(done: Done) -> None:
@@ -108,8 +109,8 @@ CLAIMS: dict[str, tuple[str, Callable[[Done], None]]] = {
     "conform vectors spec/kafka --out build/before": (
         "questions, with the answers of today's charter", fine,
     ),
-    "conform explore spec/kafka --instance tiny_elr": (
-        "unclean_exclusion fails, and the shortest way there has 3 steps", fails_after_3_steps,
+    "conform explore spec/kafka --instance tiny_elr --picture build/wrong.svg": (
+        "unclean_exclusion fails, after 3 steps", fails_after_3_steps,
     ),
     "conform generate": ("the model's Python changes with the rule", fine),
     "git diff generated/": ("the model's Python changes with the rule", shows_a_difference),
