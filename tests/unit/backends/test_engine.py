@@ -203,3 +203,23 @@ def test_sets_of_counters_are_refused() -> None:
     model = api.load_text(text)
     with pytest.raises(Unsupported, match="Term"):
         explore(model, model.instances[0])
+
+
+def test_a_witness_is_told_when_it_is_the_last_of_very_many_outcomes() -> None:
+    model = api.load_text(
+        """
+        protocol wide
+        component counter {
+          state sum: int 0..99 = 0
+          operation add(x: int 0..32, y: int 0..32, z: int 0..32) -> bool {
+            branch last when x == 32 and y == 32 and z == 32 and sum == 0 { sum' = 99 reply true }
+            branch other { reply false }
+          }
+        }
+        witness the_last of counter: took add/last
+        instance tiny of counter {}
+        """
+    )
+    found = explore(model, model.instances[0])
+    (witness,) = found.properties
+    assert [step.args for step in witness.trace or ()] == [(32, 32, 32)]

@@ -20,7 +20,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Scope, State
 
 MOST_TOLD = 1 << 15
-"""Outcomes of one state that can be told."""
+"""Outcomes of one state that there is room for at first."""
 
 
 class Disagreement(Exception):
@@ -93,12 +93,17 @@ class Teller:
         """Every outcome in a packed state, in the order of the search."""
         plan = self.program.plan
         context = plan.context
-        memory, told = Array.of(context.size), Array.of(MOST_TOLD * context.told)
-        memory.view[CAPACITY], memory.view[SOURCE] = 1 << 40, 0
-        memory.view[TELL], memory.view[TELL_ROOM] = told.address, MOST_TOLD
         start = Array.of(context.width)
         start.write(0, words)
-        self.program.library["expand"](memory.address, start.address, 1)
+        room = MOST_TOLD
+        while True:
+            memory, told = Array.of(context.size), Array.of(room * context.told)
+            memory.view[CAPACITY], memory.view[SOURCE] = 1 << 40, 0
+            memory.view[TELL], memory.view[TELL_ROOM] = told.address, room
+            self.program.library["expand"](memory.address, start.address, 1)
+            if memory.view[TOLD] < room:
+                break
+            room *= 4
         names = list(plan.machine.operations)
         for i in range(memory.view[TOLD]):
             row = told.numbers(i * context.told, context.told)
