@@ -319,7 +319,10 @@ def searched(
     `found` has `engine`, counts (`distinct`, `generated`, `depth`, ...), `seconds`, `complete`,
     a verdict for each property, and findings: for each property, witness, branch and failure how
     often it was seen, with the shortest trace there. `fine`: complete, and nothing is violated.
-    `vacuous`: witnesses that were not found. `why_plain`: why the native engine could not do it.
+    `never_taken`: branches (steps). `vacuous`: what was never met though the instance does not say
+    that it `misses` it: objects with `kind` (`witness`, `condition` of a property with its text and
+    its place, `branch`) and `name`; empty where the search gave up. `not_missed`: what the instance
+    says that it misses, and meets. `why_plain`: why the native engine could not do it.
     `where`, if a question was asked: for how many states the answer is yes, and the first ones.
     `states` are those that the search has reached, if they are wanted.
     Raises `Missing` or `CannotExplore`."""

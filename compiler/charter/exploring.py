@@ -13,7 +13,9 @@ from charter.check.asked import ASKED
 from charter.formats.canonical import Json
 from charter.formats.states import Table
 from charter.ir import nodes as n
+from charter.ir.vacuity import Companion, with_companions
 from charter.semantics.bounds import bounds_of
+from charter.semantics.machine import Act, Machine
 from charter.semantics.values import to_json
 
 if TYPE_CHECKING:
@@ -60,12 +62,13 @@ def searched(model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tel
     states if they are wanted. Raises `CannotExplore`."""
     begun = time.monotonic()
     why = ""
+    model, asides = with_companions(model, instance.machine)
     needs = _needs_native(model, wanted)
     if wanted.engine == "plain" and needs:
         raise CannotExplore(f"the plain engine cannot do it: {needs} the native one")
     if wanted.engine != "plain":
         try:
-            found, states = _natively(model, instance, wanted, progress)
+            found, states = _natively(model, instance, wanted, progress, asides)
         except _Beyond as reason:
             why = str(reason)
             if wanted.engine == "native" or needs:
@@ -76,7 +79,7 @@ def searched(model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tel
         else:
             found["seconds"] = round(time.monotonic() - begun, 3)
             return Searched(found, states)
-    found = _plainly(model, instance, wanted, progress)
+    found = _plainly(model, instance, wanted, progress, asides)
     found["why_plain"] = why
     return Searched({**found, "seconds": round(time.monotonic() - begun, 3)})
 
@@ -95,7 +98,7 @@ class _Beyond(Exception):
 
 
 def _natively(
-    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
+    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell, asides: Asides
 ) -> tuple[dict[str, Json], Table | None]:
     try:
         from charter.backends.engine import explore as native
@@ -116,6 +119,7 @@ def _natively(
         cache=cache_folder(),
         journal=wanted.journal,
         memory=wanted.memory,
+        untold=frozenset(aside.witness.name for aside in asides),
     )
 
     def tell(now: native.Progress) -> None:
@@ -129,11 +133,6 @@ def _natively(
         raise CannotExplore(str(reason)) from None
     machine = found.search.program.plan.machine
     question = next((p for p in model.properties if p.name == ASKED), None)
-    properties = tuple(one for one in found.properties if one.name != ASKED)
-    findings: list[Json] = [
-        _finding(one, machine.trace_json(one.trace or ()))
-        for one in (*properties, *found.branches, *found.failures)
-    ]
     head: dict[str, Json] = {
         "engine": "native",
         "instance": instance.name,
@@ -152,9 +151,8 @@ def _natively(
         "stopped": found.stopped,
         "journal": found.message,
         "complete": found.complete,
-        "fine": found.fine,
     }
-    head |= {**_judged(properties, found.complete), "findings": findings}
+    head |= _said(found, machine, asides)
     reached = Reached.of(found, question)
     if question is not None:
         head["where"] = _matches(reached, question, wanted.limit)
@@ -182,7 +180,7 @@ def _matches(reached: Reached, question: n.Property, limit: int) -> Json:
 
 
 def _plainly(
-    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
+    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell, asides: Asides
 ) -> dict[str, Json]:
     from charter.backends.explorer.explore import Options, explore
 
@@ -191,10 +189,6 @@ def _plainly(
 
     options = Options(most_states=wanted.most_states, symmetry=wanted.symmetry)
     found = explore(model, instance, options, tell)
-    findings: list[Json] = [
-        _finding(one, found.trace_json(one.trace or ()))
-        for one in (*found.properties, *found.branches, *found.failures)
-    ]
     head: dict[str, Json] = {
         "engine": "plain",
         "instance": instance.name,
@@ -207,9 +201,8 @@ def _plainly(
         "depth": len(found.levels),
         "levels": list(found.levels),
         "complete": found.complete,
-        "fine": found.fine,
     }
-    return {**head, **_judged(found.properties, found.complete), "findings": findings}
+    return head | _said(found, found.graph.flat.machine, asides)
 
 
 class Seen(Protocol):
@@ -223,13 +216,25 @@ class Seen(Protocol):
     def seen(self) -> int: ...
     @property
     def detail(self) -> str: ...
+    @property
+    def trace(self) -> Sequence[Act] | None: ...
 
 
-def _finding(one: Seen, trace: list[Json]) -> dict[str, Json]:
-    return {
-        "name": one.name, "kind": one.kind, "seen": one.seen, "trace": trace, "detail": one.detail,
-    }  # fmt: skip
+class Found(Protocol):
+    """What both engines say of a search."""
 
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def properties(self) -> Sequence[Seen]: ...
+    @property
+    def branches(self) -> Sequence[Seen]: ...
+    @property
+    def failures(self) -> Sequence[Seen]: ...
+
+
+Asides = Sequence[Companion]
+"""The companions that were searched for beside the properties."""
 
 VERDICTS: Mapping[tuple[bool, bool], str] = {
     (True, True): "found",
@@ -239,15 +244,54 @@ VERDICTS: Mapping[tuple[bool, bool], str] = {
 }
 
 
-def _judged(found: Sequence[Seen], complete: bool) -> dict[str, Json]:
-    """A verdict for each property and witness, and which witnesses were not found. What was not
-    seen in a search that gave up is unknown."""
+def _said(found: Found, machine: Machine, asides: Asides) -> dict[str, Json]:
+    """A verdict for each property and witness, findings, and what was never met. What was not seen
+    in a search that gave up is unknown."""
+    hidden = {ASKED, *(aside.witness.name for aside in asides)}
+    properties = [one for one in found.properties if one.name not in hidden]
+    failures = [one for one in found.failures if one.name not in hidden]
     verdicts: dict[str, Json] = {}
-    unseen: list[Json] = []
-    for one in found:
-        witness = one.kind == "witness"
-        settled = complete or one.seen
-        verdicts[one.name] = VERDICTS[witness, bool(one.seen)] if settled else "unknown"
-        if witness and not one.seen:
-            unseen.append(one.name)
-    return {"verdicts": verdicts, "vacuous": unseen}
+    for one in properties:
+        settled = found.complete or one.seen
+        verdict = VERDICTS[one.kind == "witness", bool(one.seen)]
+        verdicts[one.name] = verdict if settled else "unknown"
+    findings: list[Json] = [
+        {
+            "name": one.name,
+            "kind": one.kind,
+            "seen": one.seen,
+            "trace": machine.trace_json(one.trace or ()),
+            "detail": one.detail,
+        }
+        for one in (*properties, *found.branches, *failures)
+    ]
+    return {
+        "fine": found.complete and not failures and "violated" not in verdicts.values(),
+        "verdicts": verdicts,
+        **_unmet(found, machine.instance.misses if found.complete else None, asides),
+        "findings": findings,
+    }
+
+
+def _unmet(found: Found, misses: Sequence[str] | None, asides: Asides) -> dict[str, Json]:
+    """Branches that were never taken; what was never met though the instance does not say that it
+    `misses` it (None: the search gave up, so nobody knows); what it says that it misses, and
+    meets."""
+    seen = {one.name: bool(one.seen) for one in found.properties}
+    unmet: list[dict[str, Json]] = [
+        {"kind": "witness", "name": name}
+        for name in (one.name for one in found.properties if one.kind == "witness")
+        if not seen[name] and name not in {ASKED, *(aside.witness.name for aside in asides)}
+    ]
+    unmet += [
+        {"kind": "condition", "name": one.of, "condition": one.text, "at": one.span.where()}
+        for one in asides
+        if not seen[one.witness.name]
+    ]
+    never: list[Json] = [one.name for one in found.branches if not one.seen]
+    unmet += [{"kind": "branch", "name": name} for name in never]
+    names = {str(one["name"]) for one in unmet}
+    met = {one.name for one in found.branches} | {one.of for one in asides} | {*seen}
+    vacuous: list[Json] = [one for one in unmet if misses is not None and one["name"] not in misses]
+    stale: list[Json] = [name for name in misses or () if name in met and name not in names]
+    return {"never_taken": never, "vacuous": vacuous, "not_missed": stale}

@@ -15,6 +15,7 @@ from charter.backends.explorer.explore import Finding as PlainFinding
 from charter.backends.explorer.explore import Options as PlainOptions
 from charter.backends.explorer.explore import explore as plainly
 from charter.ir import nodes as n
+from charter.ir.vacuity import with_companions
 
 Counts = tuple[int, int, int, tuple[int, ...]]
 Verdicts = dict[tuple[str, str], tuple[bool, int | None]]
@@ -43,7 +44,8 @@ def verdicts(found: Native | Plain) -> Verdicts:
 def both(
     model: n.Model, instance: n.Instance, *, symmetry: bool = True, cache: Path | None = None
 ) -> tuple[Native, Plain]:
-    """The same search by both."""
+    """The same search by both, for the companions of properties too."""
+    model, _ = with_companions(model, instance.machine)
     options = NativeOptions(Choices(symmetry=symmetry), cache=cache)
     return (
         natively(model, instance, options),

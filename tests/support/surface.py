@@ -244,8 +244,17 @@ parts = item(nodes.PartDecl, names, st.none() | types, names)
 steps = block(nodes.StepDecl, names, params, citations, maybe_name, some(step_statements))
 bounds = item(nodes.Bound, names, small)
 starts = item(nodes.Start, names, small)
+missed = st.lists(
+    names | st.builds(lambda a, b: nodes.Name(f"{a.text}/{b.text}"), names, names),
+    min_size=1,
+    max_size=3,
+).map(tuple)
 environments = st.one_of(
-    bounds, starts, item(nodes.Offers, name_lists), item(nodes.Only, names, small)
+    bounds,
+    starts,
+    item(nodes.Offers, name_lists),
+    item(nodes.Only, names, small),
+    item(nodes.Misses, missed),
 )
 scenario_items = st.one_of(
     bounds,

@@ -107,7 +107,7 @@ def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
             core
             for n in found
             if isinstance(n, sx.InstanceDecl)
-            for core in instances.instance(context.scope(), n)
+            for core in instances.instance(context.scope(), n, stated(context, variant, n, found))
         ),
         scenarios=tuple(scenarios),
         mutants=tuple(mutant(n) for n in found if isinstance(n, sx.MutantDecl)),
@@ -349,6 +349,21 @@ class _SystemBuilder:
             left = ty.Int(ty.Limit("", 0), ty.Limit(name.text, 0))
             self.state.append(ir.StateVar(variable, left, limit, "durable", span=name.span))
         steps.budget(body, name)
+
+
+def stated(
+    context: Context, variant: str, node: sx.InstanceDecl, found: Iterable[sx.Node]
+) -> frozenset[str] | None:
+    """The names of the properties and witnesses of an instance's machine; None where edits were
+    applied, which may have dropped some that the instance names."""
+    if context.is_bent or variant:
+        return None
+    return frozenset(
+        other.name.text
+        for other in found
+        if isinstance(other, sx.PropertyDecl | sx.EventuallyDecl)
+        and other.machine.text == node.machine.text
+    )
 
 
 def part_state(part: ir.Part, components: Iterable[ir.Component]) -> list[ir.StateVar]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from charter.check.infer_calls import arguments
@@ -151,8 +151,11 @@ def default_names(
     return result
 
 
-def instance(scope: Scope, node: sx.InstanceDecl) -> tuple[ir.Instance, ...]:
-    """An instance, or nothing if its machine is not there."""
+def instance(
+    scope: Scope, node: sx.InstanceDecl, properties: Collection[str] | None
+) -> tuple[ir.Instance, ...]:
+    """An instance, or nothing if its machine is not there. What it misses is a branch, or one of
+    the `properties` of its machine; anything (None) where edits may have dropped what it is."""
     machine = scope.globals.machines.get(node.machine.text)
     if machine is None:
         no_machine(scope, node.machine)
@@ -165,13 +168,18 @@ def instance(scope: Scope, node: sx.InstanceDecl) -> tuple[ir.Instance, ...]:
         elif isinstance(line, sx.Offers):
             offers += _offers(scope, machine, line)
     only: list[tuple[str, ir.Expr]] = []
+    misses: list[str] = []
     for line in node.body:
         if isinstance(line, sx.Start):
             bounds.start(line)
         elif isinstance(line, sx.Only):
             only += _only(replace(bounds.with_elements(), machine=machine), machine, line)
+        elif isinstance(line, sx.Misses):
+            misses += [name.text for name in line.names]
+            if properties is not None:
+                _missed(scope, machine, line, properties)
     core = _instance(bounds, node.name.text, tuple(offers), node)
-    return (replace(core, only=tuple(only)),)
+    return (replace(core, only=tuple(only), misses=tuple(misses)),)
 
 
 def _only(scope: Scope, machine: Machine, node: sx.Only) -> list[tuple[str, ir.Expr]]:
@@ -184,6 +192,19 @@ def _only(scope: Scope, machine: Machine, node: sx.Only) -> list[tuple[str, ir.E
     for param in signature.params:
         scope, _ = scope.bind(sx.Name(param.name, span=node.operation.span), param.type)
     return [(node.operation.text, scope.check(node.condition, BOOL))]
+
+
+def _missed(scope: Scope, machine: Machine, node: sx.Misses, properties: Collection[str]) -> None:
+    """Report names that are no branch (step, for a system) and no property of the machine."""
+    known = {*properties}
+    for name, signature in machine.operations.items():
+        known |= {name} if machine.is_system else {f"{name}/{b}" for b in signature.branches}
+    for missed in node.names:
+        if missed.text not in known:
+            what = "step" if machine.is_system else "branch"
+            message = f"{machine.name} has no {what}, property or witness `{missed.text}`"
+            hint = suggest(missed.text, sorted(known))
+            scope.error("name/unknown", message, missed.span, hint=hint)
 
 
 def _instance(

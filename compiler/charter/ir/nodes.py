@@ -286,8 +286,9 @@ class Eventually(Placed):
 @dataclass(frozen=True, slots=True)
 class Instance(Placed):
     """Sizes and names of the sorts, values of constants, initial values that replace those of the
-    machine, the operations that its environment offers (empty: all), and conditions on their
-    arguments that it keeps to."""
+    machine, the operations that its environment offers (empty: all), conditions on their
+    arguments that it keeps to, and what it is too small to meet: names of branches (of a system:
+    steps), of properties and of witnesses."""
 
     name: str
     machine: str
@@ -296,6 +297,7 @@ class Instance(Placed):
     starts: tuple[tuple[str, Expr], ...]
     offers: tuple[str, ...]
     only: tuple[tuple[str, Expr], ...] = ()
+    misses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

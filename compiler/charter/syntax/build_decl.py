@@ -267,9 +267,21 @@ def _place(reader: Reader, head: Part, tail: Part) -> nodes.Name:
     return nodes.Name(f"{first.text}.{second.text}", span=first.span.to(second.span))
 
 
-def _bound(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Offers | nodes.Only:
+def _missed(reader: Reader, node: Tree) -> nodes.Name:
+    """A name, or `operation/branch` as one name."""
+    head, tail = node.children
+    first = name(reader, head)
+    if tail is None:
+        return first
+    second = name(reader, tail)
+    return nodes.Name(f"{first.text}/{second.text}", span=first.span.to(second.span))
+
+
+def _bound(
+    reader: Reader, node: Tree
+) -> nodes.Bound | nodes.Start | nodes.Offers | nodes.Only | nodes.Misses:
     span = reader.span(node)
-    item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only
+    item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only | nodes.Misses
     match node.rule, node.children:
         case "bound", (called, value):
             item = nodes.Bound(name(reader, called), expr(reader, value), span=span)
@@ -279,6 +291,9 @@ def _bound(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Offe
             item = nodes.Offers(names(reader, offered), span=span)
         case "only", (operation, condition):
             item = nodes.Only(name(reader, operation), expr(reader, condition), span=span)
+        case "misses", several:
+            missed = tuple(_missed(reader, each) for each in trees(several))
+            item = nodes.Misses(missed, span=span)
         case _:
             raise AssertionError(node.rule)
     return remarked(reader, node, item)
@@ -315,7 +330,7 @@ def _scenario_item(
             return let(reader, node)
         case _:
             bound = _bound(reader, node)
-            assert not isinstance(bound, nodes.Offers | nodes.Only)
+            assert isinstance(bound, nodes.Bound | nodes.Start)
             return bound
     return remarked(reader, node, item)
 

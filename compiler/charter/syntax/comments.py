@@ -77,6 +77,7 @@ ITEMS: Final = (
             "start_value",
             "offers",
             "only",
+            "misses",
             "do",
             "expect",
             "moment",

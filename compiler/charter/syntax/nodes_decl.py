@@ -376,12 +376,20 @@ class Only(Item):
 
 
 @dataclass(frozen=True, slots=True)
+class Misses(Item):
+    """`misses register/unclean, epochs_grow`: branches, steps, properties and witnesses that this
+    instance is too small to meet; a branch is one name with its slash."""
+
+    names: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class InstanceDecl(Item):
     """`instance tiny of controller { bounds, starts, offers }`."""
 
     name: Name
     machine: Name
-    body: tuple[Bound | Start | Offers | Only, ...]
+    body: tuple[Bound | Start | Offers | Only | Misses, ...]
 
 
 @dataclass(frozen=True, slots=True)

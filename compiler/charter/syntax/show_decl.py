@@ -219,7 +219,9 @@ def _channel(item: nodes.ChannelDecl) -> Doc:
 # --- instances and scenarios ---------------------------------------------------------------------
 
 
-def _bound(item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only, indent: int) -> list[Row]:
+def _bound(
+    item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only | nodes.Misses, indent: int
+) -> list[Row]:
     doc: Doc
     match item:
         case nodes.Bound(name, value):
@@ -230,6 +232,10 @@ def _bound(item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only, indent: 
             first, *others = (name.text for name in operations)
             more = tuple((",", LINE, other) for other in others)
             doc = Group(("offers ", Nest((first, more))))
+        case nodes.Misses(missed):
+            first, *others = (name.text for name in missed)
+            filled = tuple((",", Group((LINE, other))) for other in others)
+            doc = ("misses ", Nest((first, filled)))
         case nodes.Only(operation, condition):
             doc = bound_to(f"only {operation.text} if", condition)
         case _:

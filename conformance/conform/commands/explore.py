@@ -19,6 +19,7 @@ from conform.commands.charters import (
 from conform.commands.numbers import count
 from conform.commands.states import add_states, asked, first_story, keep, ready, show_where
 from conform.commands.story import add_pictures, draw, is_wrong, put, show_story
+from conform.commands.unmet import show_unmet
 from conform.errors import ConformError
 from conform.progress import searching
 from conform.terminal import columns, number, out, out_json, say
@@ -38,7 +39,8 @@ EXAMPLES = """examples:
 
 Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
 charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
-4: a witness was not found.
+4: something was never met that the instance does not say it `misses`: a witness, what a property is
+about (the left side of an `implies`, the members of a `forall`), a branch or a step.
 """
 
 
@@ -151,12 +153,11 @@ def _show(found: dict[str, Json]) -> None:
     assert isinstance(findings, list)
     for finding in findings:
         assert isinstance(finding, dict)
-        if finding["kind"] == "witness" and not finding["seen"]:
-            out(f"witness {finding['name']} was not found")
-        elif finding.get("answer") == "unknown":
+        if finding.get("answer") == "unknown":
             out(f"eventually {finding['name']}: unknown, {finding['detail']}")
         elif is_wrong(finding):
             show_story(finding)
+    show_unmet(found)
     show_where(found)
     if not found["complete"]:
         out("the search stopped before its end: what was not seen is unknown")

@@ -23,7 +23,7 @@ DEFAULT = Choices()
 class Options:
     """`most_states`: where to give up (0: never); `cache`: the folder of compiled code (None:
     compile anew); `journal`: where to write the search down; `memory`: bytes to use before files
-    (0: most of what is free)."""
+    (0: most of what is free); `untold`: the names of witnesses whose traces nobody asks for."""
 
     choices: Choices = DEFAULT
     most_states: int = 0
@@ -31,6 +31,7 @@ class Options:
     cache: Path | None = None
     journal: Path | None = None
     memory: int = 0
+    untold: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +97,10 @@ def explore(
         room = Room(options.memory or default_budget(), options.journal or Path(folder))
         search = Search(compiled, room, options.workers, options.most_states, journal)
         search.run(on_progress)
-        return _result(search, message)
+        return _result(search, message, options.untold)
 
 
-def _result(search: Search, message: str) -> Exploration:
+def _result(search: Search, message: str, untold: frozenset[str]) -> Exploration:
     plan = search.program.plan
     traces = Traces(search, Teller(search.program))
     named = {p.name: p for p in plan.machine.model.properties}
@@ -121,7 +122,8 @@ def _result(search: Search, message: str) -> Exploration:
         else:
             prop = named[name]
             moving = prop.kind == "stepwise" or reads_transition(prop.body)
-            found = traces.violated(prop, note, moving) if note.count else None
+            wanted = note.count and name not in untold
+            found = traces.violated(prop, note, moving) if wanted else None
             properties.append(Finding(name, kind, note.count, found))
     branches = [
         Finding(label, "branch", count, None)

@@ -1,0 +1,47 @@
+"""What the instances of the charters miss is exactly what they say: a branch that an edit makes
+dead, or a property that it leaves with nothing to say, is found in the instance that met it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.formats.canonical import Json
+from charter.ir import nodes as n
+
+ROOT = Path(__file__).resolve().parents[2]
+KAFKA = ROOT / "spec" / "kafka"
+EXAMPLES = ROOT / "spec" / "examples"
+WHOLE = [
+    *((KAFKA, pin.stem) for pin in sorted((Path(__file__).parent / "kafka").glob("*.txt"))),
+    *((path, "tiny") for path in sorted(EXAMPLES.glob("*.charter"))),
+]
+
+
+@cache
+def opened(path: Path, mutant: str = "") -> n.Model:
+    return api.load(path, api.Selection(mutant=mutant))
+
+
+def explored(path: Path, instance: str, mutant: str = "") -> dict[str, Json]:
+    return api.explored(opened(path, mutant), instance, api.Wanted(), lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("path", "instance"), WHOLE, ids=lambda value: getattr(value, "stem", value)
+)
+def test_an_instance_misses_what_it_says_and_nothing_else(path: Path, instance: str) -> None:
+    found = explored(path, instance)
+    assert found["complete"]
+    assert (found["vacuous"], found["not_missed"]) == ([], [])
+
+
+def test_what_an_edit_makes_dead_is_found() -> None:
+    found = explored(EXAMPLES / "ring_election.charter", "tiny", "forgets_to_pass_on")
+    assert found["vacuous"] == [
+        {"kind": "witness", "name": "everybody_knows"},
+        {"kind": "branch", "name": "rest"},
+    ]
