@@ -23,6 +23,7 @@ from charter.syntax.parse import parse
 from charter.syntax.show import show
 
 if TYPE_CHECKING:
+    from charter.backends.engine.spark import Session
     from charter.backends.story.tell import Story
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Refused",
     "Searched",
     "Selection",
+    "Session",
     "Simulation",
     "Source",
     "Story",

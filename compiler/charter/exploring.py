@@ -19,7 +19,9 @@ from charter.semantics.machine import Act, Machine
 from charter.semantics.values import to_json
 
 if TYPE_CHECKING:
+    from charter.backends.engine.explore import Exploration, Options, Progress
     from charter.backends.engine.reached import Reached
+    from charter.backends.engine.spark import Session
 
 Tell = Callable[[int, int, int, int], None]
 """Called now and then with distinct states, transitions, the level, and states in the queue."""
@@ -32,9 +34,10 @@ class Wanted:
     that it can be gone on with (None: nowhere); how many bytes of memory to use before files
     (0: most of what is free); which fingerprints to remember states by (None: states are kept
     whole); whether its states are wanted afterwards; how many of those that a question asks for
-    are listed."""
+    are listed. The engine `spark` is the native one on the workers of `session`, which have to see
+    the folder of the journal."""
 
-    engine: Literal["auto", "native", "plain"] = "auto"
+    engine: Literal["auto", "native", "plain", "spark"] = "auto"
     most_states: int = 0
     symmetry: bool = True
     workers: int = 2
@@ -43,6 +46,7 @@ class Wanted:
     fingerprints: int | None = None
     states: bool = False
     limit: int = 20
+    session: Session | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +68,14 @@ def searched(model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tel
     why = ""
     model, asides = with_companions(model, instance.machine)
     needs = _needs_native(model, wanted)
-    if wanted.engine == "plain" and needs:
-        raise CannotExplore(f"the plain engine cannot do it: {needs} the native one")
+    if wanted.engine in ("plain", "spark") and needs:
+        raise CannotExplore(f"the {wanted.engine} engine cannot do it: {needs} the native one")
     if wanted.engine != "plain":
         try:
             found, states = _natively(model, instance, wanted, progress, asides)
         except _Beyond as reason:
             why = str(reason)
-            if wanted.engine == "native" or needs:
+            if wanted.engine in ("native", "spark") or needs:
                 other = f"{needs} it" if needs else "--engine plain can, slowly"
                 raise CannotExplore(
                     f"the native engine cannot explore {instance.name}: {why}; {other}"
@@ -126,7 +130,10 @@ def _natively(
         progress(now.distinct, now.generated, now.depth, now.queue)
 
     try:
-        found = native.explore(model, instance, options, tell)
+        if wanted.session is None:
+            found = native.explore(model, instance, options, tell)
+        else:
+            found = _on_spark(wanted.session, model, instance, options, tell)
     except (native.Unsupported, native.GaveUp) as reason:
         raise _Beyond(str(reason)) from None
     except native.OtherSearch as reason:
@@ -134,7 +141,7 @@ def _natively(
     machine = found.search.program.plan.machine
     question = next((p for p in model.properties if p.name == ASKED), None)
     head: dict[str, Json] = {
-        "engine": "native",
+        "engine": "native" if wanted.session is None else "spark",
         "instance": instance.name,
         "machine": instance.machine,
         "bounds": {**bounds_of(instance)},
@@ -153,10 +160,27 @@ def _natively(
         "complete": found.complete,
     }
     head |= _said(found, machine, asides)
+    if wanted.session is not None:
+        return head, None
     reached = Reached.of(found, question)
     if question is not None:
         head["where"] = _matches(reached, question, wanted.limit)
     return head, reached
+
+
+def _on_spark(
+    session: Session,
+    model: n.Model,
+    instance: n.Instance,
+    options: Options,
+    tell: Callable[[Progress], None],
+) -> Exploration:
+    from charter.backends.engine import spark
+
+    try:
+        return spark.explore(session, model, instance, options, tell)
+    except spark.Failed as reason:
+        raise CannotExplore(str(reason)) from None
 
 
 def _matches(reached: Reached, question: n.Property, limit: int) -> Json:

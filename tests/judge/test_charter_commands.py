@@ -383,3 +383,34 @@ def test_explore_keeps_all_states_as_parquet(conform, toy, tmp_path):
     (folder / "manifest.json").unlink()
     code, _, err = conform("explore", toy, "--keep", folder)
     assert code == 2 and "is no folder of kept states" in err and err.count("\n") == 1
+
+
+def test_explore_on_spark_finds_what_the_native_engine_finds(conform, toy, spark, tmp_path):
+    found = {}
+    for engine in (["native"], ["spark", "--master", "local[2]", "--journal", tmp_path / "search"]):
+        code, out, _ = conform("explore", toy, "--engine", *engine, "--json")
+        assert code == 1
+        found[engine[0]] = json.loads(out)
+        assert found[engine[0]].pop("engine") == engine[0]
+        found[engine[0]].pop("seconds")
+    assert found["spark"] == found["native"]
+    code, out, _ = conform("explore", toy, "--engine", "spark", "--journal", tmp_path / "search")
+    assert code == 1 and "always never_full fails; the shortest way there:" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--where", "true"], "--engine spark has no --where; --engine native has"),
+        (["--keep", "out"], "--engine spark has no --keep"),
+        (["--fingerprints"], "--engine spark has no --fingerprints"),
+        (
+            ["--master", "spark://nowhere:7077"],
+            "needs --journal DIR: a folder that all its workers",
+        ),
+    ],
+)
+def test_explore_on_spark_says_what_it_cannot_do(conform, toy, options, said):
+    code, out, err = conform("explore", toy, "--engine", "spark", *options)
+    assert (code, out) == (2, "")
+    assert said in err and err.count("\n") == 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from charter import api
 from charter.formats.canonical import Json
@@ -20,12 +21,12 @@ from conform.commands.numbers import count
 from conform.commands.states import add_states, asked, first_story, keep, ready, show_where
 from conform.commands.story import add_pictures, draw, is_wrong, put, show_story
 from conform.commands.unmet import show_unmet
-from conform.errors import ConformError
+from conform.errors import ConformError, MissingEngine
 from conform.progress import searching
 from conform.terminal import columns, number, out, out_json, say
 
 if TYPE_CHECKING:
-    from charter.api import Model, Story
+    from charter.api import Model, Session, Story
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
@@ -36,6 +37,7 @@ EXAMPLES = """examples:
   conform explore spec/examples/primary_backup.charter --set crashes=2 --set length=2
   conform explore spec/examples/paxos.charter --where 'some a in Acceptor: acceptor[a].highest == 2'
   conform explore spec/kafka --instance tiny_elr --keep build/states
+  conform explore spec/kafka --instance trio --engine spark --master local[2] --journal build/trio
 
 Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
 charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
@@ -55,9 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_bounds(parser)
     parser.add_argument("--most", type=count, default=0, help="give up after so many states")
     parser.add_argument(
-        "--engine", choices=("auto", "native", "plain"), default="auto",
-        help="native: compiled code; plain: Python, slow; auto: native where it can (default)",
+        "--engine", choices=("auto", "native", "plain", "spark"), default="auto",
+        help="native: compiled code; plain: Python, slow; auto: native where it can (default); "
+        "spark: the native one as jobs of Spark, for what is too large for one machine",
     )  # fmt: skip
+    parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
     parser.add_argument(
         "--no-symmetry", action="store_true", help="states that differ by names count apart"
     )
@@ -84,20 +88,10 @@ def run(arguments: argparse.Namespace) -> int:
     selection = api.Selection(arguments.variant, arguments.mutant)
     charter, model = read(arguments.charter, selection)
     model = bounded(model, arguments.instance, arguments.bounds)
-    wanted = api.Wanted(
-        arguments.engine,
-        arguments.most,
-        not arguments.no_symmetry,
-        arguments.workers,
-        arguments.journal,
-        int(arguments.memory * (1 << 30)),
-        arguments.fingerprints,
-        arguments.keep is not None,
-        arguments.limit,
-    )
     try:
         model = asked(charter, model, selection, arguments)
         ready(model, arguments)
+        wanted = _wanted(arguments)
         with searching() as progress:
             searched = api.searched(model, arguments.instance, wanted, progress)
     except (api.Missing, api.CannotExplore) as error:
@@ -122,6 +116,39 @@ def run(arguments: argparse.Namespace) -> int:
     if not found["fine"]:
         return 1
     return 4 if found["vacuous"] else 0
+
+
+def _wanted(arguments: argparse.Namespace) -> api.Wanted:
+    """How to explore, with a session of Spark if one is needed. Raises `ConformError`."""
+    wanted = api.Wanted(
+        arguments.engine,
+        arguments.most,
+        not arguments.no_symmetry,
+        arguments.workers,
+        arguments.journal,
+        int(arguments.memory * (1 << 30)),
+        arguments.fingerprints,
+        arguments.keep is not None,
+        arguments.limit,
+    )
+    if arguments.engine != "spark":
+        return wanted
+    for option in ("where", "keep", "fingerprints"):
+        if getattr(arguments, option) not in ("", None):
+            raise ConformError(f"--engine spark has no --{option}; --engine native has")
+    if arguments.journal is None and not arguments.master.startswith("local"):
+        raise ConformError(
+            f"--master {arguments.master} needs --journal DIR: a folder that all its workers see"
+        )
+    try:
+        from conform.engine.spark import session
+    except ModuleNotFoundError:
+        raise MissingEngine(
+            "pyspark is not installed; install the project with its extra spark, or use"
+            " --engine native"
+        ) from None
+    made = session(arguments.master, "--engine native")
+    return replace(wanted, session=cast("Session", made))  # as far as the compiler knows Spark
 
 
 def _told(model: Model, found: dict[str, Json]) -> Iterator[Story]:

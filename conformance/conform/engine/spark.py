@@ -41,8 +41,9 @@ _GRAVE = re.compile(r"\w(Exception|Error)\b|not (set|found)")
 _JAVA = ("JAVA_HOME", "UnsupportedClassVersion", "java: ", "JAVA_GATEWAY_EXITED", "java not found")
 
 
-def session(master: str) -> SparkSession:
-    """A Spark session for judging. Raises `MissingEngine` if Java is missing or does not start."""
+def session(master: str, instead: str = "--engine inline") -> SparkSession:
+    """A Spark session. Raises `MissingEngine` if Java is missing or does not start; `instead` is
+    what can be used without it."""
     os.environ.update(python_path())
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -69,7 +70,7 @@ def session(master: str) -> SparkSession:
         with _aside(said):
             made: SparkSession = builder.getOrCreate()
     except Exception as error:  # pyspark raises many kinds, up to plain RuntimeError
-        raise MissingEngine(why_not(said, error)) from None
+        raise MissingEngine(why_not(said, error, instead)) from None
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own prints tracebacks
     made.sparkContext.setLogLevel("OFF")
@@ -78,7 +79,7 @@ def session(master: str) -> SparkSession:
     return made
 
 
-def why_not(said: Sequence[str], error: Exception) -> str:
+def why_not(said: Sequence[str], error: Exception, instead: str = "--engine inline") -> str:
     """Why Spark did not start, from the lines that the JVM wrote: one sentence with a remedy."""
     lines = [line.strip() for line in said if not line.startswith(_CHATTER)]
     old = [line for line in lines if any(word in line for word in _JAVA)]
@@ -87,7 +88,7 @@ def why_not(said: Sequence[str], error: Exception) -> str:
     reason = reason.removeprefix('Exception in thread "main" ')[:200].rstrip(".")
     java = any(word in reason for word in _JAVA)
     remedy = "it needs Java 17 or newer (set JAVA_HOME)" if java else "see --master"
-    return f"Spark did not start ({reason}); {remedy}, or use --engine inline"
+    return f"Spark did not start ({reason}); {remedy}, or use {instead}"
 
 
 @contextlib.contextmanager

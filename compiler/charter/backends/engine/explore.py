@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from charter.backends.engine.journal import Journal, OtherSearch
 from charter.backends.engine.layout import Unsupported
 from charter.backends.engine.memory import Room, default_budget
 from charter.backends.engine.program import Choices, program, reads_transition
-from charter.backends.engine.search import GaveUp, Progress, Search
-from charter.backends.engine.traces import Step, Teller, Traces
+from charter.backends.engine.search import GaveUp, Note, Progress, Search
+from charter.backends.engine.traces import Graph, Step, Teller, Traces
 from charter.ir import nodes as n
 from charter.semantics.faults import refuse_faults
 
@@ -46,6 +47,25 @@ class Finding:
     detail: str = ""
 
 
+class Ended(Graph, Protocol):
+    """A search that has ended, on whatever engine."""
+
+    @property
+    def distinct(self) -> int: ...
+    @property
+    def generated(self) -> int: ...
+    @property
+    def outside(self) -> int: ...
+    @property
+    def levels(self) -> Sequence[int]: ...
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def stopped(self) -> str: ...
+    def taken(self) -> tuple[int, ...]: ...
+    def note(self, number: int) -> Note: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Exploration:
     """The result. `generated` counts transitions (of a component: one for each outcome of each
@@ -55,7 +75,7 @@ class Exploration:
     `lossy` is a bound on the chance that two states were taken for one (0 where keys are
     compared)."""
 
-    search: Search
+    search: Ended
     distinct: int
     generated: int
     outside: int
@@ -97,10 +117,11 @@ def explore(
         room = Room(options.memory or default_budget(), options.journal or Path(folder))
         search = Search(compiled, room, options.workers, options.most_states, journal)
         search.run(on_progress)
-        return _result(search, message, options.untold)
+        return result_of(search, message, options.untold)
 
 
-def _result(search: Search, message: str, untold: frozenset[str]) -> Exploration:
+def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset()) -> Exploration:
+    """What a search has found, with traces but to witnesses that are `untold`."""
     plan = search.program.plan
     traces = Traces(search, Teller(search.program))
     named = {p.name: p for p in plan.machine.model.properties}

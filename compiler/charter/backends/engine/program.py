@@ -13,6 +13,7 @@ from charter.backends.engine.keys import KeyPrinter
 from charter.backends.engine.layout import Layout, Packing, Unsupported
 from charter.backends.engine.native import (
     Library,
+    ObjectCode,
     compiled,
     from_cache,
     linked,
@@ -51,6 +52,7 @@ class Program:
     initial state: what belongs to one search alone is kept under it."""
 
     plan: Plan
+    code: ObjectCode
     library: Library
     digest: str
 
@@ -193,14 +195,15 @@ def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path 
     printed = sha256(text.encode()).hexdigest()
     digest = sha256(f"{printed}\n{initial_slots(plan)}".encode()).hexdigest()
     if cache is None:
-        return Program(plan, linked(compiled(text)), digest)
+        code = compiled(text)
+        return Program(plan, code, linked(code), digest)
     name = sha256(f"{machine_digest()}\n{printed}".encode()).hexdigest()
     path = cache / f"{name}.o"
-    code = from_cache(path)
-    if code is None:
-        code = compiled(text)
+    known = from_cache(path)
+    code = compiled(text) if known is None else known
+    if known is None:
         to_cache(path, code)
-    return Program(plan, linked(code), digest)
+    return Program(plan, code, linked(code), digest)
 
 
 __all__ = ["SIGNATURE", "Choices", "Plan", "Program", "Unsupported", "program"]

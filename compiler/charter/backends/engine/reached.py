@@ -171,11 +171,13 @@ class Reached:
     @staticmethod
     def of(found: Exploration, question: n.Property | None) -> Reached:
         """The states that were found; `question` is a witness of the model that was explored."""
+        search = found.search
+        assert isinstance(search, Search)
         if question is None:
-            return Reached(found.search, found.complete, found.lossy)
-        asked = found.search.program.plan.noted.index((question.kind, question.name))
+            return Reached(search, found.complete, found.lossy)
+        asked = search.program.plan.noted.index((question.kind, question.name))
         asking = question.span.source.text[question.span.start : question.span.end]
-        return Reached(found.search, found.complete, found.lossy, asked, asking.strip())
+        return Reached(search, found.complete, found.lossy, asked, asking.strip())
 
     @property
     def plan(self) -> Plan:

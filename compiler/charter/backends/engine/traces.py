@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from charter.backends.engine.body import arguments_of
 from charter.backends.engine.context import CAPACITY, SOURCE, TELL, TELL_ROOM, TOLD
 from charter.backends.engine.memory import Array
 from charter.backends.engine.program import Program
-from charter.backends.engine.search import Note, Search
+from charter.backends.engine.search import Note
 from charter.ir import nodes as n
 from charter.ir.nodes import Value
 from charter.semantics.builtins import EvaluationError
@@ -130,11 +131,27 @@ class Teller:
         )
 
 
+class Rows(Protocol):
+    """The states of a search, by their numbers."""
+
+    def get(self, number: int) -> tuple[list[int], int, int]:
+        """A state as it is kept, the number of the one before it, and by which outcome."""
+
+
+class Graph(Protocol):
+    """What traces need of a search."""
+
+    @property
+    def program(self) -> Program: ...
+    @property
+    def states(self) -> Rows: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Traces:
     """The traces of one search."""
 
-    search: Search
+    search: Graph
     teller: Teller
 
     def to_state(self, number: int) -> tuple[Step, ...]:
@@ -155,7 +172,7 @@ class Traces:
 
     def _towards(self, state: State, target: int, outcome: int) -> Told:
         words, _, _ = self.search.states.get(target)
-        raw = self.search.plan.raw
+        raw = self.search.program.plan.context.raw
         for told in self.teller.tell(self.teller.words(state)):
             if told.branch and (told.outcome == outcome if raw else told.key == tuple(words)):
                 return told

@@ -1,0 +1,364 @@
+"""An instance explored as jobs of Spark, one for each level: the frontier and what is known are
+Parquet in a folder that all workers see, exchanged by the hashes of keys.
+
+The session comes from outside, so nothing here imports Spark. A level counts once the journal says
+so: a search that was stopped goes on from the last level that is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from charter.backends.engine.context import NOTE, SEQ_BITS
+from charter.backends.engine.explore import Exploration, Options, result_of
+from charter.backends.engine.journal import OtherSearch
+from charter.backends.engine.memory import Array
+from charter.backends.engine.native import machine_digest
+from charter.backends.engine.program import Program, initial_slots, program
+from charter.backends.engine.search import Note, Progress
+from charter.backends.engine.tasks import (
+    DONE_SQL,
+    FOUND_SQL,
+    SLICE,
+    SUMMARY,
+    Expand,
+    Insert,
+    Kernel,
+    Slice,
+    added,
+    at_once,
+    initial_row,
+    is_whole,
+    row_at,
+)
+from charter.ir import nodes as n
+from charter.semantics.faults import refuse_faults
+
+ALONE = SLICE
+"""States of a level that this process expands by itself: a job takes longer to start."""
+FEWEST_BITS, MOST_BITS = 6, 14
+"""Bits of a hash that choose the bucket of a key: four buckets for each core at least, so that
+what is found in one bucket of a level fits into the memory of a worker."""
+POLL = 0.2
+"""Seconds between looks at a running job."""
+
+
+class Failed(Exception):
+    """A job of Spark failed; a sentence for a person."""
+
+
+class Row(Protocol):
+    """A row of a result."""
+
+    def __getitem__(self, name: str, /) -> int | str: ...
+
+
+class Grouped(Protocol):
+    """Rows of Spark in groups."""
+
+    def applyInArrow(self, func: Insert, schema: str) -> Frame: ...
+
+
+class Frame(Protocol):
+    """A dataset of Spark."""
+
+    def mapInArrow(self, func: Expand, schema: str) -> Frame: ...
+    def repartition(self, count: int, column: str, /) -> Frame: ...
+    def groupBy(self, column: str, /) -> Grouped: ...
+    def collect(self) -> list[Row]: ...
+
+
+class SparkContext(Protocol):
+    """What a session knows of its cluster."""
+
+    @property
+    def defaultParallelism(self) -> int: ...
+    def cancelAllJobs(self) -> None: ...
+
+
+class Session(Protocol):
+    """A session of Spark."""
+
+    @property
+    def sparkContext(self) -> SparkContext: ...
+    def range(self, start: int, end: int, step: int, numPartitions: int) -> Frame: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level that is whole: rows and bytes of each bucket (0 and 0 where it has none), and the
+    counts of the search when it was found (as `tasks.counts_of`)."""
+
+    rows: tuple[int, ...]
+    sizes: tuple[int, ...]
+    counts: list[list[int]]
+
+    @property
+    def total(self) -> int:
+        """How many states it has."""
+        return sum(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The states of a search in its folder, by their numbers."""
+
+    kernel: Kernel
+    levels: list[Level]
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return sum(level.total for level in self.levels)
+
+    def get(self, number: int) -> tuple[list[int], int, int]:
+        """A state as it is kept, the number of the one before it, and by which outcome."""
+        left = number
+        for depth, level in enumerate(self.levels):
+            for bucket, rows in enumerate(level.rows):
+                if left < rows:
+                    path = self.kernel.path(depth, bucket)
+                    words, tag = row_at(self.kernel.context, path, left)
+                    return words, tag >> SEQ_BITS, tag % (1 << SEQ_BITS)
+                left -= rows
+        raise IndexError(number)
+
+
+@dataclass(slots=True)
+class SparkSearch:
+    """A search on Spark and all that it has found so far."""
+
+    program: Program
+    session: Session
+    folder: Path
+    most: int = 0
+    alone: int = ALONE
+    bits: int = 0
+    stopped: str = ""
+    complete: bool = False
+    message: str = ""
+    found: list[Level] = field(default_factory=list)
+    levels: list[int] = field(default_factory=list)
+    kernel: Kernel = field(init=False)
+    counts: list[list[int]] = field(init=False)
+
+    # --- results ---------------------------------------------------------------------------------
+
+    @property
+    def states(self) -> Rows:
+        """The states."""
+        return Rows(self.kernel, self.found)
+
+    @property
+    def distinct(self) -> int:
+        """States."""
+        return sum(level.total for level in self.found)
+
+    @property
+    def generated(self) -> int:
+        """Transitions, those that leave the instance among them."""
+        return self.counts[0][0]
+
+    @property
+    def outside(self) -> int:
+        """Transitions that leave the instance."""
+        return self.counts[0][1]
+
+    def taken(self) -> tuple[int, ...]:
+        """How often each branch was taken."""
+        return tuple(self.counts[1])
+
+    def note(self, number: int) -> Note:
+        """What is noted under a number."""
+        return Note(*self.counts[2][NOTE * number : NOTE * number + NOTE])
+
+    # --- the search ------------------------------------------------------------------------------
+
+    def run(self, on_progress: Callable[[Progress], None] | None = None) -> None:
+        """Search to the end, or until a level ends with `most` states or more. Raises OtherSearch
+        where the folder holds another search, Failed where a task or Spark fails."""
+        code = self.program.code
+        context = self.program.plan.context
+        self.folder.mkdir(parents=True, exist_ok=True)
+        place = str(self.folder.resolve())
+        self.counts = added(context, [])
+        read = self._read()
+        if read is not None:
+            self.bits = read[0]
+        elif not self.bits:
+            wanted = (4 * self.session.sparkContext.defaultParallelism - 1).bit_length()
+            self.bits = min(MOST_BITS, max(FEWEST_BITS, wanted))
+        self.kernel = Kernel(code, machine_digest(), context, place, self.bits)
+        if read is not None:
+            self._resume(read[1])
+        if not self.found:
+            self._begin()
+        self.levels = [level.total for level in self.found]
+        while self.found[-1].total:
+            if self.most and self.distinct >= self.most:
+                self._expand(check_only=True)
+                return
+            self._expand(check_only=False)
+            if on_progress is not None:
+                depth, queue = len(self.levels), self.found[-1].total
+                on_progress(Progress(self.distinct, self.generated, depth, queue))
+            self.levels.append(self.found[-1].total)
+        self.levels.pop()
+        self.complete = True
+
+    def _begin(self) -> None:
+        plan, context, library = self.program.plan, self.program.plan.context, self.program.library
+        slots, row = Array.of(context.slots), Array.of(context.width)
+        slots.write(0, initial_slots(plan))
+        library["pack"](slots.address, row.address)
+        if not context.raw:
+            key = Array.of(context.words)
+            library["key"](slots.address, key.address)
+            row.write(0, key.numbers(0, context.words))
+        bucket, size = initial_row(self.kernel, row)
+        self._commit({bucket: (1, size)})
+
+    def _slices(self) -> Iterator[Slice]:
+        """The last level, a row group at a time."""
+        level = len(self.found) - 1
+        first = self.distinct - self.found[-1].total
+        for bucket, rows in enumerate(self.found[-1].rows):
+            for group in range((rows + SLICE - 1) // SLICE):
+                yield Slice(level, bucket, group, first + group * SLICE)
+            first += rows
+
+    def _expand(self, *, check_only: bool) -> None:
+        """Expand the last level into the next one, or ask the properties of its states."""
+        slices = tuple(self._slices())
+        wide = 2 * self.session.sparkContext.defaultParallelism
+        expand = Expand(self.kernel, slices, check_only)
+        known = tuple(
+            tuple(depth for depth, level in enumerate(self.found) if level.rows[bucket])
+            for bucket in range(1 << self.bits)
+        )
+        insert = Insert(self.kernel, len(self.found), known)
+        rows: Iterable[Row]
+        if self.found[-1].total <= self.alone:
+            rows = at_once(expand, insert)
+        else:
+            tasks = min(len(slices), wide)
+            frame = self.session.range(0, len(slices), 1, tasks).mapInArrow(expand, FOUND_SQL)
+            groups = frame.repartition(min(1 << self.bits, wide), "bucket").groupBy("bucket")
+            rows = self._collected(groups.applyInArrow(insert, DONE_SQL))
+        buckets: dict[int, tuple[int, int]] = {}
+        for row in rows:
+            bucket = int(row["bucket"])
+            if bucket == SUMMARY:
+                more = json.loads(str(row["counts"]))
+                self.counts = added(self.kernel.context, [self.counts, more])
+            else:
+                buckets[bucket] = int(row["rows"]), int(row["size"])
+        if not check_only:
+            self._commit(buckets)
+
+    def _collected(self, frame: Frame) -> list[Row]:
+        """The rows of a job, which an interrupt ends."""
+        with ThreadPoolExecutor(1) as pool:
+            job: Future[list[Row]] = pool.submit(frame.collect)
+            try:
+                while True:
+                    try:
+                        return job.result(POLL)
+                    except NotYet:
+                        if job.done():
+                            raise
+            except KeyboardInterrupt:
+                self.session.sparkContext.cancelAllJobs()
+                raise
+            except Exception as error:  # of many kinds, down to py4j's own
+                raise Failed(_reason(error)) from None
+
+    # --- the journal -----------------------------------------------------------------------------
+
+    @property
+    def _index(self) -> Path:
+        return self.folder / "spark.json"
+
+    def _commit(self, buckets: Mapping[int, tuple[int, int]]) -> None:
+        """A level is whole."""
+        pairs = [buckets.get(bucket, (0, 0)) for bucket in range(1 << self.bits)]
+        rows, sizes = zip(*pairs, strict=True)
+        self.found.append(Level(tuple(rows), tuple(sizes), self.counts))
+        levels = [{"rows": x.rows, "sizes": x.sizes, "counts": x.counts} for x in self.found]
+        text = json.dumps({"program": self.program.digest, "bits": self.bits, "levels": levels})
+        new = self._index.with_suffix(".new")
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self._index)
+
+    def _read(self) -> tuple[int, list[Level]] | None:
+        """What the journal says: bits of a bucket, and levels. Raises OtherSearch."""
+        try:
+            read = json.loads(self._index.read_bytes())
+            program, bits = read["program"], int(read["bits"])
+            levels = [
+                Level(tuple(x["rows"]), tuple(x["sizes"]), list(x["counts"]))
+                for x in read["levels"]
+            ]
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError):
+            self.message = "the journal is damaged: the search begins anew"
+            return None
+        if program != self.program.digest:
+            raise OtherSearch(
+                f"{self.folder} holds another search (another charter, instance or option); name "
+                "another folder, or remove it"
+            )
+        return bits, levels
+
+    def _resume(self, levels: list[Level]) -> None:
+        """Take over the levels that are whole."""
+        for depth, level in enumerate(levels):
+            for bucket, (rows, size) in enumerate(zip(level.rows, level.sizes, strict=True)):
+                if rows and not is_whole(self.kernel.path(depth, bucket), rows, size):
+                    self.message = f"level {depth + 1} is damaged: the search goes on before it"
+                    return
+            self.found.append(level)
+            self.counts = level.counts
+
+
+def explore(
+    session: Session,
+    model: n.Model,
+    instance: n.Instance,
+    options: Options,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Exploration:
+    """Search `instance` exhaustively with the workers of `session`, in the folder
+    `options.journal`, which they all must see under one path (None: one of this machine, for the
+    time of the search). Raises as `explore` of the native engine does."""
+    refuse_faults(model)
+    compiled = program(model, instance, options.choices, options.cache)
+    with tempfile.TemporaryDirectory(prefix="charter-") as folder:
+        place = options.journal or Path(folder)
+        search = SparkSearch(compiled, session, place, options.most_states)
+        search.run(on_progress)
+        return result_of(search, search.message, options.untold)
+
+
+RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|GaveUp): (?P<said>.+)")
+
+
+def _reason(error: Exception) -> str:
+    """Why a job failed: what was raised in a worker, or else the first line of Spark's words."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    raised = [found["said"] for line in lines if (found := RAISED.fullmatch(line))]
+    said = raised[-1] if raised else lines[0]
+    return f"a task of Spark failed ({said[:200]}); with --journal, the same command goes on"

@@ -1,0 +1,192 @@
+"""The explorer on Spark against the native engine: counts, verdicts, traces that the definition
+follows; going on after an interruption."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.engines import counts, verdicts
+
+from charter import api
+from charter.backends.engine.explore import (
+    Choices,
+    Exploration,
+    Options,
+    OtherSearch,
+    Progress,
+    explore,
+    result_of,
+)
+from charter.backends.engine.program import Program, program
+from charter.backends.engine.spark import Failed, SparkSearch
+from charter.ir import nodes as n
+
+SPEC = Path(__file__).resolve().parents[2] / "spec"
+EXAMPLES = sorted(path.stem for path in (SPEC / "examples").glob("*.charter"))
+KAFKA = [
+    "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",
+    "tiny_topics", "pair",
+]  # fmt: skip
+ALWAYS = [("dining_philosophers", "tiny")]
+"""Each level of this is a job of Spark in every run of the tests; of the others by `make slow`."""
+SLOW = [
+    pytest.param(*place, marks=pytest.mark.slow)
+    for place in (*((name, "tiny") for name in EXAMPLES), *(("kafka", name) for name in KAFKA))
+    if place not in ALWAYS
+]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("code")
+
+
+def chosen(charter: str, name: str, mutant: str = "") -> tuple[n.Model, n.Instance]:
+    path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
+    model = api.load(path, api.Selection(mutant=mutant))
+    return model, next(i for i in model.instances if i.name == name)
+
+
+def on_spark(search: SparkSearch) -> Exploration:
+    search.run()
+    return result_of(search, search.message)
+
+
+def seen(found: Exploration) -> list[tuple[str, str, int, int]]:
+    """How often everything was seen, and how long the way there is."""
+    every = (*found.properties, *found.branches, *found.failures)
+    return [(f.kind, f.name, f.seen, len(f.trace or ())) for f in every]
+
+
+def same(found: Exploration, native: Exploration) -> None:
+    assert counts(found) == counts(native)
+    assert verdicts(found) == verdicts(native)
+    assert seen(found) == seen(native)
+    assert (found.complete, found.fine, found.bits) == (native.complete, native.fine, native.bits)
+
+
+@pytest.mark.parametrize(("charter", "name"), [*ALWAYS, *SLOW])
+def test_spark_finds_what_the_native_engine_finds(
+    spark: object, cache: Path, tmp_path: Path, charter: str, name: str
+) -> None:
+    model, instance = chosen(charter, name)
+    compiled = program(model, instance, Choices(), cache)
+    search = SparkSearch(compiled, spark, tmp_path, alone=0)
+    same(on_spark(search), explore(model, instance, Options(cache=cache)))
+
+
+@pytest.mark.parametrize(("alone", "bits"), [(1 << 15, 4), (2200, 5)])
+def test_counts_do_not_depend_on_who_does_a_level(
+    spark: object, cache: Path, tmp_path: Path, alone: int, bits: int
+) -> None:
+    """Small levels in this process, those of the second case in part as jobs of Spark."""
+    model, instance = chosen("primary_backup", "tiny")
+    choices = Choices(symmetry=False)
+    compiled = program(model, instance, choices, cache)
+    search = SparkSearch(compiled, spark, tmp_path, alone=alone, bits=bits)
+    same(on_spark(search), explore(model, instance, Options(choices, cache=cache)))
+
+
+@pytest.mark.parametrize(
+    ("charter", "mutant"),
+    [("dining_philosophers", "no_order"), ("two_phase_commit", "gives_up_after_voting")],
+)
+def test_what_is_violated_has_a_shortest_trace(
+    spark: object, cache: Path, tmp_path: Path, charter: str, mutant: str
+) -> None:
+    model, instance = chosen(charter, "tiny", mutant)
+    compiled = program(model, instance, Choices(), cache)
+    found = on_spark(SparkSearch(compiled, spark, tmp_path))
+    same(found, explore(model, instance, Options(cache=cache)))
+    assert not found.fine
+
+
+class Killed(Exception):
+    """What ends a search in its middle."""
+
+
+@pytest.fixture
+def small(cache: Path) -> tuple[Program, Exploration]:
+    model, instance = chosen("primary_backup", "tiny")
+    return program(model, instance, Choices(), cache), explore(
+        model, instance, Options(cache=cache)
+    )
+
+
+def killed(compiled: Program, spark: object, folder: Path, depth: int) -> None:
+    def stop(now: Progress) -> None:
+        if now.depth == depth:
+            raise Killed
+
+    with pytest.raises(Killed):
+        SparkSearch(compiled, spark, folder).run(stop)
+
+
+@pytest.mark.parametrize("damage", ["", "part", "cut off", "missing", "journal"])
+def test_search_goes_on_from_the_last_level_that_is_whole(
+    spark: object, small: tuple[Program, Exploration], tmp_path: Path, damage: str
+) -> None:
+    compiled, native = small
+    killed(compiled, spark, tmp_path, 9)
+    (file, *_) = sorted((tmp_path / "level-00006").iterdir())
+    told = "level 7 is damaged: the search goes on before it"
+    match damage:
+        case "part":  # of a level that was in work
+            folder = tmp_path / "level-00010"
+            folder.mkdir()
+            (folder / "bucket-00003.parquet").write_bytes(file.read_bytes())
+            told = ""
+        case "cut off":
+            file.write_bytes(file.read_bytes()[:-1])
+        case "missing":
+            file.unlink()
+        case "journal":
+            (tmp_path / "spark.json").write_text("{}")
+            told = "the journal is damaged: the search begins anew"
+        case _:
+            told = ""
+    found = on_spark(SparkSearch(compiled, spark, tmp_path))
+    assert found.message == told
+    same(found, native)
+    again = on_spark(SparkSearch(compiled, spark, tmp_path))
+    assert again.message == ""
+    same(again, native)
+
+
+def test_a_folder_of_another_search_is_left_alone(
+    spark: object, small: tuple[Program, Exploration], cache: Path, tmp_path: Path
+) -> None:
+    compiled, _ = small
+    killed(compiled, spark, tmp_path, 3)
+    before = (tmp_path / "spark.json").read_bytes()
+    other = program(*chosen("primary_backup", "small"), Choices(), cache)
+    with pytest.raises(OtherSearch, match="name another folder"):
+        SparkSearch(other, spark, tmp_path).run()
+    assert (tmp_path / "spark.json").read_bytes() == before
+
+
+def test_what_was_not_seen_is_unknown_when_a_search_gives_up(
+    spark: object, small: tuple[Program, Exploration], tmp_path: Path
+) -> None:
+    compiled, native = small
+    found = on_spark(SparkSearch(compiled, spark, tmp_path, most=500))
+    assert not found.complete and not found.fine
+    assert 500 <= found.distinct < native.distinct
+    assert found.levels == native.levels[: len(found.levels)]
+
+
+def test_a_task_that_fails_is_told_in_a_sentence(
+    spark: object, small: tuple[Program, Exploration], tmp_path: Path
+) -> None:
+    compiled, _ = small
+    killed(compiled, spark, tmp_path, 3)
+    search = SparkSearch(compiled, spark, tmp_path, alone=0)
+
+    def damaged(now: Progress) -> None:
+        (file, *_) = sorted((tmp_path / f"level-{now.depth:05}").iterdir())
+        file.write_bytes(b"no Parquet")
+
+    with pytest.raises(Failed, match=r"^a task of Spark failed \(.*\); with --journal") as failed:
+        search.run(damaged)
+    assert "\n" not in str(failed.value)
