@@ -14,6 +14,7 @@ from conform.errors import BadRun
 from conform.relabel import key
 from conform.store import RunFolder
 from conform.stored import observations, renamed_steps
+from conform.walk import shows_part
 
 _EXAMINED = 2_000
 
@@ -21,7 +22,9 @@ _EXAMINED = 2_000
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One question that two runs answered differently: `step` is the first one that differs (-1
-    where one of them saw nothing), `where` the paths, `group` what it has in common with others."""
+    where both observed the same), `where` the paths, `image` if only one of two images agrees with
+    what was observed, nothing where one run observed nothing; `group` is what it has in common
+    with others."""
 
     id: str
     kinds: tuple[str, str]
@@ -33,6 +36,11 @@ class Difference:
     @property
     def group(self) -> tuple[str, ...]:
         return (*self.kinds, self.operation, *self.where)
+
+    @property
+    def nowhere(self) -> str:
+        """What to say of a difference that has no paths."""
+        return "both observed the same" if self.step < 0 else "one of them observed nothing"
 
     def json(self) -> dict[str, Json]:
         return {
@@ -84,7 +92,7 @@ def compare(left: str, right: str) -> Comparison:
     )
     operations = _operations(runs[0], examined) or _operations(runs[1], examined)
     found = tuple(
-        _difference(
+        difference(
             name,
             (first[name].kind, second[name].kind),
             (seen[0].get(name, []), seen[1].get(name, [])),
@@ -108,17 +116,24 @@ def _verdicts(folder: RunFolder) -> dict[str, _Verdict]:
     return {name: _Verdict(*rest) for name, *rest in zip(*columns, strict=True)}
 
 
-Steps = list[tuple[Json, Json]]
+Steps = list[tuple[Json, Json, bool]]
 
 
 def _steps(folder: RunFolder, wanted: dict[str, int]) -> dict[str, Steps]:
-    """The relabelled steps of the wanted questions, which come with their buckets."""
+    """The relabelled steps of the wanted questions, which come with their buckets: reply,
+    observation, and whether the image agrees with it."""
     found: dict[str, Steps] = {}
     for bucket in sorted(set(wanted.values())):
         for observed in observations(folder, bucket):
             for result in observed.results.results:
                 if result.id in wanted:
-                    found[result.id] = renamed_steps(observed.results.values, result)
+                    values = observed.results.values
+                    found[result.id] = [
+                        (*step, min(at, image) < 0 or shows_part(values[image], values[at]))
+                        for step, (_, at, image) in zip(
+                            renamed_steps(values, result), result.steps, strict=True
+                        )
+                    ]
     return found
 
 
@@ -141,12 +156,15 @@ def _operations(folder: RunFolder, wanted: list[str]) -> dict[str, list[str]]:
     return found
 
 
-def _difference(
+def difference(
     name: str, kinds: tuple[str, str], seen: tuple[Steps, Steps], operations: list[str]
 ) -> Difference:
+    """Where two runs first differ in one question."""
     for step, (one, other) in enumerate(zip(*seen, strict=False)):
         if key(list(one)) != key(list(other)):
             where = tuple(paths(one[0], other[0], "reply")) + tuple(paths(one[1], other[1], ""))
+            where += ("image",) if one[2] != other[2] else ()
             operation = operations[step - 1] if 0 < step <= len(operations) else ""
             return Difference(name, kinds, step, operation, where, (one[0], other[0]))
-    return Difference(name, kinds, -1, "", (), (None, None))
+    shorter, longer = sorted(map(len, seen))
+    return Difference(name, kinds, -1 if shorter == longer else shorter, "", (), (None, None))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from charter.check import instances, liveness, machines, steps
@@ -85,11 +86,11 @@ def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
     live: list[ir.Eventually] = []
     for node in found:
         if isinstance(node, sx.PropertyDecl):
-            properties += property_of(context, node)
+            properties += meant(context, partial(property_of, node=node))
         elif isinstance(node, sx.EventuallyDecl):
-            live += eventually_of(context, node)
+            live += meant(context, partial(eventually_of, node=node))
         elif isinstance(node, sx.ScenarioDecl):
-            scenarios += scenario_of(context, node)
+            scenarios += meant(context, partial(scenario_of, node=node))
     return ir.Model(
         protocol=first.protocol.text,
         variant=variant,
@@ -379,15 +380,30 @@ def part_state(part: ir.Part, components: Iterable[ir.Component]) -> list[ir.Sta
     return state
 
 
+Read = TypeVar("Read", ir.Property, ir.Eventually, ir.Scenario)
+
+
+def meant(context: Context, read: Callable[[Context], tuple[Read, ...]]) -> tuple[Read, ...]:
+    """What is read; of a protocol that was bent nothing, without a word, where there are errors."""
+    if not context.is_bent:
+        return read(context)
+    trial = replace(context, diagnostics=Diagnostics(), is_bent=False)
+    found = read(trial)
+    return () if trial.diagnostics.errors else found
+
+
+def machine_of(context: Context, name: sx.Name) -> Machine | None:
+    """The component or system of a name, which is reported if there is none."""
+    machine = context.globals.machines.get(name.text)
+    if machine is None:
+        instances.no_machine(context.scope(), name)
+    return machine
+
+
 def property_of(context: Context, node: sx.PropertyDecl) -> tuple[ir.Property, ...]:
     """A property, or nothing if its machine is not there."""
-    if context.is_bent:
-        trial = replace(context, diagnostics=Diagnostics(), is_bent=False)
-        found = property_of(trial, node)
-        return () if trial.diagnostics.errors else found
-    machine = context.globals.machines.get(node.machine.text)
+    machine = machine_of(context, node.machine)
     if machine is None:
-        instances.no_machine(context.scope(), node.machine)
         return ()
     scope = context.scope(machine, primes=node.kind != "always")
     body = scope.check(node.body, BOOL)
@@ -400,13 +416,8 @@ def property_of(context: Context, node: sx.PropertyDecl) -> tuple[ir.Property, .
 
 def eventually_of(context: Context, node: sx.EventuallyDecl) -> tuple[ir.Eventually, ...]:
     """What must happen, or nothing if its machine is not there."""
-    if context.is_bent:
-        trial = replace(context, diagnostics=Diagnostics(), is_bent=False)
-        found = eventually_of(trial, node)
-        return () if trial.diagnostics.errors else found
-    machine = context.globals.machines.get(node.machine.text)
+    machine = machine_of(context, node.machine)
     if machine is None:
-        instances.no_machine(context.scope(), node.machine)
         return ()
     parts = liveness.read(context.scope(machine), machine, node)
     cited = citations(context, node.citations)
@@ -418,10 +429,6 @@ def eventually_of(context: Context, node: sx.EventuallyDecl) -> tuple[ir.Eventua
 
 def scenario_of(context: Context, node: sx.ScenarioDecl) -> tuple[ir.Scenario, ...]:
     """A scenario, or nothing if its machine is not there."""
-    if context.is_bent:
-        trial = replace(context, diagnostics=Diagnostics(), is_bent=False)
-        found = scenario_of(trial, node)
-        return () if trial.diagnostics.errors else found
     cited = citations(context, node.citations)
     return instances.scenario(context.scope(), node, cited)
 

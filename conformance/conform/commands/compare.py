@@ -62,7 +62,7 @@ def _show(found: Comparison) -> None:
 def _show_group(held: list[Difference]) -> None:
     first = min(held, key=lambda item: (item.step, item.id))
     out("")
-    where = shortened(", ".join(first.where) or "one of them observed nothing", 100)
+    where = shortened(", ".join(first.where) or first.nowhere, 100)
     out(f"{number(len(held))} x {first.operation or 'start'}: {where}")
     out(f"   for example {first.id[:12]} step {first.step}")
     if key(first.replies[0]) != key(first.replies[1]):

@@ -55,9 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     except api.Unreadable as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
-        for item in refused.diagnostics:
-            out(item.show())
-        raise Errors(f"nothing was generated: {refused}") from None
+        raise _errors("nothing was generated", refused) from None
     if arguments.json:
         out_json({"changed": [*changed]})
     else:
@@ -82,9 +80,7 @@ def _export(arguments: argparse.Namespace) -> int:
     except api.Missing as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
-        for item in refused.diagnostics:
-            out(item.show())
-        raise Errors(f"nothing was written: {refused}") from None
+        raise _errors("nothing was written", refused) from None
     except OSError as error:
         raise ConformError(f"{folder} cannot be written: {error.strerror}") from None
     for warning in warnings:
@@ -96,6 +92,13 @@ def _export(arguments: argparse.Namespace) -> int:
         for path in paths:
             out(path)
     return 0
+
+
+def _errors(what: str, refused: api.Refused) -> Errors:
+    """What to raise, once the errors are shown."""
+    for item in refused.diagnostics:
+        out(item.show())
+    return Errors(f"{what}: {refused}")
 
 
 def _check(root: Path, as_json: bool) -> int:

@@ -6,6 +6,7 @@ gives a rectangle, and whoever places it moves all of it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 WIDTH = 100
@@ -13,19 +14,19 @@ LEAST = 36
 """Boxes that stand deep to the right still get this many columns."""
 
 
-class Doc:
+class Doc(ABC):
     """A text that knows its one-line form and its tall form."""
 
     __slots__ = ()
 
     @property
+    @abstractmethod
     def flat(self) -> str:
         """The text on one line; "" if it has no such form."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tall(self, width: int) -> list[str]:
         """The text as several lines."""
-        raise NotImplementedError
 
     def lines(self, width: int) -> list[str]:
         """The text within `width` columns, where that can be done."""

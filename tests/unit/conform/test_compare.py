@@ -1,0 +1,38 @@
+"""Where two runs of one question first differ."""
+
+from __future__ import annotations
+
+from charter.formats.canonical import Json
+from conform.compare import Steps, difference
+
+KINDS = ("conforms", "diverges")
+START: tuple[Json, Json, bool] = (None, {"held": []}, True)
+
+
+def where(left: Steps, right: Steps) -> tuple[int, tuple[str, ...], str]:
+    found = difference("q", KINDS, (left, right), ["put", "put"])
+    return found.step, found.where, found.nowhere
+
+
+def test_the_paths_are_told_when_replies_or_observations_differ() -> None:
+    one: Steps = [START, ("done", {"held": ["#1"]}, True)]
+    other: Steps = [START, ("full", {"held": []}, True)]
+    step, paths, _ = where(one, other)
+    assert step == 1
+    assert {path.split(".")[0].split("[")[0] for path in paths} == {"reply", "held"}
+
+
+def test_the_image_is_told_when_only_one_agrees_with_its_observation() -> None:
+    one: Steps = [START, ("done", {"held": ["#1"]}, True)]
+    other: Steps = [START, ("done", {"held": ["#1"]}, False)]
+    assert where(one, other)[:2] == (1, ("image",))
+
+
+def test_a_run_observed_nothing_when_it_ends_early() -> None:
+    one: Steps = [START, ("done", {"held": ["#1"]}, True)]
+    assert where(one, [START]) == (1, (), "one of them observed nothing")
+    assert where(one, []) == (0, (), "one of them observed nothing")
+
+
+def test_nothing_is_made_up_when_both_observed_the_same() -> None:
+    assert where([START], [START]) == (-1, (), "both observed the same")
