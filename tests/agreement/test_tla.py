@@ -102,43 +102,30 @@ def finding(found: Exploration, name: str) -> Finding:
     return next(f for f in found.properties if f.name == name)
 
 
-def searched(protocol: str, name: str) -> None:
-    """The explorer finds the pinned states and levels."""
+EVERY_COUNT = [
+    *COUNTS, *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW_COUNTS),
+]  # fmt: skip
+EVERY_MUTANT = [*MUTANTS, *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW_MUTANTS)]
+
+
+@pytest.mark.parametrize(("protocol", "name"), EVERY_COUNT)
+def test_counts_are_the_pinned_ones_when_the_explorer_searches(protocol: str, name: str) -> None:
     found = explored(protocol, name)
     distinct, levels = (COUNTS | SLOW_COUNTS)[protocol, name]
     assert (found.distinct, len(found.levels), found.complete) == (distinct, levels, True)
     assert not [f.name for f in found.properties if f.kind != "witness" and f.seen]
 
 
-def checked(protocol: str, name: str, jar: Path, folder: Path) -> None:
-    """TLC finds them too, with all properties asked."""
-    model = opened(protocol)
-    instance = instance_of(model, name)
-    said = tlc.check(jar, model, instance, folder, claims(model, instance))
-    assert (said.distinct, said.depth) == (COUNTS | SLOW_COUNTS)[protocol, name]
-    assert not said.error
-    assert said.generated >= explored(protocol, name).generated  # TLC counts equal outcomes apart
-
-
-@pytest.mark.parametrize(("protocol", "name"), COUNTS)
-def test_counts_are_the_pinned_ones_when_the_explorer_searches(protocol: str, name: str) -> None:
-    searched(protocol, name)
-
-
-@pytest.mark.parametrize(("protocol", "name"), COUNTS)
+@pytest.mark.parametrize(("protocol", "name"), EVERY_COUNT)
 def test_counts_are_the_pinned_ones_when_tlc_searches(
     protocol: str, name: str, jar: Path, tmp_path: Path
 ) -> None:
-    checked(protocol, name, jar, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("protocol", "name"), SLOW_COUNTS)
-def test_counts_are_the_pinned_ones_when_larger_instances_are_searched(
-    protocol: str, name: str, jar: Path, tmp_path: Path
-) -> None:
-    searched(protocol, name)
-    checked(protocol, name, jar, tmp_path)
+    model = opened(protocol)
+    instance = instance_of(model, name)
+    said = tlc.check(jar, model, instance, tmp_path, claims(model, instance))
+    assert (said.distinct, said.depth) == (COUNTS | SLOW_COUNTS)[protocol, name]
+    assert not said.error
+    assert said.generated >= explored(protocol, name).generated  # TLC counts equal outcomes apart
 
 
 @pytest.mark.parametrize(("protocol", "name"), WITNESSES)
@@ -153,30 +140,17 @@ def test_witnesses_are_as_far_away_when_tlc_looks_for_them(
         assert said.error and said.steps == len(witness.trace or ()), witness.name
 
 
-def caught(protocol: str, name: str, jar: Path, folder: Path) -> None:
-    """The property that a mutant names is violated after equally many steps."""
+@pytest.mark.parametrize(("protocol", "name"), EVERY_MUTANT)
+def test_a_mutant_is_caught_as_early_when_tlc_searches(
+    protocol: str, name: str, jar: Path, tmp_path: Path
+) -> None:
     mutant = next(m for m in opened(protocol).mutants if m.name == name)
     model = api.load(place(protocol), api.Selection(mutant=name))
     instance = instance_of(model, mutant.instance)
     found = explore(model, instance, replace(APART, most_states=8_000))
     trace = finding(found, mutant.caught_by).trace
-    said = tlc.check(jar, model, instance, folder, [mutant.caught_by])
+    said = tlc.check(jar, model, instance, tmp_path, [mutant.caught_by])
     assert trace and said.error and said.steps == len(trace)
-
-
-@pytest.mark.parametrize(("protocol", "name"), MUTANTS)
-def test_a_mutant_is_caught_as_early_when_tlc_searches(
-    protocol: str, name: str, jar: Path, tmp_path: Path
-) -> None:
-    caught(protocol, name, jar, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("protocol", "name"), SLOW_MUTANTS)
-def test_a_mutant_is_caught_as_early_when_it_takes_long(
-    protocol: str, name: str, jar: Path, tmp_path: Path
-) -> None:
-    caught(protocol, name, jar, tmp_path)
 
 
 def test_a_deadlock_is_found_as_early_when_tlc_looks_for_one(jar: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.counted import findings
 from tests.support.golden import Golden
 
 from charter import api
@@ -39,10 +40,8 @@ def summary(found: Exploration) -> str:
         f"distinct   {found.distinct}",
         f"generated  {found.generated}",
         f"levels     {' '.join(map(str, found.levels))}",
+        *findings(found, 30),
     ]
-    for finding in (*found.properties, *found.branches, *found.failures):
-        length = "-" if finding.trace is None else str(len(finding.trace))
-        lines.append(f"{finding.kind:9} {finding.name:30} {finding.seen:7} {length:>3}")
     for verdict in check_liveness(found.graph.flat.machine.model, *about, Options()):
         lines.append(f"eventually {verdict.name:30} {verdict.answer}")
     return "\n".join(lines) + "\n"

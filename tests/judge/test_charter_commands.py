@@ -6,8 +6,6 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from conform import cli
-
 ROOT = Path(__file__).resolve().parents[2]
 TOY = """protocol toy.counting
 
@@ -33,20 +31,6 @@ witness two_held of box: size(held) == 2
 
 instance tiny of box { Node = 2 }
 """
-
-
-@pytest.fixture
-def conform(capsys):
-    def call(*arguments):
-        try:
-            code = cli.main([str(argument) for argument in arguments])
-        except SystemExit as left:
-            code = left.code
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err + said.out
-        return code, said.out, said.err
-
-    return call
 
 
 @pytest.fixture

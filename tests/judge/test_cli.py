@@ -19,20 +19,10 @@ COMMANDS = [*cli._JUDGE, *cli._COMPILER]
 
 
 @pytest.fixture
-def conform(capsys, monkeypatch, tmp_path):
-    """Runs a command in this process: exit code, stdout, stderr."""
+def conform(conform, monkeypatch, tmp_path):
+    """The command, in a folder of the test's own."""
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        try:
-            code = cli.main([str(argument) for argument in arguments])
-        except SystemExit as left:
-            code = left.code
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err + said.out
-        return code, said.out, said.err
-
-    return call
+    return conform
 
 
 @pytest.fixture

@@ -10,26 +10,13 @@ import pytest
 from tests.support.judging import environment
 
 from charter.formats.verdict import Kind
-from conform import cli, run
+from conform import run
 from conform.engine import spark as spark_engine
 from conform.run import Options, run_target
 from conform.store import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"
-
-
-@pytest.fixture
-def conform(capsys):
-    def call(*arguments):
-        try:
-            code = cli.main([str(argument) for argument in arguments])
-        except SystemExit as left:
-            code = left.code
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
 
 
 @pytest.mark.parametrize(
@@ -117,12 +104,12 @@ def test_file_that_stands_alone_beside_another_protocol_keeps_its_errors(conform
     assert "[name/unknown]" in out
 
 
-def test_crash_of_the_judge_itself_is_no_finding(conform, monkeypatch):
+def test_crash_of_the_judge_itself_is_no_finding(called, monkeypatch):
     def crash(_):
         raise ZeroDivisionError("no such luck")
 
     monkeypatch.setattr("conform.commands.targets.run", crash)
-    code, _, err = conform("targets")
+    code, _, err = called("targets")
     assert code == 3
     assert "Traceback" in err and "no such luck" in err
     assert "a bug of conform, and no finding" in err

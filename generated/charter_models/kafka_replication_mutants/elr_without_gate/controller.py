@@ -3,7 +3,8 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The mutant elr_without_gate, a mistake on purpose.
 
-Mistakes that somebody could make, and the property that catches each.
+Who leaves an ISR that is still large enough to commit without it becomes eligible all the
+same.
 
 What differs from charter_models.kafka_replication.controller, whose page runs here first.
 """

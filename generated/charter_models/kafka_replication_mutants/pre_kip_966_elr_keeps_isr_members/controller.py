@@ -3,6 +3,8 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The mutant elr_keeps_isr_members in the variant pre_kip_966, a mistake on purpose.
 
+Who is back in the ISR stays in the ELR too.
+
 What differs from charter_models.kafka_replication.controller, whose page runs here first.
 """
 
@@ -49,7 +51,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    70-mutants.charter:18  silent
+    70-mutants.charter:19  silent
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()

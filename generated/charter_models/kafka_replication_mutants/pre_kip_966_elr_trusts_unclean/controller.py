@@ -3,6 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The mutant elr_trusts_unclean in the variant pre_kip_966, a mistake on purpose.
 
+Who came back from an unclean shutdown stays eligible, though it may have lost what was
+committed.
+
 What differs from charter_models.kafka_replication.controller, whose page runs here first.
 """
 
@@ -49,7 +52,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    70-mutants.charter:46  silent
+    70-mutants.charter:50  silent
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()

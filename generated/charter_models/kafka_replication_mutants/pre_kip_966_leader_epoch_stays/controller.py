@@ -3,6 +3,8 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The mutant leader_epoch_stays in the variant pre_kip_966, a mistake on purpose.
 
+Another leader without another leader epoch.
+
 What differs from charter_models.kafka_replication.controller, whose page runs here first.
 """
 
@@ -42,7 +44,7 @@ def default_config() -> Config:
 def bumped(p: Partition, next: Partition) -> Partition:
     """The rule bumped.
 
-    70-mutants.charter:60  silent
+    70-mutants.charter:65  silent
     """
     return p if next == p else replace(next, partition_epoch=bump(p.partition_epoch))
 

@@ -1,0 +1,34 @@
+"""What the tests of commands share."""
+
+from __future__ import annotations
+
+import pytest
+
+from conform import cli
+
+
+@pytest.fixture
+def called(capsys):
+    """Runs a command in this process: exit code, stdout, stderr."""
+
+    def call(*arguments):
+        try:
+            code = cli.main([str(argument) for argument in arguments])
+        except SystemExit as left:
+            code = left.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def conform(called):
+    """The same, of which nothing ends in a traceback."""
+
+    def call(*arguments):
+        code, out, err = called(*arguments)
+        assert "Traceback" not in err + out
+        return code, out, err
+
+    return call
