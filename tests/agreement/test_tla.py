@@ -39,7 +39,7 @@ COUNTS = {
 SLOW_COUNTS = {
     ("kafka", "pair"): (3_256, 27),
     ("kafka", "pair_stopped"): (3_043, 28),
-    ("primary_backup", "small"): (394_680, 36),
+    ("primary_backup", "small"): (392_992, 40),
     ("two_phase_commit", "small"): (41_009, 23),
     ("paxos", "tiny"): (14_841, 21),
     ("kafka", "tiny_elr"): (1_951, 11),
