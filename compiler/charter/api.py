@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -53,6 +54,7 @@ __all__ = [
     "flattened",
     "formatted",
     "generate",
+    "instances",
     "itf",
     "load",
     "load_opened",
@@ -302,6 +304,15 @@ def _instance(model: ir.Model, name: str) -> ir.Instance:
             return instance
     known = ", ".join(instance.name for instance in model.instances)
     raise Missing(f"there is no instance {name or 'tiny'!r}; there are: {known or 'none'}")
+
+
+def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:
+    """The names of the instances that a pattern with `*` stands for, in the order of the charter;
+    of a name itself, and of "" the first tiny one. Raises `Missing`."""
+    if "*" not in pattern:
+        return (_instance(model, pattern).name,)
+    found = tuple(i.name for i in model.instances if fnmatchcase(i.name, pattern))
+    return found or (_instance(model, pattern).name,)
 
 
 def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model:

@@ -157,7 +157,55 @@ def test_explore_does_not_know_what_is_vacuous_when_it_gives_up(conform, toy):
 
 
 def test_explore_gives_up_where_it_is_told_to(conform, toy):
+    toy.write_text(TOY.replace('always never_full of box cites S "1": held == {}\n', ""))
     assert conform("explore", toy, "--most", 1)[0] == 3
+
+
+def test_what_is_violated_counts_in_a_search_that_gave_up(conform, toy):
+    code, out, _ = conform("explore", toy, "--most", 2)
+    assert code == 1
+    assert "always never_full fails" in out and "the search stopped before its end" in out
+
+
+SEVERAL = (
+    TOY.replace("held == {}", "size(held) <= 1")
+    + "instance large of box { Node = 3 }\ninstance tiny_one of box { Node = 1 }\n"
+)
+
+
+def test_explore_searches_all_instances_of_a_pattern(conform, toy):
+    toy.write_text(SEVERAL)
+    _, out, _ = conform("explore", toy, "--instance", "tiny*")
+    told = [line for line in out.splitlines() if line.startswith("box in the instance")]
+    assert told == ["box in the instance tiny", "box in the instance tiny_one"]
+    found = json.loads(conform("explore", toy, "--instance", "*", "--json")[1])["instances"]
+    assert [one["instance"] for one in found] == ["tiny", "large", "tiny_one"]
+    code, _, err = conform("explore", toy, "--instance", "huge*")
+    assert (code, err.count("there is no instance 'huge*'")) == (2, 1)
+    code, _, err = conform("explore", toy, "--instance", "*", "--journal", toy.parent / "j")
+    assert code == 2 and "--journal and --keep are for one instance" in err
+
+
+def test_the_exit_code_of_several_searches_is_that_of_the_worst(conform, toy):
+    large = "size({x for x in Node}) < 3 or held == {}"
+    toy.write_text(SEVERAL.replace("never_full of box cites S \"1\": size(held) <= 1",
+                                   f"never_full of box cites S \"1\": {large}"))  # fmt: skip
+    names = ("tiny", "large", "tiny_one", "tiny*", "*")
+    codes = [conform("explore", toy, "--instance", name)[0] for name in names]
+    assert codes == [4, 1, 4, 4, 1]
+
+
+@pytest.mark.parametrize(("more", "says"), [
+    ((), "nothing is kept"),
+    (("--journal", "build/there"), "the same command goes on from the levels in build/there"),
+])  # fmt: skip
+def test_explore_says_what_is_kept_when_it_is_interrupted(conform, toy, monkeypatch, more, says):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("charter.api.searched", interrupted)
+    code, _, err = conform("explore", toy, *more)
+    assert code == 130 and says in err
 
 
 def test_prove_tells_proved_from_open(conform, toy):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -26,11 +26,12 @@ from conform.progress import searching
 from conform.terminal import columns, number, out, out_json, say
 
 if TYPE_CHECKING:
-    from charter.api import Model, Session, Story
+    from charter.api import Model, Opened, Selection, Session, Story
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
-  conform explore spec/kafka --instance tiny_elr --mutant elr_without_gate
+  conform explore spec/kafka --instance 'tiny_*'
+  conform explore spec/kafka --instance tiny_elr --mutant elr_without_gate --picture wrong.svg
   conform explore spec/examples/primary_backup.charter --instance standard --no-symmetry --json
   conform explore spec/examples/primary_backup.charter --instance standard --journal build/search
   conform explore spec/kafka --instance trio --most 20000000 --fingerprints --memory 4
@@ -51,7 +52,10 @@ _COUNTS = ("distinct", "generated", "outside", "depth")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
-    parser.add_argument("--instance", default="", help="default: the first that is called tiny")
+    parser.add_argument(
+        "--instance", default="", metavar="NAME",
+        help="default: the first that is called tiny; 'tiny_*' searches all that are called so",
+    )  # fmt: skip
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--mutant", default="", help="a mutant of the charter")
     add_bounds(parser)
@@ -87,6 +91,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     selection = api.Selection(arguments.variant, arguments.mutant)
     charter, model = read(arguments.charter, selection)
+    try:
+        names = api.instances(model, arguments.instance)
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
+    several = "*" in arguments.instance
+    if several and (arguments.journal is not None or arguments.keep is not None):
+        raise ConformError("--journal and --keep are for one instance; name one with --instance")
+    explored: list[dict[str, Json]] = []
+    stories: list[Story] = []
+    for name in names:
+        arguments.instance = name
+        found, told = _searched(charter, model, selection, arguments)
+        explored.append(found)
+        stories += told
+        if not arguments.json:
+            _show(found)
+    if arguments.json:
+        out_json({"instances": list[Json](explored)} if several else explored[0])
+    draw(stories, arguments)
+    return min((_status(found) for found in explored), key=_WORST.index)
+
+
+class Interrupted(ConformError):
+    """A search was interrupted."""
+
+    exit_code = 130
+
+
+_WORST = (1, 3, 4, 0)
+"""Exit codes; of several searches the first of these is that of all."""
+
+
+def _status(found: Mapping[str, Json]) -> int:
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    if any(is_wrong(finding) for finding in findings if isinstance(finding, dict)):
+        return 1
+    if not found["complete"]:
+        return 3
+    return 4 if found["vacuous"] else 0
+
+
+def _searched(
+    charter: Opened, model: Model, selection: Selection, arguments: argparse.Namespace
+) -> tuple[dict[str, Json], list[Story]]:
+    """What the search of one instance has found, and the stories of it."""
     model = bounded(model, arguments.instance, arguments.bounds)
     try:
         model = asked(charter, model, selection, arguments)
@@ -96,6 +146,13 @@ def run(arguments: argparse.Namespace) -> int:
             searched = api.searched(model, arguments.instance, wanted, progress)
     except (api.Missing, api.CannotExplore) as error:
         raise ConformError(str(error)) from None
+    except KeyboardInterrupt:
+        raise Interrupted(
+            "interrupted; nothing is known of what was not searched, and nothing is kept "
+            "(--journal DIR keeps each finished level)"
+            if arguments.journal is None
+            else f"interrupted; the same command goes on from the levels in {arguments.journal}"
+        ) from None
     found = searched.found
     found["set"] = settings_json(found, arguments.bounds)
     if found.get("why_plain"):
@@ -105,17 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(str(found[message]))
     if arguments.keep is not None:
         keep(searched, arguments.keep)
-    stories = [*first_story(model, found), *_told(model, found)]
-    if arguments.json:
-        out_json(found)
-    else:
-        _show(found)
-    draw(stories, arguments)
-    if not found["complete"]:
-        return 3
-    if not found["fine"]:
-        return 1
-    return 4 if found["vacuous"] else 0
+    return found, [*first_story(model, found), *_told(model, found)]
 
 
 def _wanted(arguments: argparse.Namespace) -> api.Wanted:
