@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -47,6 +48,53 @@ def tasks(title: str) -> Iterator[Callable[[str, int, int], None]]:
         yield update
 
 
+def left(levels: Sequence[int], rest: int) -> int | None:
+    """How many states a search has still to expand if its levels go on shrinking as they do:
+    `levels` are the sizes of those that were begun, `rest` is what is left of the last one. None
+    where nothing can be said: they grow, or shrink by less than a tenth."""
+    if len(levels) < 3 or min(levels[-3:]) < 1:
+        return None
+    ratio = max(levels[-1] / levels[-2], levels[-2] / levels[-3])
+    return rest + round(levels[-1] * ratio / (1 - ratio)) if ratio <= 0.9 else None
+
+
+@dataclass(slots=True)
+class Pace:
+    """What a search has said of itself. Where a level is through, all that waits is the next one,
+    so its size is known when it begins; of an engine that does not tell its queue nothing is."""
+
+    begun: float
+    level: int = 0
+    expanded: int = 0
+    queue: int = 0
+    start: int = 0
+    levels: list[int] = field(default_factory=list)
+
+    def line(self, now: float, distinct: int, generated: int, level: int, queue: int) -> str:
+        """The line at the time `now`."""
+        if level != self.level and self.level:
+            self.levels.append(self.queue)
+            self.start = self.expanded
+        self.level, self.expanded, self.queue = level, distinct - queue, queue
+        seconds = max(0.001, now - self.begun)
+        text = (
+            f"{distinct:,} states ({distinct / seconds:,.0f}/s), {generated:,} transitions, "
+            f"depth {level}, {queue:,} in the queue"
+        )
+        here = self.levels[-1] - (self.expanded - self.start) if self.levels else 0
+        rest = left(self.levels, here)
+        if rest is None or not self.expanded:
+            return text
+        return f"{text}, about {span(rest * seconds / self.expanded)} to the end"
+
+
+def span(seconds: float) -> str:
+    """`40 s`, `3 min`, `2.5 h`."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.1f} h"
+
+
 @contextlib.contextmanager
 def searching() -> Iterator[Callable[[int, int, int, int], None]]:
     """A line about a search; the function that it yields is told distinct states, transitions, the
@@ -57,14 +105,10 @@ def searching() -> Iterator[Callable[[int, int, int, int], None]]:
     columns = (TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=None)
-        begun = time.monotonic()
+        pace = Pace(time.monotonic())
 
         def update(distinct: int, generated: int, level: int, queue: int) -> None:
-            speed = distinct / max(0.001, time.monotonic() - begun)
-            progress.update(
-                task,
-                description=f"{distinct:,} states ({speed:,.0f}/s), {generated:,} transitions, "
-                f"depth {level}, {queue:,} in the queue",
-            )
+            line = pace.line(time.monotonic(), distinct, generated, level, queue)
+            progress.update(task, description=line)
 
         yield update

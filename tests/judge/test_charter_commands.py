@@ -148,6 +148,36 @@ def test_explore_says_so_when_an_instance_meets_what_it_misses(conform, toy):
     assert found["not_missed"] == ["put/kept", "some_held"]
 
 
+PARTIAL = """protocol toy.partial
+
+component box {
+  state n: int 0..6 = 0
+  state last: option int 0..6 = none
+  operation add(by: int 0..2) -> bool {
+    branch full when n + by > 6 reply false
+    branch odd when by == 2 and n == 3 { n' = value(last) reply true }
+    branch up { n' = n + by reply true }
+  }
+}
+always small of box: n == 5 implies value(last) == 3
+witness some_added of box: n > 0
+instance tiny of box {}
+"""
+
+
+@pytest.mark.parametrize("engine", ["native", "plain"])
+def test_explore_names_state_step_and_place_when_an_expression_fails(conform, toy, engine):
+    toy.write_text(PARTIAL)
+    code, out, _ = conform("explore", toy, "--engine", engine)
+    assert code == 1
+    operation = out[out.index("add asks for a value that does not exist") :]
+    ending = "  in the state\n    n: 3\n    last: none\n   3  add(by: 2) fails\n"
+    assert ending in operation and "toy.charter:8:47: value(none)" in operation
+    prop = out[out.index("small asks for a value that does not exist") :]
+    assert "        n: 4 -> 5\n  in the state\n    n: 5\n    last: none\n" in prop
+    assert "toy.charter:12:37: value(none)" in prop
+
+
 def test_explore_does_not_know_what_is_vacuous_when_it_gives_up(conform, toy):
     toy.write_text(HALF)
     code, out, _ = conform("explore", toy, "--most", 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,8 @@ def put(story: Story, finding: dict[str, Json]) -> None:
     finding["steps"] = list(story.steps_json())
     if story.why is not None:
         finding["why"] = story.why.json()
+    if finding["kind"] == "undefined":
+        finding["place"] = story.place_json()
 
 
 def is_wrong(finding: Mapping[str, Json]) -> bool:
@@ -71,10 +74,23 @@ def show_story(finding: Mapping[str, Json]) -> None:
     why = finding.get("why")
     if isinstance(why, dict):
         _show_why(why)
+    place = finding.get("place")
+    if isinstance(place, dict):
+        _show_place(len(steps), place)
     if finding["detail"]:
         out(f"  {finding['detail']}")
     if isinstance(loop, int) and loop == len(steps):
         out("  and nothing happens any more")
+
+
+def _show_place(count: int, place: Mapping[str, Json]) -> None:
+    """The state and the step in which something asks for a value that does not exist."""
+    state, step = place["state"], place["step"]
+    assert isinstance(state, dict)
+    for line in ["in the state", *(f"  {name}: {value}" for name, value in state.items())]:
+        out(textwrap.fill(f"  {line}", 100, subsequent_indent="      ", break_on_hyphens=False))
+    if isinstance(step, dict):
+        out(f"  {count + 1:>2}  {step_line(step)} fails")
 
 
 def _show_why(why: Mapping[str, Json]) -> None:

@@ -11,7 +11,7 @@ from charter.ir import nodes as n
 from charter.ir.walk import nodes
 from charter.semantics.evaluate import Scope, State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Act, Told, retell, run_of
+from charter.semantics.retell import Act, Told, retell, run_of, show_value
 from charter.semantics.values import from_json
 
 Same = Callable[[State, State], bool]
@@ -22,12 +22,14 @@ Same = Callable[[State, State], bool]
 class Found:
     """What an engine says: the kind (`always`, `stepwise`, `witness`, `eventually`, `deadlock`,
     `undefined`) and name of a finding, its steps, and from which of them on they repeat for ever
-    (their number: nothing happens any more; None: no lasso)."""
+    (their number: nothing happens any more; None: no lasso); `fails` is the step after them that
+    asks for a value that does not exist (None: a property does, or none)."""
 
     kind: str
     name: str
     acts: tuple[Act, ...]
     loop: int | None = None
+    fails: Act | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Story:
 
     def steps_json(self) -> list[Json]:
         """The steps with names, arguments, rules and changes."""
-        pairs = zip(self.found.acts, self.steps, strict=False)
+        pairs = zip(self.found.acts, self.steps, strict=True)
         return [
             {
                 "operation": operation,
@@ -72,11 +74,24 @@ class Story:
             for (operation, args), step in pairs
         ]
 
+    def place_json(self) -> dict[str, Json]:
+        """Where something asks for a value that does not exist: the state, as a charter writes it,
+        and the step that does (null: a property)."""
+        universe, last = self.machine.universe, self.states[-1]
+        fails = self.found.fails
+        args = None if fails is None else {**self.machine.args_json(*fails)}
+        return {
+            "state": {
+                v.name: show_value(v.type, last[v.name], universe) for v in self.machine.variables
+            },
+            "step": None if fails is None else {"operation": fails[0], "args": args},
+        }
+
 
 def found_in(machine: Machine, finding: Mapping[str, Json]) -> Found:
     """A finding of an exploration, read back. Raises ValueError if it is of another machine."""
     acts: list[Act] = []
-    steps, loop = finding["trace"], finding.get("loop")
+    steps, loop, branch = finding["trace"], finding.get("loop"), None
     for step in steps if isinstance(steps, list) else ():
         assert isinstance(step, dict) and isinstance(step["args"], dict)
         operation, args = str(step["operation"]), step["args"]
@@ -85,13 +100,16 @@ def found_in(machine: Machine, finding: Mapping[str, Json]) -> Found:
         params = machine.operations[operation].params
         values = (from_json(p.type, args[p.name], machine.universe) for p in params)
         acts.append((operation, tuple(values)))
+        branch = step.get("branch")
     turn = loop if isinstance(loop, int) else None
-    return Found(str(finding["kind"]), str(finding["name"]), tuple(acts), turn)
+    kind = str(finding["kind"])
+    fails = acts.pop() if kind == "undefined" and branch == "" else None
+    return Found(kind, str(finding["name"]), tuple(acts), turn, fails)
 
 
 def tell(machine: Machine, found: Found, same: Same) -> Story:
     """The story of a finding. Raises NotARun where the definition does not allow it."""
-    acts = found.acts[:-1] if found.kind == "undefined" else found.acts
+    acts = found.acts
     mark = 0 if found.loop is None else found.loop
     states = run_of(machine, acts, lambda run: _shows(machine, found, run, same), mark)
     return Story(found, machine, states[0], retell(machine, acts, states))

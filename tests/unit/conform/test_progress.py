@@ -1,0 +1,53 @@
+"""The estimate of a search: how much is left, and where nothing can be said."""
+
+from __future__ import annotations
+
+import pytest
+
+from conform.progress import Pace, left, span
+
+
+def lines(sizes: list[int]) -> list[str]:
+    """What is said at the end of each level of a search that expands 100 states in a second."""
+    pace, said, done = Pace(0.0), list[str](), 0
+    for level, (size, after) in enumerate(zip(sizes, [*sizes[1:], 0], strict=True), 1):
+        done += size
+        said.append(pace.line(done / 100, done + after, 5 * done, level, after))
+    return said
+
+
+def test_nothing_is_said_when_levels_grow() -> None:
+    assert left([10, 20, 40], 40) is None
+    assert not [line for line in lines([1, 10, 100, 1000, 5000]) if "to the end" in line]
+
+
+def test_nothing_is_said_when_there_were_too_few_levels() -> None:
+    assert left([100, 10], 10) is None
+
+
+def test_what_is_left_is_a_sum_of_shrinking_levels() -> None:
+    assert left([800, 400, 200], 50) == 50 + 200
+
+
+def test_the_slower_of_the_last_two_shrinkings_counts() -> None:
+    assert left([1000, 800, 80], 0) == 320
+
+
+def test_the_estimate_is_near_when_levels_halve() -> None:
+    sizes = [10, 1000, 10_000, 5_000, 2_500, 1_250, 600, 300, 150, 75]
+    (first, *_) = (line for line in lines(sizes) if "to the end" in line)
+    assert "depth 5" in first
+    assert "about 25 s to the end" in first  # 2,375 states are left, a hundred in a second
+
+
+def test_nothing_is_said_of_an_engine_that_does_not_tell_its_queue() -> None:
+    pace = Pace(0.0)
+    said = [pace.line(i, 1000 * i, 9000 * i, i, 0) for i in range(1, 9)]
+    assert not [line for line in said if "to the end" in line]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(3.4, "3 s"), (99, "99 s"), (150, "2 min"), (9_000, "2.5 h")]
+)
+def test_times_are_rounded(seconds: float, text: str) -> None:
+    assert span(seconds) == text
