@@ -15,7 +15,7 @@ So a search may keep one state of each class and miss nothing that a property or
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import permutations, product
 from math import factorial
@@ -97,20 +97,19 @@ def _permuted(machine: Machine, symmetry: bool) -> tuple[tuple[str, ...], dict[s
 def _named(machine: Machine) -> frozenset[str]:
     """The sorts of which a rule, a property or a condition of the instance names an element: those
     are not interchangeable."""
-    conditions = [e for _, condition in machine.instance.only for e in nodes(condition)]
     return frozenset(
         e.type.name
-        for e in (*_expressions(machine.model), *conditions)
+        for e in (*_expressions(machine.model), *_conditions([machine.instance]))
         if isinstance(e, n.Literal) and isinstance(e.type, t.Sort)
     )
 
 
 def ranked_counters(model: n.Model) -> frozenset[str]:
-    """The counters whose order matters: a rule or property compares two of them, or mentions a
-    number. Of the others equality is all that anything can see, so states that differ by their
+    """The counters whose order matters: a rule, a property or an instance's `only` compares two of
+    them, or mentions a number. Of the others equality is all that anything can see, so states that differ by their
     order behave alike (`bump` allots a value that occurs nowhere)."""
     seen = set(mentioned_numbers(model))
-    for e in _expressions(model):
+    for e in (*_expressions(model), *_conditions(model.instances)):
         match e:
             case n.Binary(op="lt" | "le" | "gt" | "ge", left=left):
                 if isinstance(left.type, t.Counter):
@@ -123,9 +122,10 @@ def ranked_counters(model: n.Model) -> frozenset[str]:
 
 
 def mentioned_numbers(model: n.Model) -> Mapping[str, int]:
-    """For each counter, the largest number that a rule or a property mentions."""
+    """For each counter, the largest number that a rule, a property or an instance's `only`
+    mentions."""
     found: dict[str, int] = {}
-    for e in _expressions(model):
+    for e in (*_expressions(model), *_conditions(model.instances)):
         if isinstance(e, n.Literal) and isinstance(e.type, t.Counter):
             assert isinstance(e.value, int)
             found[e.type.name] = max(e.value, found.get(e.type.name, e.value))
@@ -136,6 +136,14 @@ def _expressions(model: n.Model) -> Iterator[n.Expr]:
     """Every expression of the rules and properties and everything inside, but initial values."""
     for whole in (*(f.body for f in model.functions), *rules(model)):
         yield from nodes(whole)
+
+
+def _conditions(instances: Iterable[n.Instance]) -> Iterator[n.Expr]:
+    """Every expression of what instances offer, and everything inside. What counters mean is asked
+    of all instances of a machine, since a module of TLA+ is of all of them."""
+    for instance in instances:
+        for _, condition in instance.only:
+            yield from nodes(condition)
 
 
 def permute(kind: t.Type, value: Value, renaming: Renaming, universe: Universe) -> Value:
