@@ -106,8 +106,8 @@ def _named(machine: Machine) -> frozenset[str]:
 
 def ranked_counters(model: n.Model) -> frozenset[str]:
     """The counters whose order matters: a rule, a property or an instance's `only` compares two of
-    them, or mentions a number. Of the others equality is all that anything can see, so states that differ by their
-    order behave alike (`bump` allots a value that occurs nowhere)."""
+    them, or mentions a number. Of the others equality is all that anything can see, so states that
+    differ by their order behave alike (`bump` allots a value that occurs nowhere)."""
     seen = set(mentioned_numbers(model))
     for e in (*_expressions(model), *_conditions(model.instances)):
         match e:
