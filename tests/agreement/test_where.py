@@ -14,6 +14,7 @@ import pytest
 from charter import api
 from charter.backends.engine.explore import Choices, Options, explore
 from charter.backends.engine.reached import Reached, cell_of
+from charter.backends.engine.traces import Teller
 from charter.backends.explorer.explore import Options as PlainOptions
 from charter.backends.explorer.explore import explore as plainly
 from charter.check.asked import ASKED
@@ -122,6 +123,36 @@ def test_rows_are_the_reachable_states_and_their_steps_lead_there(charter: str) 
         values = tuple(from_json(p.type, given[p.name], machine.universe) for p in params)
         outcomes = machine.outcomes(states[source], operation, values)
         assert any(dict(o.state) == dict(state) for o in outcomes)
+
+
+@pytest.mark.parametrize(("charter", "name"), [("kafka", "tiny_elr"), ("paxos", "tiny")])
+def test_steps_lead_there_up_to_renaming_when_states_are_taken_together(
+    charter: str, name: str
+) -> None:
+    path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
+    model = api.load(path)
+    instance = next(i for i in model.instances if i.name == name)
+    found = reached(model, instance, None, Options())
+    rows, machine, teller = (
+        rows_of(found),
+        Machine.of(model, instance),
+        Teller(found.search.program),
+    )
+    assert found.head.permuted
+    keys = {teller.key(state_of(machine, row)) for row in rows}
+    assert len(keys) == len(rows)
+    for row in rows[1::5]:
+        source, step, args = row["_source"], row["_step"], row["_args"]
+        assert isinstance(source, int) and isinstance(step, str) and isinstance(args, str)
+        operation, _, branch = step.partition("/")
+        given = orjson.loads(args)
+        params = machine.operations[operation].params
+        values = tuple(from_json(p.type, given[p.name], machine.universe) for p in params)
+        outcomes = machine.outcomes(state_of(machine, rows[source]), operation, values)
+        wanted = teller.key(state_of(machine, row))
+        assert wanted in [
+            teller.key(o.state) for o in outcomes if o.branch in (step, branch, "", operation)
+        ]
 
 
 def test_states_that_were_not_expanded_are_read_too_when_a_search_gives_up() -> None:
