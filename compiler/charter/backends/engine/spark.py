@@ -43,9 +43,9 @@ from charter.backends.engine.tasks import (
 from charter.ir import nodes as n
 from charter.semantics.faults import refuse_faults
 
-ALONE = SLICE
+ALONE = 4 * SLICE
 """States of a level that this process expands by itself: a job takes longer to start."""
-FEWEST_BITS, MOST_BITS = 6, 14
+FEWEST_BITS, MOST_BITS = 4, 14
 """Bits of a hash that choose the bucket of a key: four buckets for each core at least, so that
 what is found in one bucket of a level fits into the memory of a worker."""
 POLL = 0.2

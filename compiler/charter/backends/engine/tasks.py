@@ -257,8 +257,11 @@ def at_once(expand: Expand, insert: Insert) -> Iterator[dict[str, int | str]]:
     """What a job does with both, in this process."""
     places = pa.record_batch([range(len(expand.slices))], names=["id"])
     table = pa.Table.from_batches(list(expand(iter((places,)))))
-    for bucket in table["bucket"].unique():
-        yield from insert(table.filter(pc.equal(table["bucket"], bucket))).to_pylist()
+    table = table.sort_by("bucket")
+    at = 0
+    for count in pc.value_counts(table["bucket"]).to_pylist():
+        yield from insert(table.slice(at, count["counts"])).to_pylist()
+        at += count["counts"]
 
 
 def written(table: pa.Table, path: Path) -> int:
