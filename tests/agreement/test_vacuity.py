@@ -1,0 +1,68 @@
+"""Both engines say the same of what was never met, on charters drawn at random; on the instances of
+the charters `test_engine` compares it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from tests.support.drawn_models import BOOL, INSTANCE, SET, Drawer, S, binary, drawn_model
+
+from charter import api
+from charter.exploring import searched
+from charter.formats.canonical import Json
+from charter.ir import nodes as n
+from charter.ir.vacuity import with_companions
+from charter.ir.valid import validate
+
+MOST = 600
+
+
+def with_properties(model: n.Model, rng: Random) -> n.Model:
+    """The model with properties of every form that has conditions."""
+    drawer = Drawer(rng, False, list(model.functions))
+    drawer.fresh = 10_000
+
+    def truth(*names: str) -> n.Expr:
+        return drawer.expr(BOOL, dict.fromkeys(names, S), 2)
+
+    member, other = drawer.name(), drawer.name()
+    nested = binary("implies", truth(member), binary("implies", truth(member), truth(member)))
+    through = n.Quantified(
+        "forall", other, drawer.expr(SET, {member: S}, 2), truth(other), type=BOOL
+    )
+    either = n.If(truth(member), nested, binary("and", through, truth()), type=BOOL)
+    body = n.Quantified("forall", member, drawer.expr(SET, {}, 2), either, type=BOOL)
+    drawn = n.Property("always", "drawn", "machine", body, ())
+    plain = n.Property("always", "plain", "machine", binary("implies", truth(), truth()), ())
+    took = n.Property(
+        "stepwise", "taken", "machine",
+        binary("implies", n.Took("op0/last", type=BOOL), truth()), (),
+    )  # fmt: skip
+    return replace(model, properties=(drawn, plain, took))
+
+
+def unmet(model: n.Model, wanted: api.Wanted) -> dict[str, Json] | None:
+    """What was never met; None where the search did not come to its end."""
+    found = searched(model, INSTANCE, wanted, lambda *_: None).found
+    words = ("never_taken", "vacuous", "verdicts", "fine")
+    return {word: found[word] for word in words} if found["complete"] else None
+
+
+def test_engines_agree_on_what_was_never_met_when_charters_are_drawn() -> None:
+    compared = vacuous = 0
+    for seed in range(40):
+        model = with_properties(drawn_model(Random(seed)), Random(seed))
+        whole, asides = with_companions(model, "machine")
+        validate(whole, "companions")
+        assert len(asides) >= 4
+        slow = unmet(model, api.Wanted("plain", MOST))
+        if slow is None:
+            continue
+        try:
+            assert unmet(model, api.Wanted("native")) == slow
+        except api.CannotExplore:
+            continue
+        compared += 1
+        vacuous += bool(slow["vacuous"])
+    assert (compared, vacuous) >= (6, 3), (compared, vacuous)
