@@ -156,6 +156,7 @@ def _natively(
         "permuted": list(found.search.program.plan.quotient.sorts),
         "not_permuted": {**found.search.program.plan.quotient.apart},
         "stopped": found.stopped,
+        "spilled": found.spilled,
         "journal": found.message,
         "complete": found.complete,
     }

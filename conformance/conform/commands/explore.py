@@ -219,6 +219,9 @@ def _show(found: dict[str, Json]) -> None:
             f"states are known by fingerprints (seed {found['fingerprints']}): the chance that one "
             f"was lost is at most {found['lossy']:.1e}"
         )
+    spilled = found.get("spilled")
+    if isinstance(spilled, int) and spilled:
+        out(f"{spilled / (1 << 30):,.1f} GiB went to files, for memory was used up (--memory)")
     apart = found.get("not_permuted")
     assert isinstance(apart, dict | None)
     for name, why in (apart or {}).items():

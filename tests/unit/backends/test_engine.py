@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.support.engines import counts, verdicts
@@ -182,6 +184,19 @@ def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
     killed(kafka, instance, options, 7)
     again = explore(kafka, instance, options)
     assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
+
+
+def test_search_stops_with_its_numbers_when_memory_and_disk_are_full(
+    model: n.Model, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = SimpleNamespace(free=1 << 20)
+    monkeypatch.setattr("charter.backends.engine.memory.shutil.disk_usage", lambda _: full)
+    found = explore(model, model.instances[0], Options(APART, cache=cache, memory=1_300_000))
+    assert not found.complete and not found.fine and found.spilled == 0
+    assert re.fullmatch(
+        r"1 MiB of memory are used and \S+ has only 1 MiB left; [\d,]+ states are known, at \d+ "
+        r"bytes each, and [\d,]+ of them may not be searched yet", found.stopped,
+    )  # fmt: skip
 
 
 def test_what_was_not_seen_is_unknown_when_the_search_gives_up(model: n.Model, cache: Path) -> None:

@@ -62,6 +62,8 @@ class Ended(Graph, Protocol):
     def complete(self) -> bool: ...
     @property
     def stopped(self) -> str: ...
+    @property
+    def spilled(self) -> int: ...
     def taken(self) -> tuple[int, ...]: ...
     def note(self, number: int) -> Note: ...
 
@@ -71,7 +73,8 @@ class Exploration:
     """The result. `generated` counts transitions (of a component: one for each outcome of each
     argument list), `outside` those that leave the instance; `levels` are the numbers of new states
     at each distance from the initial one; `bits` is the width of a packed state. `stopped` says why
-    there was no more room, `message` what of the journal could not be used ("" for neither).
+    there was no more room, `spilled` how many bytes went to files when memory was used, `message`
+    what of the journal could not be used ("" for neither).
     `lossy` is a bound on the chance that two states were taken for one (0 where keys are
     compared)."""
 
@@ -82,6 +85,7 @@ class Exploration:
     levels: tuple[int, ...]
     complete: bool
     stopped: str
+    spilled: int
     message: str
     bits: int
     lossy: float
@@ -158,6 +162,7 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
         levels=tuple(search.levels),
         complete=search.complete,
         stopped=search.stopped,
+        spilled=search.spilled,
         message=message,
         bits=plan.packing.used,
         lossy=_collision(search.distinct) if plan.context.memory == "fingerprints" else 0.0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import shutil
 import tempfile
 from dataclasses import dataclass, field
@@ -40,9 +41,12 @@ class Array:
 
     @staticmethod
     def in_file(length: int, folder: Path) -> Array:
-        """So many numbers in a file without a name, which ends with the array."""
+        """So many numbers in a file without a name, which ends with the array. Its room on the disk
+        is taken at once: a disk that is full later would end the process. Raises OSError."""
         size = max(mmap.PAGESIZE, 8 * length)
         with tempfile.TemporaryFile(dir=folder) as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
             file.truncate(size)
             return Array._mapped(mmap.mmap(file.fileno(), size), length)
 
@@ -90,13 +94,17 @@ class Room:
         """So many numbers in a file. Raises NoRoom if the disk is full."""
         size = 8 * length
         free = shutil.disk_usage(self.folder).free
-        if free < size + SPARE_DISK:
+        try:
+            if free < size + SPARE_DISK:
+                raise OSError
+            array = Array.in_file(length, self.folder)
+        except OSError:
             raise NoRoom(
                 f"{self.used >> 20} MiB of memory are used and {self.folder} has only "
                 f"{free >> 20} MiB left"
-            )
+            ) from None
         self.spilled += size
-        return Array.in_file(length, self.folder)
+        return array
 
     def release(self, array: Array) -> None:
         """An array that nobody uses any more."""

@@ -125,6 +125,11 @@ class Search:
         return self.states.total
 
     @property
+    def spilled(self) -> int:
+        """Bytes that went to files."""
+        return self.room.spilled
+
+    @property
     def generated(self) -> int:
         """Transitions, those that leave the instance among them."""
         return self.total(GENERATED)
@@ -162,7 +167,12 @@ class Search:
                     if done < 0:
                         return
         except NoRoom as reason:
-            self.stopped = str(reason)
+            known = self.distinct
+            each = (self.room.used + self.room.spilled) // known
+            self.stopped = (
+                f"{reason}; {known:,} states are known, at {each} bytes each, and "
+                f"{known - sum(self.levels[:-1]):,} of them may not be searched yet"
+            )
             return
         self.complete = True
 

@@ -159,6 +159,11 @@ class SparkSearch:
         return Rows(self.kernel, self.found)
 
     @property
+    def spilled(self) -> int:
+        """Nothing: all of it is in files."""
+        return 0
+
+    @property
     def distinct(self) -> int:
         """States."""
         return sum(level.total for level in self.found)
