@@ -40,7 +40,7 @@ class Wanted:
     engine: Literal["auto", "native", "plain", "spark"] = "auto"
     most_states: int = 0
     symmetry: bool = True
-    workers: int = 2
+    workers: Literal[1, 2] = 2
     journal: Path | None = None
     memory: int = 0
     fingerprints: int | None = None

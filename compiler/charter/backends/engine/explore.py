@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from charter.backends.engine.journal import Journal, OtherSearch
 from charter.backends.engine.layout import Unsupported
@@ -28,7 +28,7 @@ class Options:
 
     choices: Choices = DEFAULT
     most_states: int = 0
-    workers: int = 1
+    workers: Literal[1, 2] = 1
     cache: Path | None = None
     journal: Path | None = None
     memory: int = 0
@@ -154,12 +154,15 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
         Finding(label, "branch", count, None)
         for label, count in zip(plan.labels, search.taken(), strict=True)
     ]
+    levels = list(search.levels)
+    if (begun := search.distinct - sum(levels)) > 0:
+        levels.append(begun)
     return Exploration(
         search=search,
         distinct=search.distinct,
         generated=search.generated,
         outside=search.outside,
-        levels=tuple(search.levels),
+        levels=tuple(levels),
         complete=search.complete,
         stopped=search.stopped,
         spilled=search.spilled,

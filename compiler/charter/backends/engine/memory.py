@@ -90,6 +90,14 @@ class Room:
             return array
         return self.file(length)
 
+    def reserve(self, array: Array) -> None:
+        """Count an array that stays in memory whatever the budget is."""
+        self.used += 8 * array.length
+
+    def holds(self, array: Array) -> bool:
+        """Whether an array is in memory and can be put elsewhere."""
+        return array.address in self._sizes
+
     def file(self, length: int) -> Array:
         """So many numbers in a file. Raises NoRoom if the disk is full."""
         size = 8 * length

@@ -1,7 +1,8 @@
 """Level by level through all states of a program: blocks of states are expanded into buffers, the
 buffers go into a table of keys, what was new is the next level, in the order of its discovery.
 
-The order, and with it every count, does not depend on the number of workers.
+The order of discovery does not depend on the number of workers, nor does any count of a search that
+ends.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import repeat
 from threading import Lock
+from typing import Literal
 
 from charter.backends.engine.context import (
     CAPACITY,
     FATAL,
     GENERATED,
+    HEAD,
     MARGIN,
     NOTE,
     OUTSIDE,
@@ -32,7 +36,9 @@ from charter.backends.engine.unit import WHY
 BUFFER = 1 << 15
 """Records in the buffer of one partition of one worker."""
 BLOCK = 2048
-"""States that a worker takes at once."""
+"""States that a worker takes at once, at most."""
+FEWER = 4
+"""How many times fewer it takes once two workers have come into each other's way."""
 AHEAD = 2 * SOON
 """Records behind a buffer that may be read though they mean nothing."""
 FIRST_TABLE = 1 << 10
@@ -93,20 +99,23 @@ class Note:
 
 @dataclass(slots=True)
 class Search:
-    """A search and all that it has found so far."""
+    """A search and all that it has found so far. `expanded` is the number of the first state whose
+    transitions nobody has looked at."""
 
     program: Program
     room: Room
-    workers: int = 1
+    workers: Literal[1, 2] = 1
     most: int = 0
     journal: Journal | None = None
     levels: list[int] = field(default_factory=list)
+    expanded: int = 0
     complete: bool = False
     stopped: str = ""
     states: States = field(init=False)
     _crew: list[Worker] = field(default_factory=list)
     _tables: list[Table] = field(default_factory=list)
     _fresh: list[Array] = field(default_factory=list)
+    _block: int = BLOCK
 
     @property
     def plan(self) -> Context:
@@ -159,8 +168,8 @@ class Search:
         """Search to the end, until there are `most` states, or until there is no room (`stopped`
         says so). Raises GaveUp."""
         self._prepare()
-        done = self._resumed() if self.journal and self.journal.levels else self._begin()
         try:
+            done = self._resumed() if self.journal and self.journal.levels else self._begin()
             with ThreadPoolExecutor(self.workers) as pool:
                 while done < self.distinct:
                     done = self._level(done, pool, on_progress)
@@ -168,11 +177,12 @@ class Search:
                         return
         except NoRoom as reason:
             known = self.distinct
-            each = (self.room.used + self.room.spilled) // known
+            each = (self.room.used + self.room.spilled) // max(1, known)
             self.stopped = (
                 f"{reason}; {known:,} states are known, at {each} bytes each, and "
-                f"{known - sum(self.levels[:-1]):,} of them may not be searched yet"
+                f"{known - self.expanded:,} of them are not searched"
             )
+            self._check_rest()
             return
         self.complete = True
 
@@ -184,7 +194,7 @@ class Search:
         self.levels.append(end - done)
         while done < end:
             if self.most and self.distinct >= self.most:
-                self._check_rest(done)
+                self._check_rest()
                 return -1
             done = self._chunk(done, end, pool)
             self.states.move_out(start)
@@ -197,8 +207,10 @@ class Search:
     def _prepare(self) -> None:
         context = self.plan
         self._crew = [Worker.of(context) for _ in range(self.workers)]
-        room = BUFFER * self.workers * context.fresh
-        self._fresh = [Array.of(room) for _ in range(PARTITIONS)]
+        size = BUFFER * self.workers * context.fresh
+        self._fresh = [Array.of(size) for _ in range(PARTITIONS)]
+        for array in (*(worker.buffers for worker in self._crew), *self._fresh):
+            self.room.reserve(array)
         self.states = States(context.width, context.words, self.room)
         self._tables = [
             Table(self.room.array(FIRST_TABLE * context.entry), FIRST_TABLE)
@@ -228,15 +240,15 @@ class Search:
             rows = Array.of(len(part) // 8)
             rows.view[: len(part) // 8] = memoryview(part).cast("Q")
             self._recall(rows, len(part) // (8 * self.states.width))
+            self.states.move_out(self.distinct)
         view, context = self._crew[0].context.view, self.plan
         view[GENERATED], view[OUTSIDE] = last.generated, last.outside
         self._crew[0].context.write(context.taken, list(last.taken))
         notes = [number for note in last.notes for number in note]
         self._crew[0].context.write(context.noted, notes)
         self.levels = [level.count for level in self.journal.levels[:-1]]
-        if not last.count:
-            return self.distinct
-        return self.distinct - last.count
+        self.expanded = self.distinct - last.count
+        return self.expanded
 
     def _recall(self, rows: Array, count: int) -> None:
         """Take in states whose rows are known, in the order of their tags."""
@@ -272,16 +284,33 @@ class Search:
         """Expand what fits into the buffers; the number of the first state that is left."""
         if self.most:
             end = min(end, done + max(1, self.most - self.distinct))
-        blocks = _Blocks(self, done, end)
-        self._emptied()
+        blocks = self._expand_all(done, end, pool)
+        self.expanded = blocks.next
         if self.workers == 1:
-            self._expand(self._crew[0], blocks)
             counts = [self._insert(p) for p in range(PARTITIONS)]
         else:
-            list(pool.map(lambda worker: self._expand(worker, blocks), self._crew))
             counts = list(pool.map(self._insert, range(PARTITIONS)))
         self._merge(counts)
         return blocks.next
+
+    def _expand_all(self, done: int, end: int, pool: ThreadPoolExecutor) -> _Blocks:
+        """Expand into the buffers. Where a worker could not finish its block and the other had
+        begun a later one, all is done anew, in smaller blocks."""
+        counted = [(0, HEAD), (self.plan.taken, self.plan.outs - self.plan.taken)]
+        before = [[w.context.numbers(*part) for part in counted] for w in self._crew]
+        while True:
+            blocks = _Blocks(self, done, end, self._block)
+            self._emptied()
+            if self.workers == 1:
+                self._expand(self._crew[0], blocks)
+            else:
+                list(pool.map(self._expand, self._crew, repeat(blocks)))
+            if not blocks.is_torn:
+                return blocks
+            self._block = max(1, self._block // FEWER)
+            for worker, numbers in zip(self._crew, before, strict=True):
+                for (start, _), part in zip(counted, numbers, strict=True):
+                    worker.context.write(start, part)
 
     def _emptied(self) -> None:
         for worker in self._crew:
@@ -303,7 +332,7 @@ class Search:
     def _roomy(self, worker: Worker) -> bool:
         outs = self.plan.outs
         counts = worker.context.numbers(outs, 2 * PARTITIONS)[1::2]
-        return max(counts) + MARGIN + BLOCK < BUFFER
+        return max(counts) + MARGIN + self._block < BUFFER
 
     def _insert(self, p: int) -> int:
         """The records of one partition into its table; how many were new. Raises NoRoom."""
@@ -336,21 +365,25 @@ class Search:
         lists.write(0, [number for fresh, count in pairs for number in (fresh.address, count)])
         self.program.library["merge"](lists.address, self.states.directory.address, first)
 
-    def _check_rest(self, done: int) -> None:
+    def _check_rest(self) -> None:
         """The properties of the states that will not be expanded."""
         worker, check = self._crew[0], self.program.library["check"]
-        for number, count in _Blocks(self, done, self.distinct).taken(lambda: True):
+        rest = _Blocks(self, self.expanded, self.distinct, BLOCK)
+        for number, count in rest.taken(lambda: True):
             worker.context.view[SOURCE] = number
             check(worker.context.address, self.states.address(number), count)
 
 
 @dataclass(slots=True)
 class _Blocks:
-    """Blocks of states that workers take, in order; one that was not finished ends the taking."""
+    """Blocks of at most `size` states that workers take, in order; one that was not finished ends
+    the taking. `is_torn`: another one behind it had been taken."""
 
     search: Search
     next: int
     end: int
+    size: int
+    is_torn: bool = False
     _lock: Lock = field(default_factory=Lock)
     _closed: bool = False
 
@@ -368,12 +401,12 @@ class _Blocks:
 
     def _block(self) -> tuple[int, int]:
         number = self.next
-        count = min(BLOCK, self.end - number, BLOCK_ROWS - number % BLOCK_ROWS)
+        count = min(self.size, self.end - number, BLOCK_ROWS - number % BLOCK_ROWS)
         self.next += count
         return number, count
 
     def give_back(self, number: int, count: int) -> None:
         """The rest of a block that was not finished is the first of the next chunk."""
-        if len(self.search._crew) > 1 and self.next != number + count:
-            raise GaveUp(WHY[4])
-        self.next, self._closed = number, True
+        with self._lock:
+            self.is_torn = self.is_torn or self.next != number + count
+            self.next, self._closed = number, True

@@ -71,6 +71,9 @@ class States:
         most = int(self.room.budget * KEPT)
         while self.moved < end >> BLOCK_BITS and self.room.used > most:
             block = self._blocks[self.moved]
+            if not self.room.holds(block):
+                self.moved += 1
+                continue
             moved = self.room.file(block.length)
             moved.view[: block.length] = block.view[: block.length]
             self._blocks[self.moved] = moved
