@@ -3,14 +3,14 @@ that it compares. Found by the definition, from the outside of the property to t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
-from charter.ir.walk import children
+from charter.ir.walk import children, nodes
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Locals, Scope
 from charter.semantics.machine import Machine
@@ -21,29 +21,63 @@ LONG = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
-    """`given`: variables of quantifiers and their values; `part`: the text that is not as it has
-    to be, which is false if it `has_to_be` true; `premises`: what is true, and asks for it;
-    `values`: texts inside of all these, with their values; `where`: the property's place; `says`:
-    its comment; `cites`: the texts that it follows."""
+class Part:
+    """What decides, in the property or in a function that it calls, so that each name means one
+    thing. `function`: whose body it is of ("": the property's own); `where`: its parameters and
+    their values; `given`: variables of quantifiers and their values; `text`: what is not as it has
+    to be, which is false if it `has_to_be` true; `conditions`: what is true, and asks for it;
+    `values`: texts inside of these, with their values (of a name whose value is long: what it
+    stands for)."""
 
+    function: str
+    where: tuple[tuple[str, str], ...]
     given: tuple[tuple[str, str], ...]
-    part: str
+    text: str
     has_to_be: bool
-    premises: tuple[str, ...]
+    conditions: tuple[str, ...]
     values: tuple[tuple[str, str], ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The part in words: what is false, for what, and the values."""
+        where = ", ".join(f"{name} is {value}" for name, value in self.where)
+        inside = f"in {self.function}, {f'where {where}, ' if where else ''}"
+        word = "this is false" if self.has_to_be else "this is true, and must not be"
+        given = ", ".join(f"{name} = {value}" for name, value in self.given)
+        head = f"{word}{f' for {given}' if given else ''}: {self.text}"
+        return (
+            f"{inside if self.function else ''}{head}",
+            *(f"although this is true: {text}" for text in self.conditions),
+            *(f"{text} is {value}" for text, value in self.values),
+        )
+
+    def json(self) -> Json:
+        """For a finding."""
+        return {
+            "function": self.function,
+            "where": dict(self.where),
+            "given": dict(self.given),
+            "text": self.text,
+            "has_to_be": self.has_to_be,
+            "conditions": list(self.conditions),
+            "values": dict(self.values),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """`parts`: what decides, each but the first in the function that the one before it calls;
+    `where`: the property's place; `says`: its comment; `cites`: the texts that it follows."""
+
+    parts: tuple[Part, ...]
     where: str
     says: str
     cites: tuple[str, ...]
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The reason in words: what is false, for what, and the values."""
-        given = ", ".join(f"{name} = {value}" for name, value in self.given)
-        word = "this is false" if self.has_to_be else "this is true, and must not be"
-        head = f"{word}{f' for {given}' if given else ''}: {self.part}"
-        premises = (f"although this is true: {text}" for text in self.premises)
-        return head, *premises, *(f"{name} is {value}" for name, value in self.values)
+        """The reason in words, from outside to inside."""
+        return tuple(line for part in self.parts for line in part.lines)
 
     @property
     def source(self) -> str:
@@ -54,11 +88,7 @@ class Why:
     def json(self) -> Json:
         """For a finding."""
         return {
-            "given": dict(self.given),
-            "part": self.part,
-            "has_to_be": self.has_to_be,
-            "premises": list(self.premises),
-            "values": dict(self.values),
+            "parts": [part.json() for part in self.parts],
             "lines": list(self.lines),
             "where": self.where,
             "says": self.says,
@@ -68,18 +98,29 @@ class Why:
 
 def why(machine: Machine, prop: n.Property, scope: Scope) -> Why:
     """Why `prop`, which is false in `scope`, is."""
-    reader = _Reader(machine, scope)
-    part, names, has_to_be = reader.narrowed(prop.body, {}, True)
     return Why(
-        given=tuple(reader.given),
-        part=_text(part),
-        has_to_be=has_to_be,
-        premises=tuple(_text(premise) for premise, _ in reader.premises),
-        values=tuple(reader.values([(part, names), *reversed(reader.premises)])),
+        parts=tuple(_parts(machine, prop.body, scope)),
         where=prop.span.where(),
         says=" ".join(prop.doc.split("\n\n")[-1].split()),
         cites=tuple(f'{c.source} "{c.section}"' for c in prop.citations if c.section),
     )
+
+
+Deciding = tuple[n.Expr, Locals, bool]
+"""An expression, its names, and the truth that it has to have and has not."""
+
+
+def _parts(machine: Machine, body: n.Expr, scope: Scope) -> Iterator[Part]:
+    """What decides in the property, in the function that this calls, and so on."""
+    reader = _Reader(machine, scope)
+    at: Deciding = body, {}, True
+    while (inner := reader.inner(at)) is not None:
+        if isinstance(at[0], n.Call):
+            yield reader.part(at)
+            function = machine.evaluator.functions[at[0].function]
+            reader = _Reader(machine, scope, function, inner[1])
+        at = inner
+    yield reader.part(at)
 
 
 def _text(expr: n.Expr) -> str:
@@ -87,14 +128,38 @@ def _text(expr: n.Expr) -> str:
     return " ".join(expr.span.source.text[expr.span.start : expr.span.end].split())
 
 
+@dataclass(slots=True)
 class _Reader:
-    """Reads a property in one scope."""
+    """Reads a property, or a `function` called with `params`, in one scope. `stands_for` holds
+    what names were bound to."""
 
-    def __init__(self, machine: Machine, scope: Scope) -> None:
-        self.machine = machine
-        self.scope = scope
-        self.given: list[tuple[str, str]] = []
-        self.premises: list[tuple[n.Expr, Locals]] = []
+    machine: Machine
+    scope: Scope
+    function: n.Function | None = None
+    params: Locals = field(default_factory=dict)
+    given: list[tuple[str, str]] = field(default_factory=list)
+    conditions: list[tuple[n.Expr, Locals]] = field(default_factory=list)
+    stands_for: dict[str, n.Expr] = field(default_factory=dict)
+
+    def part(self, at: Deciding) -> Part:
+        """All that was read, where `at` is what decides."""
+        expr, names, has_to_be = at
+        seen = [(expr, names), *reversed(self.conditions)]
+        inside = (node for e, _ in seen for node in nodes(e))
+        read = {e.name: e for e in inside if isinstance(e, n.Local)}
+        where = tuple(self._params(read))
+        known = {name for name, _ in (*self.given, *where)}
+        if isinstance(expr, n.Call):
+            known.add(_text(expr))
+        return Part(
+            function="" if self.function is None else self.function.name,
+            where=where,
+            given=tuple(self.given),
+            text=_text(expr),
+            has_to_be=has_to_be,
+            conditions=tuple(_text(condition) for condition, _ in self.conditions),
+            values=(*self._bound(read, names), *self._values(seen, known)),
+        )
 
     def shown(self, kind: t.Type, value: Value) -> str:
         return show_value(kind, value, self.machine.universe)
@@ -102,15 +167,9 @@ class _Reader:
     def value(self, expr: n.Expr, names: Locals) -> Value:
         return self.machine.evaluator.value(expr, self.scope, names)
 
-    def narrowed(self, expr: n.Expr, names: Locals, wanted: bool) -> tuple[n.Expr, Locals, bool]:
-        """The innermost part that decides: an expression, its names, and the truth that it has to
-        have and has not."""
-        inner = self._inner(expr, names, wanted)
-        return (expr, names, wanted) if inner is None else self.narrowed(*inner)
-
-    def _inner(
-        self, expr: n.Expr, names: Locals, wanted: bool
-    ) -> tuple[n.Expr, Locals, bool] | None:
+    def inner(self, at: Deciding) -> Deciding | None:
+        """What decides in what does; none where nothing smaller does."""
+        expr, names, wanted = at
         match expr:
             case n.Unary(op="not", operand=operand):
                 return operand, names, not wanted
@@ -119,6 +178,7 @@ class _Reader:
             case n.Quantified(kind="forall" | "some"):
                 return self._element(expr, names, wanted)
             case n.Let(name=name, value=value, body=body):
+                self.stands_for[name] = value
                 return body, names | {name: self.value(value, names)}, wanted
             case n.If(condition=condition, then=then, otherwise=otherwise):
                 return (then if self.value(condition, names) else otherwise), names, wanted
@@ -132,24 +192,20 @@ class _Reader:
             case _:
                 return None
 
-    def _joined(
-        self, expr: n.Binary, names: Locals, wanted: bool
-    ) -> tuple[n.Expr, Locals, bool] | None:
+    def _joined(self, expr: n.Binary, names: Locals, wanted: bool) -> Deciding | None:
         """The side that decides; none where both do."""
         if expr.op == "and" and wanted:
             side = expr.right if self.value(expr.left, names) else expr.left
             return side, names, True
         if expr.op == "implies" and wanted:
-            self.premises.append((expr.left, names))
+            self.conditions.append((expr.left, names))
             return expr.right, names, True
         if expr.op == "or" and not wanted:
             side = expr.left if self.value(expr.left, names) else expr.right
             return side, names, False
         return None
 
-    def _element(
-        self, expr: n.Quantified, names: Locals, wanted: bool
-    ) -> tuple[n.Expr, Locals, bool] | None:
+    def _element(self, expr: n.Quantified, names: Locals, wanted: bool) -> Deciding | None:
         """The first element that decides; none where all do."""
         if (expr.kind == "forall") is not wanted:
             return None
@@ -161,7 +217,7 @@ class _Reader:
                 return expr.body, inside, wanted
         return None
 
-    def _case(self, expr: n.Match, names: Locals, wanted: bool) -> tuple[n.Expr, Locals, bool]:
+    def _case(self, expr: n.Match, names: Locals, wanted: bool) -> Deciding:
         """The case that is taken."""
         subject = self.value(expr.subject, names)
         kind = expr.subject.type
@@ -175,14 +231,31 @@ class _Reader:
             else:
                 taken, parts = subject == case.tag, ()
             if taken:
+                if isinstance(kind, t.Option):
+                    self.stands_for |= dict.fromkeys(case.names, expr.subject)
                 return case.body, names | dict(zip(case.names, parts, strict=False)), wanted
         raise AssertionError("a match that is not exhaustive")
 
     # --- values ----------------------------------------------------------------------------------
 
-    def values(self, parts: Iterable[tuple[n.Expr, Locals]]) -> Iterator[tuple[str, str]]:
+    def _params(self, read: Collection[str]) -> Iterator[tuple[str, str]]:
+        """The parameters that are read and short, with their values."""
+        for param in () if self.function is None else self.function.params:
+            value = self.shown(param.type, self.params[param.name])
+            if param.name in read and len(value) <= LONG:
+                yield param.name, value
+
+    def _bound(self, read: Mapping[str, n.Local], names: Locals) -> Iterator[tuple[str, str]]:
+        """The names that are read and whose values are long, with what they stand for."""
+        for name, bound in self.stands_for.items():
+            if name in read and len(self.shown(read[name].type, names[name])) > LONG:
+                yield name, _text(bound)
+
+    def _values(
+        self, parts: Iterable[tuple[n.Expr, Locals]], known: Collection[str]
+    ) -> Iterator[tuple[str, str]]:
         """What stands in expressions and can be looked up, with its value, once each."""
-        seen = {name for name, _ in self.given}
+        seen = set(known)
         for part, names in parts:
             for inner in self._looked_up(part, names):
                 text = _text(inner)
@@ -200,8 +273,6 @@ class _Reader:
                 yield expr
             case n.Local(name=name) if name in names:
                 yield expr
-            case n.Quantified(domain=domain) | n.Comprehend(domain=domain):
-                yield from self._looked_up(domain, names)
             case _:
                 for child in children(expr):
                     yield from self._looked_up(child, names)
