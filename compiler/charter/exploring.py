@@ -15,7 +15,7 @@ from charter.formats.states import Table
 from charter.ir import nodes as n
 from charter.ir.vacuity import Companion, with_companions
 from charter.semantics.bounds import bounds_of
-from charter.semantics.machine import Act, Machine
+from charter.semantics.machine import Machine, Taken
 from charter.semantics.values import to_json
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class Seen(Protocol):
     @property
     def detail(self) -> str: ...
     @property
-    def trace(self) -> Sequence[Act] | None: ...
+    def trace(self) -> Sequence[Taken] | None: ...
 
 
 class Found(Protocol):

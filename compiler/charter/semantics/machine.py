@@ -16,8 +16,8 @@ from charter.semantics.evaluate import Evaluator, Outcome, Scope, State
 from charter.semantics.values import Universe, fits, from_json, to_json
 
 
-class Act(Protocol):
-    """A step of a trace, as any engine has it."""
+class Taken(Protocol):
+    """A step that a trace takes, as any engine has it."""
 
     @property
     def operation(self) -> str: ...
@@ -157,7 +157,7 @@ class Machine:
         pairs = zip(params, args, strict=True)
         return {p.name: to_json(p.type, value, self.universe) for p, value in pairs}
 
-    def trace_json(self, trace: Iterable[Act]) -> list[Json]:
+    def trace_json(self, trace: Iterable[Taken]) -> list[Json]:
         """A trace with its arguments by name."""
         return [
             {

@@ -15,10 +15,10 @@ from charter.backends.explorer.explore import (
 )
 from charter.backends.explorer.load import FlatState
 from charter.backends.vectors.plan import OPEN, Step
-from charter.backends.vectors.question import Act
 from charter.formats.vector import Vector, Why
 from charter.ir import nodes as n
 from charter.ir.nodes import Value
+from charter.semantics.retell import Act
 from charter.suite.engine import Engine, pair
 from charter.suite.walks import Chooser
 

@@ -12,11 +12,11 @@ from charter.backends.explorer.explore import distinct
 from charter.backends.explorer.load import FlatMachine, FlatOutcome, FlatState
 from charter.backends.explorer.support import Undefined
 from charter.backends.vectors.plan import OPEN
-from charter.backends.vectors.question import Act
 from charter.formats.vector import Vector, Why
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
+from charter.semantics.retell import Act
 from charter.suite.engine import Engine, pair
 
 SHORTEST, LONGEST = 6, 14

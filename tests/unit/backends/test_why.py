@@ -49,7 +49,7 @@ def reason(body: str) -> Why:
         ("not (least == 3)", ("this is true, and must not be: least == 3", "least is 3")),
         (
             "forall c in Clerk: on[c] and not on[c]",
-            ("this is true, and must not be for c = a: on[c]", "on[c] is true"),
+            ("this is true, and must not be for c = a: on[c]",),
         ),
         (
             "some c in Clerk: not on[c]",
@@ -57,7 +57,7 @@ def reason(body: str) -> Why:
         ),
         (
             "not some c in Clerk: on[c]",
-            ("this is true, and must not be for c = a: on[c]", "on[c] is true"),
+            ("this is true, and must not be for c = a: on[c]",),
         ),
         (
             "least > 1 implies least < 3",
@@ -105,7 +105,6 @@ def test_the_part_that_decides_is_named(body: str, lines: tuple[str, ...]) -> No
                 "although this is true: c != d",
                 "in off, where l is [a: true, b: true], c is b,"
                 " this is true, and must not be: l[c]",
-                "l[c] is true",
             ),
         ),
         (  # one text with two values
@@ -125,7 +124,6 @@ def test_the_part_that_decides_is_named(body: str, lines: tuple[str, ...]) -> No
                 "in none_of, where l is [a: true, b: true], this is false for d = a: off(l, d)",
                 "in off, where l is [a: true, b: true], c is a,"
                 " this is true, and must not be: l[c]",
-                "l[c] is true",
             ),
         ),
     ],

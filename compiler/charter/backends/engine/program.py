@@ -25,7 +25,8 @@ from charter.backends.engine.table import TablePrinter
 from charter.backends.engine.unit import Unit
 from charter.ir import nodes as n
 from charter.ir.narrow import narrowed
-from charter.ir.walk import children
+from charter.ir.transition import is_of_transition
+from charter.ir.transition import reads_transition as reads_transition  # noqa: PLC0414
 from charter.semantics.machine import Machine
 from charter.semantics.quotient import Quotient
 
@@ -163,19 +164,10 @@ def notes_of(machine: Machine) -> tuple[Noted, Numbered, Numbered]:
     moves: Numbered = []
     for prop in machine.model.properties:
         if prop.machine == machine.instance.machine:
-            moving = prop.kind == "stepwise" or reads_transition(prop.body)
+            moving = is_of_transition(prop)
             (moves if moving else states).append((len(noted), prop))
             noted += [(prop.kind, prop.name), ("undefined", prop.name)]
     return noted, states, moves
-
-
-def reads_transition(e: n.Expr) -> bool:
-    """Whether an expression needs the state after, or the branch that was taken."""
-    match e:
-        case n.Took() | n.StateRef(primed=True):
-            return True
-        case _:
-            return any(reads_transition(child) for child in children(e))
 
 
 def initial_slots(plan: Plan) -> list[int]:

@@ -16,7 +16,7 @@ from charter.formats.canonical import Json
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
-from charter.ir.walk import children
+from charter.ir.transition import is_of_transition
 from charter.semantics.faults import refuse_faults
 
 Progress = Callable[[int, int, int], None]
@@ -239,7 +239,7 @@ def explore(
     search = _Search(Graph(flat))
     for prop in model.properties:
         if prop.machine == instance.machine:
-            chosen = search.per_transition if reads_transition(prop) else search.per_state
+            chosen = search.per_transition if is_of_transition(prop) else search.per_state
             chosen.append(prop)
     complete = _run(search, options.most_states, on_progress)
     return _result(search, instance, complete)
@@ -382,19 +382,6 @@ def transitions(exploration: Exploration) -> Iterator[Transition]:
 def path_to(exploration: Exploration, number: int) -> Trace:
     """A shortest trace to a state."""
     return exploration.graph.path(number)
-
-
-def reads_transition(prop: n.Property) -> bool:
-    """Whether a property or witness needs the state after, or the branch that was taken."""
-    return prop.kind == "stepwise" or _reads_transition(prop.body)
-
-
-def _reads_transition(e: n.Expr) -> bool:
-    match e:
-        case n.Took() | n.StateRef(primed=True):
-            return True
-        case _:
-            return any(_reads_transition(child) for child in children(e))
 
 
 def _result(search: _Search, instance: n.Instance, complete: bool) -> Exploration:

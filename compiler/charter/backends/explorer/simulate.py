@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from charter.backends.explorer.explore import Action, Trace, reads_transition
+from charter.backends.explorer.explore import Action, Trace
 from charter.backends.explorer.load import FlatMachine, FlatOutcome, FlatState, Key, load
 from charter.backends.explorer.support import Undefined
 from charter.ir import nodes as n
 from charter.ir.nodes import Value
+from charter.ir.transition import is_of_transition
 
 BATCH = 50
 """Walks of one batch."""
@@ -66,7 +67,7 @@ def simulate(model: n.Model, instance: n.Instance, plan: Plan) -> Batch:
     walker = _Walker(load(model, instance), plan, random.Random(plan.seed))
     for prop in model.properties:
         if prop.machine == instance.machine:
-            walker.properties.append((prop, reads_transition(prop)))
+            walker.properties.append((prop, is_of_transition(prop)))
     walker.look((walker.flat.initial(), ()), None)
     for _ in range(plan.walks):
         walker.walk()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from charter.backends.story.why import Why, why
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
-from charter.ir.walk import nodes
+from charter.ir.transition import is_of_transition
 from charter.semantics.evaluate import Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act, Told, retell, run_of, show_value
@@ -127,16 +127,9 @@ def _shows(machine: Machine, found: Found, run: Sequence[State], same: Same) -> 
 
 def _last(machine: Machine, found: Found, prop: n.Property, run: Sequence[State]) -> Scope:
     """What a property reads at the end of a run."""
-    if len(run) > 1 and (prop.kind == "stepwise" or _about_steps(prop)):
+    if len(run) > 1 and is_of_transition(prop):
         operation, args = found.acts[-1]
         ways = machine.outcomes(run[-2], operation, args)
         took = next((o.branch for o in ways if o.state == run[-1]), "")
         return Scope(run[-2], run[-1], took)
     return Scope(run[-1])
-
-
-def _about_steps(prop: n.Property) -> bool:
-    return any(
-        isinstance(part, n.Took) or (isinstance(part, n.StateRef) and part.primed)
-        for part in nodes(prop.body)
-    )

@@ -148,9 +148,7 @@ class _Reader:
         inside = (node for e, _ in seen for node in nodes(e))
         read = {e.name: e for e in inside if isinstance(e, n.Local)}
         where = tuple(self._params(read))
-        known = {name for name, _ in (*self.given, *where)}
-        if isinstance(expr, n.Call):
-            known.add(_text(expr))
+        known = {name for name, _ in (*self.given, *where)} | {_text(e) for e, _ in seen}
         return Part(
             function="" if self.function is None else self.function.name,
             where=where,

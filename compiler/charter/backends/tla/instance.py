@@ -18,11 +18,12 @@ from charter.backends.tla.layout import (
     Text,
     call,
 )
-from charter.backends.tla.machine import END, WRITTEN, Module, comment, header, reads_transition
+from charter.backends.tla.machine import END, WRITTEN, Module, comment, header
 from charter.backends.tla.names import Names
 from charter.backends.tla.types import Types, bare
 from charter.ir import nodes as n
 from charter.ir import types as t
+from charter.ir.transition import is_of_transition
 
 DEADLOCK = ("Run TLC with -deadlock: an environment that offers nothing more is no failure.",)
 
@@ -185,8 +186,8 @@ class InstanceModule:
             lines.append("VIEW View")
         if module.bounded:
             lines.append("CONSTRAINT Inside")
-        states = [p for p in properties if not reads_transition(p)]
-        steps = [p for p in properties if reads_transition(p)]
+        states = [p for p in properties if not is_of_transition(p)]
+        steps = [p for p in properties if is_of_transition(p)]
         lines += ["INVARIANTS", f"  {module.types_name}"]
         lines += [f"  {module.check_name(p)}" for p in states]
         if steps:

@@ -13,6 +13,7 @@ from charter.backends.tla.names import Names
 from charter.backends.tla.types import Types, bare, declared
 from charter.ir import nodes as n
 from charter.ir import types as t
+from charter.ir.transition import is_of_transition
 from charter.ir.walk import nodes as all_nodes
 
 WRITTEN = "Written by `conform generate --backend tla`; do not edit."
@@ -33,13 +34,6 @@ def comment(lines: Iterable[str]) -> list[str]:
 def section(title: str) -> list[str]:
     """A ruler with a title."""
     return ["", f"\\* --- {title} {'-' * max(0, 74 - len(title))}", ""]
-
-
-def reads_transition(prop: n.Property) -> bool:
-    """Whether a property or witness needs the state after, or the branch that was taken."""
-    found = all_nodes(prop.body)
-    primed = any(isinstance(e, n.Took) or (isinstance(e, n.StateRef) and e.primed) for e in found)
-    return prop.kind == "stepwise" or primed
 
 
 def called_first(functions: tuple[n.Function, ...]) -> list[n.Function]:
@@ -186,7 +180,7 @@ class Module:
     @property
     def watched(self) -> bool:
         """Whether there is a variable `event`: for replies, and for properties of transitions."""
-        return not self.is_system or any(reads_transition(p) for p in self.properties)
+        return not self.is_system or any(is_of_transition(p) for p in self.properties)
 
     def component(self, part: n.Part) -> n.Component:
         """The component of a part."""
@@ -403,7 +397,7 @@ class Module:
         if name == check:
             return []
         claim = f"~{name}" if prop.kind == "witness" else name
-        if reads_transition(prop):
+        if is_of_transition(prop):
             claim = f"Inside' => {claim}" if self.bounded else claim
             return [f"{check} == [][{claim}]_(event.turn)"]
         claim = f"Inside => {claim}" if self.bounded else claim

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from charter.backends.vectors.answer import MOST_REMEMBERED, Answers, NoAnswer, Outcomes, Run, begin
-from charter.backends.vectors.question import Act, NoQuestion, Place, ask, observed_places
+from charter.backends.vectors.question import NoQuestion, Place, ask, observed_places
 from charter.formats.canonical import Json
 from charter.formats.vector import Vector, Why
 from charter.ir import nodes as n
@@ -19,6 +19,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import State
 from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
+from charter.semantics.retell import Act
 from charter.semantics.scenario import Followed, follow
 
 OPEN = "open environment"

@@ -13,10 +13,8 @@ from charter.ir import types as t
 from charter.ir.nodes import Model, Value
 from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
+from charter.semantics.retell import Act
 from charter.semantics.values import to_json
-
-Act = tuple[str, tuple[Value, ...]]
-"""An operation and its arguments as values."""
 
 ELEMENT_IDS = (0, 1, 2, 3, 5, 7, 42, 1000, 65_536, 1_000_003, 2_147_483_646)
 """Concrete ids that elements of sorts get: 0 and large ones among them."""
