@@ -3,12 +3,17 @@ follows; going on after an interruption."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from tests.support.engines import counts, verdicts
 
 from charter import api
+from charter.backends.engine import spark as engine
 from charter.backends.engine.explore import (
     Choices,
     Exploration,
@@ -19,7 +24,8 @@ from charter.backends.engine.explore import (
     result_of,
 )
 from charter.backends.engine.program import Program, program
-from charter.backends.engine.spark import Failed, SparkSearch
+from charter.backends.engine.spark import Failed, Row, SparkSearch
+from charter.backends.engine.tasks import KEPT, Expand, Insert, is_whole, written
 from charter.ir import nodes as n
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
@@ -187,6 +193,159 @@ def test_a_task_that_fails_is_told_in_a_sentence(
         (file, *_) = sorted((tmp_path / f"level-{now.depth:05}").iterdir())
         file.write_bytes(b"no Parquet")
 
-    with pytest.raises(Failed, match=r"^a task of Spark failed \(.*\); with --journal") as failed:
+    told = (
+        rf"^a task of Spark failed \(.*\); the same command goes on .* {re.escape(str(tmp_path))}$"
+    )
+    with pytest.raises(Failed, match=told) as failed:
         search.run(damaged)
     assert "\n" not in str(failed.value)
+
+
+@pytest.mark.parametrize("place", [0, 4, 0.3, 0.5, 0.8, -9, -5, -1])
+def test_a_level_is_searched_again_when_a_byte_of_it_was_flipped(
+    spark: object, small: tuple[Program, Exploration], tmp_path: Path, place: float
+) -> None:
+    compiled, native = small
+    killed(compiled, spark, tmp_path, 9)
+    (file, *_) = sorted((tmp_path / "level-00006").iterdir())
+    content = bytearray(file.read_bytes())
+    content[int(place * len(content)) if isinstance(place, float) else place] ^= 0x10
+    file.write_bytes(content)
+    found = on_spark(SparkSearch(compiled, spark, tmp_path))
+    assert found.message == "level 7 is damaged: the search goes on before it"
+    same(found, native)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_level_that_is_damaged_meanwhile_is_told_in_a_sentence(
+    small: tuple[Program, Exploration], tmp_path: Path, kept: bool
+) -> None:
+    """In this process."""
+    compiled, _ = small
+    search = SparkSearch(compiled, Nowhere(), tmp_path, bits=4, kept=kept)
+
+    def damaged(now: Progress) -> None:
+        (file, *_) = sorted((tmp_path / f"level-{now.depth:05}").iterdir())
+        file.write_bytes(b"no Parquet")
+
+    remedy = "the same command goes on from the levels" if kept else "nothing is kept"
+    with pytest.raises(Failed, match=rf"^the levels .* cannot be read .*; {remedy}") as failed:
+        search.run(damaged)
+    assert "\n" not in str(failed.value)
+
+
+class Context:
+    """A cluster that does nothing."""
+
+    defaultParallelism = 1
+
+    def cancelAllJobs(self) -> None: ...
+
+
+class Nowhere:
+    """A session whose jobs say nothing; `error` is what they raise."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.sparkContext = Context()
+        self.error = error
+
+    def range(self, start: int, end: int, step: int, numPartitions: int) -> Nowhere:
+        return self
+
+    def mapInArrow(self, func: Expand, schema: str) -> Nowhere:
+        return self
+
+    def repartition(self, count: int, column: str, /) -> Nowhere:
+        return self
+
+    def groupBy(self, column: str, /) -> Nowhere:
+        return self
+
+    def applyInArrow(self, func: Insert, schema: str) -> Nowhere:
+        return self
+
+    def collect(self) -> list[Row]:
+        if self.error is not None:
+            raise self.error
+        return []
+
+
+class Late(Future[list[Row]]):
+    """Is done between two looks: each look that has a limit comes too early."""
+
+    def result(self, timeout: float | None = None) -> list[Row]:
+        if timeout is not None:
+            raise TimeoutError
+        return super().result()
+
+
+class Pool:
+    """Does at once what it is given."""
+
+    def __init__(self, workers: int) -> None: ...
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def submit(self, work: Callable[[], list[Row]]) -> Late:
+        job = Late()
+        job.set_result(work())
+        return job
+
+
+def test_a_job_counts_when_it_ends_between_two_looks(
+    small: tuple[Program, Exploration], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "ThreadPoolExecutor", Pool)
+    search = SparkSearch(small[0], Nowhere(), tmp_path, alone=0, bits=4)
+    search.run()
+    assert search.complete and search.levels == [1]
+
+
+@pytest.mark.parametrize(
+    ("kept", "remedy"),
+    [
+        (True, "; the same command goes on from the levels in {}"),
+        (False, "; nothing is kept (--journal DIR keeps each finished level)"),
+    ],
+)
+def test_a_failure_says_what_is_kept(
+    small: tuple[Program, Exploration], tmp_path: Path, kept: bool, remedy: str
+) -> None:
+    session = Nowhere(RuntimeError("no room"))
+    search = SparkSearch(small[0], session, tmp_path, alone=0, bits=4, kept=kept)
+    with pytest.raises(Failed) as failed:
+        search.run()
+    said = f"a task of Spark failed (no room){remedy.format(tmp_path)}"
+    assert str(failed.value) == said
+
+
+def test_two_attempts_at_a_bucket_do_not_write_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = pa.table([[b"k"], [None], [7]], schema=KEPT)
+    path = tmp_path / "level-00001" / "bucket-00003.parquet"
+    hidden: list[Path] = []
+    replace = Path.replace
+
+    def moved(made: Path, target: Path) -> Path:
+        hidden.append(made)
+        return replace(made, target)
+
+    monkeypatch.setattr(Path, "replace", moved)
+    first, second = written(table, path), written(table, path)
+    assert first == second and len(set(hidden)) == 2
+    assert {made.name[0] for made in hidden} == {"."}
+    assert is_whole(path, *first) and list(path.parent.iterdir()) == [path]
+
+
+def test_what_killed_attempts_left_is_removed(
+    small: tuple[Program, Exploration], tmp_path: Path
+) -> None:
+    left = tmp_path / "level-00002" / ".bucket-00001-0123.part"
+    left.parent.mkdir()
+    left.write_bytes(b"half")
+    SparkSearch(small[0], Nowhere(), tmp_path, bits=4).run()
+    assert not left.exists()

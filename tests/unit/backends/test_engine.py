@@ -25,6 +25,7 @@ from charter.backends.engine.explore import (
 )
 from charter.backends.engine.layout import Layout, Packing
 from charter.backends.engine.native import from_cache, to_cache
+from charter.backends.engine.reached import Reached
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.semantics.values import Universe
@@ -311,8 +312,10 @@ def test_sets_of_counters_are_refused() -> None:
         explore(model, model.instances[0])
 
 
-def test_a_witness_is_told_when_it_is_the_last_of_very_many_outcomes() -> None:
-    model = api.load_text(
+@pytest.fixture
+def wide() -> n.Model:
+    """A state with more outcomes than there is room for at first."""
+    return api.load_text(
         """
         protocol wide
         component counter {
@@ -326,6 +329,17 @@ def test_a_witness_is_told_when_it_is_the_last_of_very_many_outcomes() -> None:
         instance tiny of counter {}
         """
     )
-    found = explore(model, model.instances[0])
+
+
+def test_a_witness_is_told_when_it_is_the_last_of_very_many_outcomes(wide: n.Model) -> None:
+    found = explore(wide, wide.instances[0])
     (witness,) = found.properties
     assert [step.args for step in witness.trace or ()] == [(32, 32, 32)]
+
+
+def test_a_state_is_kept_when_its_step_is_the_last_of_very_many_outcomes(wide: n.Model) -> None:
+    ((numbers, _, sources, steps, args, sums),) = Reached.of(
+        explore(wide, wide.instances[0]), None
+    ).chunks(10)
+    assert (numbers, sources, steps) == ([0, 1], [None, 0], [None, "add/last"])
+    assert (args, sums) == ([None, '{"x":32,"y":32,"z":32}'], [0, 99])

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from charter.backends.engine.body import arguments_of
-from charter.backends.engine.context import CAPACITY, NOTE, SOURCE, TELL, TELL_ROOM, TOLD
+from charter.backends.engine.context import NOTE, SOURCE
 from charter.backends.engine.explore import Exploration
 from charter.backends.engine.memory import Array
-from charter.backends.engine.program import Plan, Program
+from charter.backends.engine.program import Plan
 from charter.backends.engine.search import Search
 from charter.backends.engine.states import BLOCK_ROWS
-from charter.backends.engine.traces import MOST_TOLD, Disagreement, Step, Teller, Traces
+from charter.backends.engine.traces import Asked, Disagreement, Step, Teller, Traces
 from charter.formats.canonical import text
 from charter.formats.states import (
     ARGS,
@@ -108,43 +108,28 @@ class _Variable:
         return found
 
 
-@dataclass(slots=True)
-class _Asked:
-    """Tells the outcomes of packed states, one state after another, in memory of its own."""
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """Tells the steps out of packed states, one state after another."""
 
-    program: Program
-    memory: Array
-    told: Array
-    start: Array
+    asked: Asked
     known: dict[tuple[int, ...], str] = field(default_factory=dict)
 
-    @staticmethod
-    def of(program: Program) -> _Asked:
-        context = program.plan.context
-        memory, told = Array.of(context.size), Array.of(MOST_TOLD * context.told)
-        memory.view[CAPACITY] = 1 << 40
-        memory.view[TELL], memory.view[TELL_ROOM] = told.address, MOST_TOLD
-        return _Asked(program, memory, told, Array.of(context.width))
-
-    def outcomes(self, words: Sequence[int]) -> list[int]:
+    def outcomes(self, words: list[int]) -> list[int]:
         """The numbers of the outcomes of a state, in order; `step` takes their places."""
-        for i, word in enumerate(words):
-            self.start.view[i] = word
-        self.memory.view[SOURCE] = self.memory.view[TOLD] = 0
-        self.program.library["expand"](self.memory.address, self.start.address, 1)
-        size = self.program.plan.context.told
-        return self.told.view[1 : self.memory.view[TOLD] * size : size].tolist()
+        count, size = self.asked.ask(words), self.asked.program.plan.context.told
+        return self.asked.told.view[1 : count * size : size].tolist()
 
     def step(self, place: int) -> tuple[str, str]:
         """The label of an outcome, and the text of its arguments."""
-        plan = self.program.plan
+        plan = self.asked.program.plan
         context = plan.context
         at = place * context.told
-        operation, _, branch = self.told.numbers(at, 3)
+        operation, _, branch = self.asked.told.numbers(at, 3)
         name = list(plan.machine.operations)[operation]
         params = plan.machine.operations[name].params
         offsets, size = arguments_of(plan.layout, params)
-        slots = self.told.numbers(at + 3 + context.words, size)
+        slots = self.asked.told.numbers(at + 3 + context.words, size)
         known = (operation, *slots)
         if known not in self.known:
             if len(self.known) >= MOST_KNOWN:
@@ -243,15 +228,15 @@ class Reached:
     def _steps(self) -> Iterator[tuple[Cell, Cell]]:
         """Label and arguments of the step to each state. States that were reached from one state
         follow each other, so each is asked once."""
-        asked = _Asked.of(self.search.program)
+        told = _Steps(Asked.of(self.search.program))
         states, before = self.search.states, -1
         outcomes: list[int] = []
         yield None, None
         for number in range(1, self.search.distinct):
             _, source, outcome = states.get(number)
             if source != before:
-                outcomes, before = asked.outcomes(states.get(source)[0]), source
-            yield asked.step(outcomes.index(outcome))
+                outcomes, before = told.outcomes(states.get(source)[0]), source
+            yield told.step(outcomes.index(outcome))
 
     # --- a predicate -----------------------------------------------------------------------------
 

@@ -12,11 +12,13 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypedDict
+
+import pyarrow as pa
 
 from charter.backends.engine.context import NOTE, SEQ_BITS
 from charter.backends.engine.explore import Exploration, Options, result_of
@@ -39,6 +41,7 @@ from charter.backends.engine.tasks import (
     initial_row,
     is_whole,
     row_at,
+    swept,
 )
 from charter.ir import nodes as n
 from charter.semantics.faults import refuse_faults
@@ -50,6 +53,10 @@ FEWEST_BITS, MOST_BITS = 4, 14
 what is found in one bucket of a level fits into the memory of a worker."""
 POLL = 0.2
 """Seconds between looks at a running job."""
+
+
+UNREADABLE = (OSError, pa.ArrowException)
+"""What is raised where files of a search are missing, damaged, or cannot be written."""
 
 
 class Failed(Exception):
@@ -95,11 +102,12 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level that is whole: rows and bytes of each bucket (0 and 0 where it has none), and the
+    """A level that is whole: rows, bytes and CRC-32 of each bucket (0 where it has none), and the
     counts of the search when it was found (as `tasks.counts_of`)."""
 
     rows: tuple[int, ...]
     sizes: tuple[int, ...]
+    checksums: tuple[int, ...]
     counts: list[list[int]]
 
     @property
@@ -121,13 +129,17 @@ class Rows:
         return sum(level.total for level in self.levels)
 
     def get(self, number: int) -> tuple[list[int], int, int]:
-        """A state as it is kept, the number of the one before it, and by which outcome."""
+        """A state as it is kept, the number of the one before it, and by which outcome. Raises
+        Failed where its file cannot be read."""
         left = number
         for depth, level in enumerate(self.levels):
             for bucket, rows in enumerate(level.rows):
                 if left < rows:
                     path = self.kernel.path(depth, bucket)
-                    words, tag = row_at(self.kernel.context, path, left)
+                    try:
+                        words, tag = row_at(self.kernel.context, path, left)
+                    except UNREADABLE as error:
+                        raise Failed(_unreadable(error)) from None
                     return words, tag >> SEQ_BITS, tag % (1 << SEQ_BITS)
                 left -= rows
         raise IndexError(number)
@@ -135,7 +147,8 @@ class Rows:
 
 @dataclass(slots=True)
 class SparkSearch:
-    """A search on Spark and all that it has found so far."""
+    """A search on Spark and all that it has found so far. `kept`: whether its folder stays when
+    it fails."""
 
     program: Program
     session: Session
@@ -143,6 +156,7 @@ class SparkSearch:
     most: int = 0
     alone: int = ALONE
     bits: int = 0
+    kept: bool = True
     stopped: str = ""
     complete: bool = False
     message: str = ""
@@ -191,22 +205,8 @@ class SparkSearch:
     def run(self, on_progress: Callable[[Progress], None] | None = None) -> None:
         """Search to the end, or until a level ends with `most` states or more. Raises OtherSearch
         where the folder holds another search, Failed where a task or Spark fails."""
-        code = self.program.code
-        context = self.program.plan.context
-        self.folder.mkdir(parents=True, exist_ok=True)
-        place = str(self.folder.resolve())
-        self.counts = added(context, [])
-        read = self._read()
-        if read is not None:
-            self.bits = read[0]
-        elif not self.bits:
-            wanted = (4 * self.session.sparkContext.defaultParallelism - 1).bit_length()
-            self.bits = min(MOST_BITS, max(FEWEST_BITS, wanted))
-        self.kernel = Kernel(code, machine_digest(), context, place, self.bits)
-        if read is not None:
-            self._resume(read[1])
-        if not self.found:
-            self._begin()
+        with self._files():
+            self._open()
         self.levels = [level.total for level in self.found]
         while self.found[-1].total:
             if self.most and self.distinct >= self.most:
@@ -220,6 +220,25 @@ class SparkSearch:
         self.levels.pop()
         self.complete = True
 
+    def _open(self) -> None:
+        """Take over what the folder has of this search, or begin it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        swept(self.folder)
+        self.counts = added(self.program.plan.context, [])
+        read = self._read()
+        if read is not None:
+            self.bits = read[0]
+        elif not self.bits:
+            wanted = (4 * self.session.sparkContext.defaultParallelism - 1).bit_length()
+            self.bits = min(MOST_BITS, max(FEWEST_BITS, wanted))
+        place = str(self.folder.resolve())
+        context = self.program.plan.context
+        self.kernel = Kernel(self.program.code, machine_digest(), context, place, self.bits)
+        if read is not None:
+            self._resume(read[1])
+        if not self.found:
+            self._begin()
+
     def _begin(self) -> None:
         plan, context, library = self.program.plan, self.program.plan.context, self.program.library
         slots, row = Array.of(context.slots), Array.of(context.width)
@@ -229,8 +248,8 @@ class SparkSearch:
             key = Array.of(context.words)
             library["key"](slots.address, key.address)
             row.write(0, key.numbers(0, context.words))
-        bucket, size = initial_row(self.kernel, row)
-        self._commit({bucket: (1, size)})
+        bucket, size, checksum = initial_row(self.kernel, row)
+        self._commit({bucket: (1, size, checksum)})
 
     def _slices(self) -> Iterator[Slice]:
         """The last level, a row group at a time."""
@@ -253,39 +272,54 @@ class SparkSearch:
         insert = Insert(self.kernel, len(self.found), known)
         rows: Iterable[Row]
         if self.found[-1].total <= self.alone:
-            rows = at_once(expand, insert)
+            with self._files():
+                rows = list(at_once(expand, insert))
         else:
             tasks = min(len(slices), wide)
             frame = self.session.range(0, len(slices), 1, tasks).mapInArrow(expand, FOUND_SQL)
             groups = frame.repartition(min(1 << self.bits, wide), "bucket").groupBy("bucket")
             rows = self._collected(groups.applyInArrow(insert, DONE_SQL))
-        buckets: dict[int, tuple[int, int]] = {}
+        buckets: dict[int, tuple[int, int, int]] = {}
         for row in rows:
             bucket = int(row["bucket"])
             if bucket == SUMMARY:
                 more = json.loads(str(row["counts"]))
                 self.counts = added(self.kernel.context, [self.counts, more])
             else:
-                buckets[bucket] = int(row["rows"]), int(row["size"])
+                buckets[bucket] = int(row["rows"]), int(row["size"]), int(row["checksum"])
         if not check_only:
-            self._commit(buckets)
+            with self._files():
+                self._commit(buckets)
+
+    @contextmanager
+    def _files(self) -> Iterator[None]:
+        """What reads or writes files in this process. Raises Failed."""
+        try:
+            yield
+        except UNREADABLE as error:
+            raise Failed(f"{_unreadable(error)}; {self._remedy}") from None
 
     def _collected(self, frame: Frame) -> list[Row]:
         """The rows of a job, which an interrupt ends."""
         with ThreadPoolExecutor(1) as pool:
             job: Future[list[Row]] = pool.submit(frame.collect)
             try:
-                while True:
-                    try:
-                        return job.result(POLL)
-                    except NotYet:
-                        if job.done():
-                            raise
+                while not wait([job], POLL).done:
+                    pass  # an interrupt comes between two looks
+                return job.result()
             except KeyboardInterrupt:
                 self.session.sparkContext.cancelAllJobs()
                 raise
             except Exception as error:  # of many kinds, down to py4j's own
-                raise Failed(_reason(error)) from None
+                said = f"a task of Spark failed ({_reason(error)})"
+                raise Failed(f"{said}; {self._remedy}") from None
+
+    @property
+    def _remedy(self) -> str:
+        """What to do where a level failed."""
+        if self.kept:
+            return f"the same command goes on from the levels in {self.folder}"
+        return "nothing is kept (--journal DIR keeps each finished level)"
 
     # --- the journal -----------------------------------------------------------------------------
 
@@ -293,12 +327,12 @@ class SparkSearch:
     def _index(self) -> Path:
         return self.folder / "spark.json"
 
-    def _commit(self, buckets: Mapping[int, tuple[int, int]]) -> None:
+    def _commit(self, buckets: Mapping[int, tuple[int, int, int]]) -> None:
         """A level is whole."""
-        pairs = [buckets.get(bucket, (0, 0)) for bucket in range(1 << self.bits)]
-        rows, sizes = zip(*pairs, strict=True)
-        self.found.append(Level(tuple(rows), tuple(sizes), self.counts))
-        levels = [{"rows": x.rows, "sizes": x.sizes, "counts": x.counts} for x in self.found]
+        files = [buckets.get(bucket, (0, 0, 0)) for bucket in range(1 << self.bits)]
+        rows, sizes, checksums = zip(*files, strict=True)
+        self.found.append(Level(rows, sizes, checksums, self.counts))
+        levels = [asdict(level) for level in self.found]
         text = json.dumps({"program": self.program.digest, "bits": self.bits, "levels": levels})
         new = self._index.with_suffix(".new")
         with new.open("w", encoding="utf-8") as file:
@@ -312,10 +346,7 @@ class SparkSearch:
         try:
             read = json.loads(self._index.read_bytes())
             program, bits = read["program"], int(read["bits"])
-            levels = [
-                Level(tuple(x["rows"]), tuple(x["sizes"]), list(x["counts"]))
-                for x in read["levels"]
-            ]
+            levels = [_level(level, 1 << bits) for level in read["levels"]]
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError):
@@ -331,8 +362,9 @@ class SparkSearch:
     def _resume(self, levels: list[Level]) -> None:
         """Take over the levels that are whole."""
         for depth, level in enumerate(levels):
-            for bucket, (rows, size) in enumerate(zip(level.rows, level.sizes, strict=True)):
-                if rows and not is_whole(self.kernel.path(depth, bucket), rows, size):
+            files = zip(level.rows, level.sizes, level.checksums, strict=True)
+            for bucket, (rows, *file) in enumerate(files):
+                if rows and not is_whole(self.kernel.path(depth, bucket), *file):
                     self.message = f"level {depth + 1} is damaged: the search goes on before it"
                     return
             self.found.append(level)
@@ -353,7 +385,8 @@ def explore(
     compiled = program(model, instance, options.choices, options.cache)
     with tempfile.TemporaryDirectory(prefix="charter-") as folder:
         place = options.journal or Path(folder)
-        search = SparkSearch(compiled, session, place, options.most_states)
+        kept = options.journal is not None
+        search = SparkSearch(compiled, session, place, options.most_states, kept=kept)
         search.run(on_progress)
         return result_of(search, search.message, options.untold)
 
@@ -365,5 +398,29 @@ def _reason(error: Exception) -> str:
     """Why a job failed: what was raised in a worker, or else the first line of Spark's words."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     raised = [found["said"] for line in lines if (found := RAISED.fullmatch(line))]
-    said = raised[-1] if raised else lines[0]
-    return f"a task of Spark failed ({said[:200]}); with --journal, the same command goes on"
+    return (raised[-1] if raised else lines[0])[:200]
+
+
+def _unreadable(error: Exception) -> str:
+    said = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    return f"the levels of the search cannot be read or written ({said})"
+
+
+class _Written(TypedDict):
+    """A level in the journal."""
+
+    rows: list[int]
+    sizes: list[int]
+    checksums: list[int]
+    counts: list[list[int]]
+
+
+def _level(read: _Written, buckets: int) -> Level:
+    """A level from the journal. Raises KeyError, TypeError or ValueError where it is none."""
+    rows, sizes, checksums = (
+        tuple(int(number) for number in numbers)
+        for numbers in (read["rows"], read["sizes"], read["checksums"])
+    )
+    if not len(rows) == len(sizes) == len(checksums) == buckets:
+        raise ValueError(buckets)
+    return Level(rows, sizes, checksums, list(read["counts"]))

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from uuid import uuid4
+from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,6 +32,7 @@ from charter.backends.engine.context import (
     SOURCE,
     Context,
 )
+from charter.backends.engine.journal import CHUNK
 from charter.backends.engine.memory import Array
 from charter.backends.engine.native import Library, ObjectCode, linked, machine_digest
 from charter.backends.engine.search import GaveUp, Worker
@@ -37,6 +40,8 @@ from charter.backends.engine.unit import WHY
 
 SLICE = 1 << 15
 """Rows of a row group, which one task expands at a time."""
+PART = ".part"
+"""How the names of files end that are not whole."""
 SUMMARY = -1
 """In place of a bucket, in rows that hold the counts of a task."""
 
@@ -45,9 +50,15 @@ FOUND = pa.schema(
 )
 FOUND_SQL = "bucket int, key binary, state binary, tag bigint"
 DONE = pa.schema(
-    [("bucket", pa.int32()), ("rows", pa.int64()), ("size", pa.int64()), ("counts", pa.string())]
+    [
+        ("bucket", pa.int32()),
+        ("rows", pa.int64()),
+        ("size", pa.int64()),
+        ("checksum", pa.int64()),
+        ("counts", pa.string()),
+    ]
 )
-DONE_SQL = "bucket int, rows bigint, size bigint, counts string"
+DONE_SQL = "bucket int, rows bigint, size bigint, checksum bigint, counts string"
 KEPT = pa.schema([("key", pa.binary()), ("state", pa.binary()), ("tag", pa.int64())])
 
 
@@ -238,7 +249,7 @@ class Insert:
         if bucket == SUMMARY:
             parts = [json.loads(row) for row in table["key"].to_pylist()]
             counts = json.dumps(added(self.kernel.context, parts))
-            return pa.table([[SUMMARY], [0], [0], [counts]], schema=DONE)
+            return pa.table([[SUMMARY], [0], [0], [0], [counts]], schema=DONE)
         ordered = table.select(KEPT.names).sort_by("tag")
         first = ordered.group_by("key", use_threads=False)
         first = first.aggregate([("state", "first"), ("tag", "first")])
@@ -249,8 +260,8 @@ class Insert:
             left = seen.join(ds.dataset(new), "key", join_type="right anti", use_threads=False)
             new = left.to_table().select(KEPT.names).sort_by("tag")
         path = self.kernel.path(self.level, bucket)
-        size = written(new, path) if new.num_rows else 0
-        return pa.table([[bucket], [new.num_rows], [size], [""]], schema=DONE)
+        size, checksum = written(new, path) if new.num_rows else (0, 0)
+        return pa.table([[bucket], [new.num_rows], [size], [checksum], [""]], schema=DONE)
 
 
 def at_once(expand: Expand, insert: Insert) -> Iterator[dict[str, int | str]]:
@@ -264,14 +275,26 @@ def at_once(expand: Expand, insert: Insert) -> Iterator[dict[str, int | str]]:
         at += count["counts"]
 
 
-def written(table: pa.Table, path: Path) -> int:
-    """Write a bucket under its name or not at all; its bytes."""
+def written(table: pa.Table, path: Path) -> tuple[int, int]:
+    """Write a bucket under its name or not at all; its bytes and their CRC-32. Each call writes
+    beside the place under a name of its own, for two attempts at a task can run at once."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, row_group_size=SLICE, compression="zstd", use_dictionary=False)
+    content = sink.getvalue()
     path.parent.mkdir(parents=True, exist_ok=True)
-    hidden = path.with_suffix(".part")
-    pq.write_table(table, hidden, row_group_size=SLICE, compression="zstd", use_dictionary=False)
-    size = hidden.stat().st_size
-    hidden.replace(path)
-    return size
+    hidden = path.with_name(f".{path.stem}-{uuid4().hex}{PART}")
+    try:
+        hidden.write_bytes(content)
+        hidden.replace(path)
+    finally:
+        hidden.unlink(missing_ok=True)
+    return content.size, crc32(content)
+
+
+def swept(folder: Path) -> None:
+    """Remove what attempts that were killed have left in the folder of a search."""
+    for left in folder.glob(f"level-*/.*{PART}"):
+        left.unlink(missing_ok=True)
 
 
 def row_at(context: Context, path: Path, row: int) -> tuple[list[int], int]:
@@ -282,19 +305,26 @@ def row_at(context: Context, path: Path, row: int) -> tuple[list[int], int]:
     return memoryview(data).cast("Q").tolist(), table.column("tag")[inside].as_py()
 
 
-def is_whole(path: Path, rows: int, size: int) -> bool:
-    """Whether a file is a bucket of so many rows and bytes."""
+def is_whole(path: Path, size: int, checksum: int) -> bool:
+    """Whether a file has so many bytes, and this CRC-32."""
+    total = 0
     try:
-        return path.stat().st_size == size and pq.read_metadata(path).num_rows == rows
-    except (OSError, pa.ArrowInvalid):
+        if path.stat().st_size != size:
+            return False
+        with path.open("rb") as file:
+            while part := file.read(CHUNK):
+                total = crc32(part, total)
+    except OSError:
         return False
+    return total == checksum
 
 
-def initial_row(kernel: Kernel, row: Array) -> tuple[int, int]:
-    """Write the initial state, given as a row of the kernel, as level 0: its bucket and bytes."""
+def initial_row(kernel: Kernel, row: Array) -> tuple[int, int, int]:
+    """Write the initial state, given as a row of the kernel, as level 0: its bucket, its bytes and
+    their CRC-32."""
     worker, library = Worker.of(kernel.context), kernel.library()
     library["recall"](worker.context.address, row.address, 1)
     (batch,) = emptied(kernel, worker)
     bucket: int = batch.column("bucket")[0].as_py()
     table = pa.table([batch.column(name) for name in KEPT.names], schema=KEPT)
-    return bucket, written(table, kernel.path(0, bucket))
+    return bucket, *written(table, kernel.path(0, bucket))

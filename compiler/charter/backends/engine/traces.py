@@ -52,6 +52,38 @@ class Told:
     after: State
 
 
+@dataclass(slots=True)
+class Asked:
+    """The outcomes of packed states, one state after another, in memory of its own, which grows."""
+
+    program: Program
+    memory: Array
+    told: Array
+    start: Array
+    room: int = MOST_TOLD
+
+    @staticmethod
+    def of(program: Program) -> Asked:
+        """Room for the outcomes of most states."""
+        context = program.plan.context
+        memory, told = Array.of(context.size), Array.of(MOST_TOLD * context.told)
+        memory.view[CAPACITY] = 1 << 40
+        return Asked(program, memory, told, Array.of(context.width))
+
+    def ask(self, words: list[int]) -> int:
+        """How many outcomes a packed state has: rows of `told`, in the order of the search."""
+        view = self.memory.view
+        self.start.write(0, words)
+        while True:
+            view[SOURCE] = view[TOLD] = 0
+            view[TELL], view[TELL_ROOM] = self.told.address, self.room
+            self.program.library["expand"](self.memory.address, self.start.address, 1)
+            if view[TOLD] < self.room:
+                return view[TOLD]
+            self.room *= 4
+            self.told = Array.of(self.room * self.program.plan.context.told)
+
+
 @dataclass(frozen=True, slots=True)
 class Teller:
     """Asks a program what can happen in one state."""
@@ -94,20 +126,10 @@ class Teller:
         """Every outcome in a packed state, in the order of the search."""
         plan = self.program.plan
         context = plan.context
-        start = Array.of(context.width)
-        start.write(0, words)
-        room = MOST_TOLD
-        while True:
-            memory, told = Array.of(context.size), Array.of(room * context.told)
-            memory.view[CAPACITY], memory.view[SOURCE] = 1 << 40, 0
-            memory.view[TELL], memory.view[TELL_ROOM] = told.address, room
-            self.program.library["expand"](memory.address, start.address, 1)
-            if memory.view[TOLD] < room:
-                break
-            room *= 4
+        asked = Asked.of(self.program)
         names = list(plan.machine.operations)
-        for i in range(memory.view[TOLD]):
-            row = told.numbers(i * context.told, context.told)
+        for i in range(asked.ask(words)):
+            row = asked.told.numbers(i * context.told, context.told)
             yield self._told(names[row[0]], row)
 
     def _told(self, name: str, row: list[int]) -> Told:
