@@ -18,8 +18,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol, TypedDict
 
-import pyarrow as pa
-
 from charter.backends.engine.context import NOTE, SEQ_BITS
 from charter.backends.engine.explore import Exploration, Options, result_of
 from charter.backends.engine.journal import OtherSearch
@@ -32,6 +30,7 @@ from charter.backends.engine.tasks import (
     FOUND_SQL,
     SLICE,
     SUMMARY,
+    UNREADABLE,
     Expand,
     Insert,
     Kernel,
@@ -53,10 +52,6 @@ FEWEST_BITS, MOST_BITS = 4, 14
 what is found in one bucket of a level fits into the memory of a worker."""
 POLL = 0.2
 """Seconds between looks at a running job."""
-
-
-UNREADABLE = (OSError, pa.ArrowException)
-"""What is raised where files of a search are missing, damaged, or cannot be written."""
 
 
 class Failed(Exception):

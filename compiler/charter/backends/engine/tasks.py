@@ -40,6 +40,8 @@ from charter.backends.engine.unit import WHY
 
 SLICE = 1 << 15
 """Rows of a row group, which one task expands at a time."""
+UNREADABLE = (OSError, pa.ArrowException)
+"""What is raised where files of a search are missing, damaged, or cannot be written."""
 PART = ".part"
 """How the names of files end that are not whole."""
 SUMMARY = -1
