@@ -317,9 +317,10 @@ def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:
 
 def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model:
     """`model` with bounds of an instance ("" for the first tiny one) replaced, each setting a text
-    `name=number`. Raises `Missing` or `WrongBound`."""
+    `name=number`. What the instance `misses`, it misses with its own bounds: it says nothing of
+    others. Raises `Missing` or `WrongBound`."""
     chosen = _instance(model, instance)
-    made = with_bounds(model, chosen, settings)
+    made = replace(with_bounds(model, chosen, settings), misses=())
     places = tuple(made if known is chosen else known for known in model.instances)
     return replace(model, instances=places)
 
@@ -356,11 +357,14 @@ def explored(
     return searched(model, instance, wanted, progress).found
 
 
-def place(model: ir.Model, instance: str) -> dict[str, Json]:
-    """What an instance is of, and its bounds, as `Head` has them. Raises `Missing`."""
+def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
+    """What an instance of a model, which is `mutant` of its charter, is of, and its bounds, as
+    `Head` has them. Raises `Missing`."""
     chosen = _instance(model, instance)
     return {
         "protocol": model.protocol,
+        "variant": model.variant,
+        "mutant": mutant,
         "machine": chosen.machine,
         "instance": chosen.name,
         "bounds": {**bounds_of(chosen)},

@@ -35,7 +35,8 @@ class Wanted:
     (0: most of what is free); which fingerprints to remember states by (None: states are kept
     whole); whether its states are wanted afterwards; how many of those that a question asks for
     are listed. The engine `spark` is the native one on the workers of `session`, which have to see
-    the folder of the journal."""
+    the folder of the journal. The model is `mutant` of its charter, which the
+    states tell."""
 
     engine: Literal["auto", "native", "plain", "spark"] = "auto"
     most_states: int = 0
@@ -47,6 +48,7 @@ class Wanted:
     states: bool = False
     limit: int = 20
     session: Session | None = None
+    mutant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ def searched(model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tel
     needs = _needs_native(model, wanted)
     if wanted.engine in ("plain", "spark") and needs:
         raise CannotExplore(f"the {wanted.engine} engine cannot do it: {needs} the native one")
+    if wanted.engine == "plain" and wanted.journal is not None:
+        raise CannotExplore("the plain engine cannot do it: --journal needs the native one")
     if wanted.engine != "plain":
         try:
             found, states = _natively(model, instance, wanted, progress, asides)
@@ -85,6 +89,8 @@ def searched(model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tel
             return Searched(found, states)
     found = _plainly(model, instance, wanted, progress, asides)
     found["why_plain"] = why
+    if wanted.journal is not None:
+        found["journal"] = f"nothing is kept in {wanted.journal}: only the native engine can"
     return Searched({**found, "seconds": round(time.monotonic() - begun, 3)})
 
 
@@ -163,7 +169,7 @@ def _natively(
     head |= _said(found, machine, asides)
     if wanted.session is not None:
         return head, None
-    reached = Reached.of(found, question)
+    reached = Reached.of(found, question, wanted.mutant)
     if question is not None:
         head["where"] = _matches(reached, question, wanted.limit)
     return head, reached

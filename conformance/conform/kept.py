@@ -91,14 +91,15 @@ def _rows(path: Path, size: int) -> int:
         if path.stat().st_size != size:
             return -2
         rows: int = pq.read_metadata(path).num_rows
-    except (OSError, pa.ArrowInvalid):
+    except (OSError, pa.ArrowException):
         return -2
     return rows
 
 
 def refuse_other(folder: Path, place: Mapping[str, Json]) -> None:
-    """Raises NotKept where states of `place` (protocol, machine, instance, bounds) cannot be kept
-    in a folder because something else is there. States of the same place may be replaced."""
+    """Raises NotKept where states of `place` (protocol, variant, mutant, machine, instance, bounds)
+    cannot be kept in a folder because something else is there. States of the same place may be
+    replaced."""
     if folder.is_dir() and not any(folder.iterdir()):
         return
     if not folder.exists():
@@ -114,7 +115,9 @@ def refuse_other(folder: Path, place: Mapping[str, Json]) -> None:
 
 def keep(table: Table, folder: Path, progress: Callable[[int, int], None]) -> int:
     """Write all states into a folder, whole or not at all; the number of its files. `progress` is
-    told how many states are written, and of how many. Raises CannotWrite."""
+    told how many states are written, and of how many. Raises CannotWrite, and NotKept where the
+    folder has all states and `table` has not."""
+    _refuse_fewer(table, folder)
     beside = folder.parent / f".{folder.name}.part"
     try:
         shutil.rmtree(beside, ignore_errors=True)
@@ -135,6 +138,17 @@ def keep(table: Table, folder: Path, progress: Callable[[int, int], None]) -> in
     return len(files)
 
 
+def _refuse_fewer(table: Table, folder: Path) -> None:
+    if table.head.complete or not (folder / MANIFEST).exists():
+        return
+    manifest, _ = opened(folder)
+    if manifest.get("complete"):
+        raise NotKept(
+            f"{folder} holds all {manifest.get('distinct')} states, and this search gave up after"
+            f" {table.head.distinct}: they stay; name another folder, or remove it"
+        )
+
+
 def _moved(made: Path, folder: Path) -> None:
     if not folder.exists():
         made.rename(folder)
@@ -142,7 +156,11 @@ def _moved(made: Path, folder: Path) -> None:
     old = folder.parent / f".{folder.name}.old"
     shutil.rmtree(old, ignore_errors=True)
     folder.rename(old)
-    made.rename(folder)
+    try:
+        made.rename(folder)
+    except OSError:
+        old.rename(folder)
+        raise
     shutil.rmtree(old)
 
 

@@ -178,6 +178,16 @@ def test_explore_names_state_step_and_place_when_an_expression_fails(conform, to
     assert "toy.charter:12:37: value(none)" in prop
 
 
+@pytest.mark.parametrize("instance", ["half", "wrong", "tiny"])
+def test_what_an_instance_misses_is_of_its_own_bounds(conform, toy, instance):
+    toy.write_text(HALF)
+    code, out, _ = conform("explore", toy, "--instance", instance, "--set", "Node=1")
+    assert code == 0
+    assert "1 of 2 branches was never taken: put/refused" in out
+    assert "whole was not exercised" in out
+    assert "the instance says" not in out
+
+
 def test_explore_does_not_know_what_is_vacuous_when_it_gives_up(conform, toy):
     toy.write_text(HALF)
     code, out, _ = conform("explore", toy, "--most", 2)
@@ -445,6 +455,33 @@ def test_explore_keeps_all_states_as_parquet(conform, toy, tmp_path):
     (folder / "manifest.json").unlink()
     code, _, err = conform("explore", toy, "--keep", folder)
     assert code == 2 and "is no folder of kept states" in err and err.count("\n") == 1
+
+
+def test_kept_states_say_of_which_mutant_they_are(conform, toy, tmp_path):
+    toy.write_text(toy.read_text() + MUTANT)
+    folder = tmp_path / "kept"
+    assert conform("explore", toy, "--keep", folder, "--mutant", "open")[0] == 1
+    assert json.loads((folder / "manifest.json").read_text())["mutant"] == "open"
+    code, _, err = conform("explore", toy, "--keep", folder)
+    assert code == 2 and 'holds states of another search: its mutant is "open"' in err
+
+
+MUTANT = """
+mutant open in tiny { drop branch box.put/full } caught by at_most_one
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--engine", "plain", "--journal", "j"], "--journal needs the native one"),
+        (["--master", "local[2]"], "--master is for --engine spark; add that"),
+    ],
+)
+def test_explore_refuses_an_option_that_would_do_nothing(conform, toy, options, said):
+    code, out, err = conform("explore", toy, *options)
+    assert (code, out) == (2, "")
+    assert said in err and err.count("\n") == 1
 
 
 def test_explore_on_spark_finds_what_the_native_engine_finds(conform, toy, spark, tmp_path):

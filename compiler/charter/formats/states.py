@@ -46,10 +46,13 @@ def column_name(variable: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Of which search the states are: `program` is the digest of everything that its states depend
-    on, `expression` what the column `_matches` tells of ("" without one)."""
+    """Of which search the states are: `variant` and `mutant` are names ("" for none), `program` is
+    the digest of everything that its states depend on, `expression` what the column `_matches`
+    tells of ("" without one)."""
 
     protocol: str
+    variant: str
+    mutant: str
     machine: str
     instance: str
     bounds: dict[str, int]
@@ -68,6 +71,8 @@ class Head:
             "kind": "states",
             "format": FORMAT,
             "protocol": self.protocol,
+            "variant": self.variant,
+            "mutant": self.mutant,
             "machine": self.machine,
             "instance": self.instance,
             "bounds": {**self.bounds},

@@ -43,7 +43,8 @@ EXAMPLES = """examples:
 Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
 charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
 4: something was never met that the instance does not say it `misses`: a witness, what a property is
-about (the left side of an `implies`, the members of a `forall`), a branch or a step.
+about (the left side of an `implies`, the members of a `forall`), a branch or a step. An instance
+`misses` things with its own bounds: with --set what was never met is told, and the exit code is 0.
 """
 
 
@@ -59,13 +60,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--mutant", default="", help="a mutant of the charter")
     add_bounds(parser)
-    parser.add_argument("--most", type=count, default=0, help="give up after so many states")
+    parser.add_argument(
+        "--most", type=count, default=0, metavar="N",
+        help="give up after at least so many states; Spark gives up at the end of a level",
+    )  # fmt: skip
     parser.add_argument(
         "--engine", choices=("auto", "native", "plain", "spark"), default="auto",
         help="native: compiled code; plain: Python, slow; auto: native where it can (default); "
         "spark: the native one as jobs of Spark, for what is too large for one machine",
     )  # fmt: skip
-    parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
+    parser.add_argument("--master", help="Spark master, with --engine spark (default: local[*])")
     parser.add_argument(
         "--no-symmetry", action="store_true", help="states that differ by names count apart"
     )
@@ -130,7 +134,7 @@ def _status(found: Mapping[str, Json]) -> int:
         return 1
     if not found["complete"]:
         return 3
-    return 4 if found["vacuous"] else 0
+    return 4 if found["vacuous"] and not found["set"] else 0
 
 
 def _searched(
@@ -177,15 +181,19 @@ def _wanted(arguments: argparse.Namespace) -> api.Wanted:
         arguments.fingerprints,
         arguments.keep is not None,
         arguments.limit,
+        mutant=arguments.mutant,
     )
     if arguments.engine != "spark":
+        if arguments.master is not None:
+            raise ConformError("--master is for --engine spark; add that, or leave --master out")
         return wanted
     for option in ("where", "keep", "fingerprints"):
         if getattr(arguments, option) not in ("", None):
             raise ConformError(f"--engine spark has no --{option}; --engine native has")
-    if arguments.journal is None and not arguments.master.startswith("local"):
+    master = arguments.master or "local[*]"
+    if arguments.journal is None and not master.startswith("local"):
         raise ConformError(
-            f"--master {arguments.master} needs --journal DIR: a folder that all its workers see"
+            f"--master {master} needs --journal DIR: a folder that all its workers see"
         )
     try:
         from conform.engine.spark import session
@@ -194,7 +202,7 @@ def _wanted(arguments: argparse.Namespace) -> api.Wanted:
             "pyspark is not installed; install the project with its extra spark, or use"
             " --engine native"
         ) from None
-    made = session(arguments.master, "--engine native")
+    made = session(master, "--engine native")
     return replace(wanted, session=cast("Session", made))  # as far as the compiler knows Spark
 
 

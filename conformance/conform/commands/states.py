@@ -58,7 +58,7 @@ def ready(model: Model, chosen: argparse.Namespace) -> None:
     if chosen.keep is not None:
         from conform.kept import refuse_other
 
-        refuse_other(chosen.keep, api.place(model, chosen.instance))
+        refuse_other(chosen.keep, api.place(model, chosen.instance, chosen.mutant))
 
 
 def keep(found: Searched, folder: Path) -> None:

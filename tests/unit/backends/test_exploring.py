@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -37,6 +38,17 @@ def test_the_plain_engine_explores_when_llvmlite_is_not_installed(
     assert (found["engine"], found["why_plain"]) == ("plain", "llvmlite is not installed")
     with pytest.raises(api.CannotExplore, match="llvmlite is not installed"):
         explored_by("native")
+
+
+def test_the_plain_engine_says_that_it_keeps_no_journal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delitem(sys.modules, NATIVE, raising=False)
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    model = api.load_text(LAMP)
+    wanted = api.Wanted(journal=tmp_path / "j")
+    found = searched(model, model.instances[0], wanted, lambda *_: None).found
+    assert found["journal"] == f"nothing is kept in {tmp_path / 'j'}: only the native engine can"
 
 
 @pytest.mark.parametrize("engine", ["auto", "native"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +17,8 @@ from conform.errors import CannotWrite
 
 HEAD = Head(
     protocol="test.kept",
+    variant="",
+    mutant="",
     machine="box",
     instance="tiny",
     bounds={"Node": 2},
@@ -28,7 +31,14 @@ HEAD = Head(
     lossy=0.0,
     columns=(NUMBER, LEVEL, Column("lit", "truth"), Column("held", "json")),
 )
-PLACE = {"protocol": "test.kept", "machine": "box", "instance": "tiny", "bounds": {"Node": 2}}
+PLACE = {
+    "protocol": "test.kept",
+    "variant": "",
+    "mutant": "",
+    "machine": "box",
+    "instance": "tiny",
+    "bounds": {"Node": 2},
+}
 
 
 class Counted:
@@ -96,6 +106,58 @@ def test_a_folder_is_refused_when_it_holds_other_states(tmp_path: Path) -> None:
     kept.keep(Counted(), tmp_path / "s", lambda *_: None)
     with pytest.raises(kept.NotKept, match=r'its bounds is {"Node":2}; name another folder'):
         kept.refuse_other(tmp_path / "s", {**PLACE, "bounds": {"Node": 3}})
+
+
+@pytest.mark.parametrize("other", [{"mutant": "forgets"}, {"variant": "two_disks"}])
+def test_states_of_a_mutant_or_a_variant_are_other_states(
+    tmp_path: Path, other: dict[str, str]
+) -> None:
+    kept.keep(Counted(), tmp_path / "s", lambda *_: None)
+    with pytest.raises(kept.NotKept, match=f'its {next(iter(other))} is ""; name another folder'):
+        kept.refuse_other(tmp_path / "s", {**PLACE, **other})
+
+
+def test_all_states_stay_when_a_search_gave_up(tmp_path: Path) -> None:
+    kept.keep(Counted(), tmp_path / "s", lambda *_: None)
+    fewer = Counted(replace(HEAD, distinct=3, complete=False))
+    with pytest.raises(kept.NotKept, match="holds all 25000 states, and this search gave up"):
+        kept.keep(fewer, tmp_path / "s", lambda *_: None)
+    assert kept.opened(tmp_path / "s")[0]["distinct"] == 25_000
+    kept.keep(fewer, tmp_path / "t", lambda *_: None)
+    kept.keep(fewer, tmp_path / "t", lambda *_: None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "t"]
+
+
+def test_kept_states_come_back_when_new_ones_cannot_be_moved_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.keep(Counted(), tmp_path / "s", lambda *_: None)
+    rename = Path.rename
+
+    def refused(made: Path, target: Path) -> Path:
+        if made.name == ".s.part":
+            raise OSError(13, "Permission denied")
+        return rename(made, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(CannotWrite, match="Permission denied"):
+        kept.keep(Counted(replace(HEAD, distinct=3)), tmp_path / "s", lambda *_: None)
+    assert kept.opened(tmp_path / "s")[0]["distinct"] == 25_000
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+def test_a_folder_is_refused_where_any_byte_of_the_end_of_a_file_was_flipped(
+    tmp_path: Path,
+) -> None:
+    """Parquet keeps its own description there; readers raise errors of many kinds."""
+    folder = tmp_path / "s"
+    kept.keep(Counted(replace(HEAD, distinct=3)), folder, lambda *_: None)
+    part = folder / "states" / "part-00000.parquet"
+    content = part.read_bytes()
+    for place in range(len(content) - 300, len(content)):
+        part.write_bytes(content[:place] + bytes([content[place] ^ 0x80]) + content[place + 1 :])
+        with contextlib.suppress(kept.NotKept):
+            kept.opened(folder)
 
 
 def test_a_folder_is_fine_when_it_is_empty_or_not_there(tmp_path: Path) -> None:

@@ -145,24 +145,26 @@ class _Steps:
 @dataclass(frozen=True, slots=True)
 class Reached:
     """The states of `search`. `asked` is the note of the predicate (-1 without one), `expression`
-    its text."""
+    its text, `mutant` the one that was searched."""
 
     search: Search
     complete: bool
     lossy: float
     asked: int = -1
     expression: str = ""
+    mutant: str = ""
 
     @staticmethod
-    def of(found: Exploration, question: n.Property | None) -> Reached:
-        """The states that were found; `question` is a witness of the model that was explored."""
+    def of(found: Exploration, question: n.Property | None, mutant: str = "") -> Reached:
+        """The states that were found; `question` is a witness of the model that was explored, which
+        is `mutant` of its charter ("" for none)."""
         search = found.search
         assert isinstance(search, Search)
         if question is None:
-            return Reached(search, found.complete, found.lossy)
+            return Reached(search, found.complete, found.lossy, mutant=mutant)
         asked = search.program.plan.noted.index((question.kind, question.name))
         asking = question.span.source.text[question.span.start : question.span.end]
-        return Reached(search, found.complete, found.lossy, asked, asking.strip())
+        return Reached(search, found.complete, found.lossy, asked, asking.strip(), mutant)
 
     @property
     def plan(self) -> Plan:
@@ -178,6 +180,8 @@ class Reached:
         matches = (MATCHES,) if self.asked >= 0 else ()
         return Head(
             protocol=plan.machine.model.protocol,
+            variant=plan.machine.model.variant,
+            mutant=self.mutant,
             machine=instance.machine,
             instance=instance.name,
             bounds=bounds_of(instance),
