@@ -91,7 +91,7 @@ def _rows(path: Path, size: int) -> int:
         if path.stat().st_size != size:
             return -2
         rows: int = pq.read_metadata(path).num_rows
-    except (OSError, pa.ArrowException):
+    except (OSError, UnicodeDecodeError, pa.ArrowException):
         return -2
     return rows
 

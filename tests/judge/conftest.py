@@ -32,3 +32,10 @@ def conform(called):
         return code, out, err
 
     return call
+
+
+@pytest.fixture
+def toy(tmp_path):
+    path = tmp_path / "toy.charter"
+    path.write_text(TOY, encoding="utf-8")
+    return path

@@ -40,7 +40,7 @@ from charter.backends.engine.unit import WHY
 
 SLICE = 1 << 15
 """Rows of a row group, which one task expands at a time."""
-UNREADABLE = (OSError, pa.ArrowException)
+UNREADABLE = (OSError, UnicodeDecodeError, pa.ArrowException)
 """What is raised where files of a search are missing, damaged, or cannot be written."""
 PART = ".part"
 """How the names of files end that are not whole."""
