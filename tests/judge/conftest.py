@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.boxes import TOY
 
 from conform import cli
 
