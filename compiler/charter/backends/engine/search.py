@@ -7,6 +7,7 @@ ends.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -37,10 +38,15 @@ BUFFER = 1 << 15
 """Records in the buffer of one partition of one worker."""
 BLOCK = 2048
 """States that a worker takes at once, at most."""
+LEAST = 64
+"""States that are worth a block, where a chunk has few for each worker."""
 FEWER = 4
 """How many times fewer it takes once two workers have come into each other's way."""
 AHEAD = 2 * SOON
 """Records behind a buffer that may be read though they mean nothing."""
+MOST_SPAN = 1 << 40
+BRIEF, LONG = 0.25, 1.0
+"""Seconds that a chunk should take: an interrupt and the progress wait for its end."""
 FIRST_TABLE = 1 << 10
 FULL = 0.75
 """How much of a table is used before it grows."""
@@ -116,6 +122,7 @@ class Search:
     _tables: list[Table] = field(default_factory=list)
     _fresh: list[Array] = field(default_factory=list)
     _block: int = BLOCK
+    _span: int = BLOCK
 
     @property
     def plan(self) -> Context:
@@ -282,8 +289,10 @@ class Search:
 
     def _chunk(self, done: int, end: int, pool: ThreadPoolExecutor) -> int:
         """Expand what fits into the buffers; the number of the first state that is left."""
+        end = min(end, done + self._span)
         if self.most:
             end = min(end, done + max(1, self.most - self.distinct))
+        begun = time.monotonic()
         blocks = self._expand_all(done, end, pool)
         self.expanded = blocks.next
         if self.workers == 1:
@@ -291,6 +300,11 @@ class Search:
         else:
             counts = list(pool.map(self._insert, range(PARTITIONS)))
         self._merge(counts)
+        took = time.monotonic() - begun
+        if took > LONG:
+            self._span = max(1, self._span // 2)
+        elif took < BRIEF:
+            self._span = min(2 * self._span, MOST_SPAN)
         return blocks.next
 
     def _expand_all(self, done: int, end: int, pool: ThreadPoolExecutor) -> _Blocks:
@@ -299,7 +313,8 @@ class Search:
         counted = [(0, HEAD), (self.plan.taken, self.plan.outs - self.plan.taken)]
         before = [[w.context.numbers(*part) for part in counted] for w in self._crew]
         while True:
-            blocks = _Blocks(self, done, end, self._block)
+            share = max(LEAST, (end - done) // (2 * self.workers))
+            blocks = _Blocks(self, done, end, min(self._block, share))
             self._emptied()
             if self.workers == 1:
                 self._expand(self._crew[0], blocks)
