@@ -95,17 +95,31 @@ def span(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.1f} h"
 
 
+EVERY = 60.0
+"""Seconds after which a search says again how far it is, where stderr is no terminal."""
+
+
 @contextlib.contextmanager
 def searching() -> Iterator[Callable[[int, int, int, int], None]]:
     """A line about a search; the function that it yields is told distinct states, transitions, the
     level, and the states in the queue."""
+    pace = Pace(time.monotonic())
     if not sys.stderr.isatty():
-        yield lambda distinct, generated, level, queue: None
+        said = [pace.begun]
+
+        def tell(distinct: int, generated: int, level: int, queue: int) -> None:
+            now = time.monotonic()
+            line = pace.line(now, distinct, generated, level, queue)
+            if now - said[0] >= EVERY:
+                said[0] = now
+                sys.stderr.write(f"conform: {line}\n")
+                sys.stderr.flush()
+
+        yield tell
         return
     columns = (TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=None)
-        pace = Pace(time.monotonic())
 
         def update(distinct: int, generated: int, level: int, queue: int) -> None:
             line = pace.line(time.monotonic(), distinct, generated, level, queue)

@@ -147,6 +147,9 @@ def test_five_minutes_are_as_the_readme_tells_them(shell: Shell) -> None:
         told, holds = CLAIMS[command]
         assert claim == told
         holds(shell(command))
-    assert "`git checkout spec generated` puts it all back." in README
-    fine(shell("git checkout spec generated"))
+    back = "git checkout spec generated", "git clean -fdq generated"
+    assert f"`{' && '.join(back)}` puts it all back." in README
+    for command in back:
+        fine(shell(command))
+    assert shell("git status --porcelain spec generated").stdout == ""
     assert path.read_text(encoding="utf-8") == text

@@ -79,6 +79,8 @@ def show_story(finding: Mapping[str, Json]) -> None:
         _show_place(len(steps), place)
     if finding["detail"]:
         out(f"  {finding['detail']}")
+    if finding["kind"] == "deadlock":
+        out("  if this is how it ends, a step that requires it and changes nothing says so")
     if isinstance(loop, int) and loop == len(steps):
         out("  and nothing happens any more")
 

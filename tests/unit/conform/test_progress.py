@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conform.progress import Pace, left, span
+from conform.progress import Pace, left, searching, span
 
 
 def lines(sizes: list[int]) -> list[str]:
@@ -51,3 +51,19 @@ def test_nothing_is_said_of_an_engine_that_does_not_tell_its_queue() -> None:
 )
 def test_times_are_rounded(seconds: float, text: str) -> None:
     assert span(seconds) == text
+
+
+def test_a_search_says_how_far_it_is_where_stderr_is_no_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("conform.progress.time.monotonic", lambda: now[0])
+    with searching() as tell:
+        tell(10, 20, 1, 5)
+        now[0] += 61
+        tell(1_000, 2_000, 2, 50)
+        tell(1_001, 2_002, 2, 49)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith(
+        "conform: 1,000 states (16/s), 2,000 transitions"
+    )
