@@ -11,10 +11,11 @@ from typing import Literal, Protocol
 from charter.backends.engine.journal import Journal, OtherSearch
 from charter.backends.engine.layout import Unsupported
 from charter.backends.engine.memory import Room, default_budget
-from charter.backends.engine.program import Choices, program, reads_transition
+from charter.backends.engine.program import Choices, program
 from charter.backends.engine.search import GaveUp, Note, Progress, Search
 from charter.backends.engine.traces import Graph, Step, Teller, Traces
 from charter.ir import nodes as n
+from charter.ir.transition import is_of_transition
 from charter.semantics.faults import refuse_faults
 
 DEFAULT = Choices()
@@ -146,7 +147,7 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
                 failures.append(Finding(name, kind, note.count, trace, detail))
         else:
             prop = named[name]
-            moving = prop.kind == "stepwise" or reads_transition(prop.body)
+            moving = is_of_transition(prop)
             wanted = note.count and name not in untold
             found = traces.violated(prop, note, moving) if wanted else None
             properties.append(Finding(name, kind, note.count, found))

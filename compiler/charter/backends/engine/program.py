@@ -26,7 +26,6 @@ from charter.backends.engine.unit import Unit
 from charter.ir import nodes as n
 from charter.ir.narrow import narrowed
 from charter.ir.transition import is_of_transition
-from charter.ir.transition import reads_transition as reads_transition  # noqa: PLC0414
 from charter.semantics.machine import Machine
 from charter.semantics.quotient import Quotient
 
