@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from charter.check.declared import (
     Names,
     Types,
@@ -11,7 +13,16 @@ from charter.check.declared import (
     declarations,
     members_of,
 )
-from charter.check.scopes import Channel, Globals, Machine, PartOf, Signature, Variable, suggest
+from charter.check.scopes import (
+    Channel,
+    Globals,
+    Machine,
+    PartOf,
+    Signature,
+    Variable,
+    free_name,
+    suggest,
+)
 from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
@@ -39,14 +50,14 @@ def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Type
             machines[node.name.text] = component(node, types, diagnostics)
         elif isinstance(node, sx.SourceDecl) and source_names.add(node.name.text, node.name.span):
             sources[node.name.text] = node.title
-    for node in declarations(files):
-        if isinstance(node, sx.SystemDecl) and names.add(node.name.text, node.name.span):
-            machines[node.name.text] = _System(types, diagnostics, machines).collect(node)
-    _check_repeats(files, diagnostics)
     table = Globals(
         types.resolved, members_of(types), cases_of(types), types.consts, functions, machines,
         sources,
     )  # fmt: skip
+    for node in declarations(files):
+        if isinstance(node, sx.SystemDecl) and names.add(node.name.text, node.name.span):
+            machines[node.name.text] = _System(types, diagnostics, table).collect(node)
+    _check_repeats(files, diagnostics)
     return table, types
 
 
@@ -112,12 +123,11 @@ def _operation(node: sx.Operation, types: Types, diagnostics: Diagnostics) -> Si
 
 
 class _System:
-    def __init__(
-        self, types: Types, diagnostics: Diagnostics, machines: dict[str, Machine]
-    ) -> None:
+    def __init__(self, types: Types, diagnostics: Diagnostics, table: Globals) -> None:
         self.types = types
         self.diagnostics = diagnostics
-        self.machines = machines
+        self.globals = table
+        self.machines = table.machines
         self.names = Names(diagnostics)
         self.state: dict[str, Variable] = {}
         self.steps: dict[str, Signature] = {}
@@ -134,11 +144,18 @@ class _System:
                     self.steps[member.name.text] = signature
             elif self.names.add(member.name.text, member.name.span):
                 self._declared(member)
+        for name, channel in self.channels.items():
+            keys = tuple(free_name(key, self._meaning) for key in channel.keys)
+            self.channels[name] = replace(channel, keys=keys)
         for channel in self.channels.values():
             if channel.lossy:
                 lose = lose_signature(channel)
                 self.steps[lose.name] = lose
         return Machine(node.name.text, True, self.state, self.steps, self.parts, self.channels)
+
+    def _meaning(self, name: str) -> str:
+        of_system = "a name of this system" if name in {*self.state, *self.parts} else ""
+        return of_system or self.globals.meaning(name)
 
     def _declared(self, member: sx.PartDecl | sx.ChannelDecl | sx.StateDecl) -> None:
         name = member.name.text
@@ -177,7 +194,11 @@ class _System:
             text = "a slot is empty or holds a message, so the message is no option"
             self.diagnostics.error("type/nested-option", text, member.message.span)
             message = UNKNOWN
-        return Channel(name, ends, message, member.discipline, member.lossy, member.duplicating)
+        keys = ("sender", "receiver")[-len(ends) :]
+        return Channel(
+            name, ends, keys, message, member.discipline, member.lossy, member.duplicating,
+            member.span,
+        )  # fmt: skip
 
 
 def content_type(channel: Channel) -> ty.Type:
@@ -201,14 +222,9 @@ def channel_type(channel: Channel) -> ty.Type:
     return kind
 
 
-def end_names(channel: Channel) -> tuple[str, ...]:
-    """What the ends are called in generated steps."""
-    return ("sender", "receiver") if len(channel.ends) == 2 else ("receiver",)
-
-
 def lose_signature(channel: Channel) -> Signature:
     """The step that loses a message of a lossy channel."""
     params = tuple(
-        ir.Param(name, kind) for name, kind in zip(end_names(channel), channel.ends, strict=True)
+        ir.Param(name, kind) for name, kind in zip(channel.keys, channel.ends, strict=True)
     )
-    return Signature(f"lose_{channel.name}", params, BOOL)
+    return Signature(f"lose_{channel.name}", params, BOOL, (), channel.span)

@@ -42,14 +42,17 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A channel of a system; its state variable is a map over `ends`."""
+    """A channel of a system; its state variable is a map over `ends`, which generated steps call
+    `keys`."""
 
     name: str
     ends: tuple[ty.Type, ...]
+    keys: tuple[str, ...]
     message: ty.Type
     discipline: Literal["slot", "set", "fifo"]
     lossy: bool
     duplicating: bool
+    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,16 @@ class Globals:
     functions: Mapping[str, Signature]
     machines: Mapping[str, Machine]
     sources: Mapping[str, str]
+
+    def meaning(self, name: str) -> str:
+        """What `name` means everywhere in the protocol, or ""."""
+        if name in self.members:
+            return f"a member of {self.members[name].name}"
+        if name in self.cases and not self.cases[name].params(name):
+            return f"a case of {self.cases[name].name}"
+        if name in self.consts:
+            return "a constant"
+        return "a type" if name in self.types else ""
 
 
 Rules = Callable[["Scope", sx.Expr, ty.Type | None], ir.Expr]
@@ -144,7 +157,7 @@ class Scope:
 
     def meaning(self, name: str) -> str:
         """What `name` means already, or ""."""
-        known, machine = self.globals, self.machine
+        machine = self.machine
         if name in self.locals:
             return "a name of this declaration"
         if name in self.elements:
@@ -153,13 +166,7 @@ class Scope:
             return f"a state variable of {machine.name}"
         if machine is not None and name in machine.parts:
             return f"a part of {machine.name}"
-        if name in known.members:
-            return f"a member of {known.members[name].name}"
-        if name in known.cases and not known.cases[name].params(name):
-            return f"a case of {known.cases[name].name}"
-        if name in known.consts:
-            return "a constant"
-        return "a type" if name in known.types else ""
+        return self.globals.meaning(name)
 
     def _core_name(self, name: str, kind: ty.Type) -> str:
         core, number = name, 1
@@ -179,6 +186,15 @@ class Scope:
             yield from self.machine.parts
         for table in (known.consts, known.members, known.cases, known.types):
             yield from table
+
+
+def free_name(name: str, meaning: Callable[[str], str]) -> str:
+    """`name` for something that no text declares, or `name_2`, ... where it means something."""
+    free, number = name, 1
+    while meaning(free):
+        number += 1
+        free = f"{name}_{number}"
+    return free
 
 
 def unknown(span: Span) -> ir.Expr:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from charter.check.infer_calls import arguments
-from charter.check.machines import FIFO_LIMIT, channel_type, content_type, end_names
-from charter.check.scopes import Channel, Machine, PartOf, Scope, Signature, suggest
+from charter.check.machines import FIFO_LIMIT, channel_type, content_type
+from charter.check.scopes import Channel, Machine, PartOf, Scope, Signature, free_name, suggest
 from charter.check.statements import Body, assign, doc_of, let, misplaced, pick
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
 from charter.check.updates import KeyStep, Path
@@ -280,7 +280,7 @@ def initial_content(channel: Channel, span: Span) -> ir.Expr:
     for _ in channel.ends[1:]:
         last = kinds[-1]
         kinds.append(last.value if isinstance(last, ty.Map) else UNKNOWN)
-    for name, kind in zip(reversed(end_names(channel)), reversed(kinds), strict=True):
+    for name, kind in zip(reversed(channel.keys), reversed(kinds), strict=True):
         value = ir.MapNew(name, value, type=kind, span=span)
     return value
 
@@ -291,11 +291,12 @@ def lose(scope: Scope, machine: Machine, channel: Channel, signature: Signature)
     body = Body(scope, machine)
     keys: list[ir.Expr] = []
     for param in signature.params:
-        core = body.bind(sx.Name(param.name), param.type)
+        core = body.bind(sx.Name(param.name, span=span), param.type)
         keys.append(ir.Local(core, type=param.type, span=span))
     path = _place(channel, keys)
     if is_unknown(channel_type(channel)):
         return ir.Step(signature.name, signature.params, (), (), span=span)
-    message = take(body, channel, path, sx.Name("lost", span=span))
+    name = free_name("lost", body.scope.meaning)
+    message = take(body, channel, path, sx.Name(name, span=span))
     remove(body, channel, path, message)
     return ir.Step(signature.name, signature.params, tuple(body.lines), (), span=span)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.charters import body, branch, codes, dump, load
 
+from charter.ir import nodes as ir
 from charter.ir import types as ty
 
 
@@ -180,6 +181,35 @@ def test_lossy_channel_has_a_step_that_loses() -> None:
         "@mail' = (@mail with [sender: (@mail[sender] with "
         "[receiver: (@mail[sender][receiver] difference {lost})])])",
     ]
+
+
+@pytest.mark.parametrize("name", ["sender", "receiver", "lost"])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "system s {{ {channel} state {name}: bool = false step go() {{ {name}' = true }} }}",
+        "component c {{ state on: bool = false }} system s {{ {channel} {name}: c }}",
+        "sort {name} system s {{ {channel} }}",
+        "enum Side {{ {name} }} system s {{ {channel} }}",
+        "const {name}: int 0..3 system s {{ {channel} }}",
+    ],
+)
+def test_names_in_the_step_that_loses_give_way(name: str, declared: str) -> None:
+    channel = "channel mail: Broker -> Broker carries Status fifo lossy"
+    witness = " witness w of s: some a in Broker: size(mail[a][a]) == 0"
+    model = load(declared.format(channel=channel, name=name) + witness)
+    (step,) = (s for s in model.systems[0].steps if s.name == "lose_mail")
+    names = [*(param.name for param in step.params)]
+    names += [line.name for line in step.body if isinstance(line, ir.Bind)]
+    kept = ("sender", "receiver", "lost")
+    assert names == [f"{other}_2" if other == name else other for other in kept]
+
+
+def test_step_that_loses_stands_where_its_channel_does() -> None:
+    text = "system s { channel mail: Broker -> Broker carries Status slot lossy }"
+    model = load(text + " witness w of s: some a in Broker: mail[a][a] == none")
+    span = model.systems[0].steps[0].span
+    assert span.source.text[span.start : span.end].startswith("channel mail: Broker")
 
 
 def test_duplicating_channel_may_keep_what_was_received() -> None:
