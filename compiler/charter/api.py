@@ -4,7 +4,8 @@ function here, or in `telling`, `lasting`, `exploring`, `generate` and `suite`, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -121,14 +122,21 @@ def _refuse_part(path: Path, found: Diagnostics) -> None:
     if not found.errors or not path.is_file():
         return
     names = {span.source.text[span.start : span.end] for span in (e.span for e in found.errors)}
-    beside = [file for file in sorted(path.parent.glob("*.charter")) if file != path]
-    for missing in driver.declared_by(_read(path), [_read(file) for file in beside]):
+    for missing in driver.declared_by(_read(path), list(_beside(path))):
         if missing.name in names:
             raise Unreadable(
                 f"{path.as_posix()} is one of the files of {missing.protocol}: {missing.name} is"
                 f" declared in {Path(missing.source).name}; give the folder:"
                 f" {path.parent.as_posix()}"
             )
+
+
+def _beside(path: Path) -> Iterator[Source]:
+    """The other files of the folder; nobody asked for them, so one that cannot be read is none."""
+    for file in sorted(path.parent.glob("*.charter")):
+        if file != path:
+            with suppress(Unreadable):
+                yield _read(file)
 
 
 @dataclass(frozen=True, slots=True)

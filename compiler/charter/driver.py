@@ -144,15 +144,18 @@ class Declared:
 
 
 def declared_by(of: Source, others: Sequence[Source]) -> Iterator[Declared]:
-    """The names that other files of the protocol of a file declare; files with syntax errors and
-    files of other protocols are passed over."""
+    """The names that other files of the protocol of a file declare and it does not; files with
+    syntax errors and files of other protocols are passed over."""
     ignored = Diagnostics()
     for tree in parse_all((of,), ignored):
+        own = {
+            item.name.text for item in tree.declarations if not isinstance(item, sx.ScenarioDecl)
+        }
         for source in others:
             for file in parse_all((source,), ignored):
                 if file.protocol.text == tree.protocol.text:
                     for item in file.declarations:
-                        if not isinstance(item, sx.ScenarioDecl):
+                        if not isinstance(item, sx.ScenarioDecl) and item.name.text not in own:
                             yield Declared(item.name.text, file.protocol.text, source.name)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn, Protocol, cast
@@ -37,7 +38,7 @@ _EXAMPLES = """examples:
   conform report build/runs/A build/runs/B --out build/report
 
 exit codes: 0 fine; 1 a finding; 2 something that you can mend; 3 incomplete or not to be trusted;
-4 vacuous; 130 interrupted
+4 vacuous; 130 interrupted; 141 nobody read what it wrote
 """
 
 
@@ -105,7 +106,9 @@ def _run(name: str, about: str, given: list[str]) -> int:
         command.add_arguments(parser)
         chosen = parser.parse_args(given)
         chosen.given = [name, *given]
-        return command.run(chosen)
+        code = command.run(chosen)
+        sys.stdout.flush()  # here a closed pipe is caught; at the exit of Python it is not
+        return code
     except ConformError as error:
         sys.stderr.write(f"conform: {error}\n")
         return error.exit_code
@@ -113,13 +116,22 @@ def _run(name: str, about: str, given: list[str]) -> int:
         sys.stderr.write("\nconform: interrupted; what was done is kept\n")
         return 130
     except BrokenPipeError:
-        return 0
+        return _unread()
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         sys.stderr.write(f"conform: {place}{error.strerror or error}\n")
         return 2
     except Exception:
         return _crashed()
+
+
+def _unread() -> int:
+    """What the end of a closed pipe ends with, as for any program that SIGPIPE ends: what was
+    found is not known to be nothing. What is still buffered has no reader either."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    os.close(null)
+    return 128 + 13
 
 
 def _crashed() -> int:

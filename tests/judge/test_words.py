@@ -104,6 +104,45 @@ def test_file_that_stands_alone_beside_another_protocol_keeps_its_errors(conform
     assert "[name/unknown]" in out
 
 
+ALONE = (
+    "protocol a\n\nrecord Frame { bit: bool }\nfun f() -> Frame cites silent = Frame { bit: 1 }\n"
+)
+
+
+@pytest.mark.parametrize("wrong", ["Frame { bit: 1 }", "Frame { bot: true }", "Frame { }"])
+def test_file_that_declares_the_name_itself_keeps_its_errors(conform, tmp_path, wrong):
+    right = ALONE.replace("bit: 1", "bit: true")
+    (tmp_path / "a.charter").write_text(right)
+    (tmp_path / "e.charter").write_text(right.replace("Frame { bit: true }", wrong))
+    code, out, err = conform("check", tmp_path / "e.charter")
+    assert code == 1
+    assert "e.charter:4:" in out
+    assert "give the folder" not in err
+
+
+def test_neighbour_that_cannot_be_read_hides_no_error(conform, tmp_path):
+    (tmp_path / "a.charter").write_text(ALONE)
+    (tmp_path / "bin.charter").write_bytes(b"\xff\xfe")
+    (tmp_path / "folder.charter").mkdir()
+    code, out, err = conform("check", tmp_path / "a.charter")
+    assert (code, "[type/mismatch]" in out, "UTF-8" in err) == (1, True, False)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_closed_pipe_is_not_taken_for_nothing_found(tmp_path, unbuffered):
+    (tmp_path / "a.charter").write_text(ALONE)
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "conform.cli", "check", str(tmp_path / "a.charter")]
+    with os.fdopen(writer, "wb") as closed:
+        left = subprocess.run(
+            command, env={**os.environ, **environment(), "PYTHONUNBUFFERED": unbuffered},
+            stdout=closed, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert left.returncode == 141
+    assert "Error" not in left.stderr
+
+
 def test_crash_of_the_judge_itself_is_no_finding(called, monkeypatch):
     def crash(_):
         raise ZeroDivisionError("no such luck")
