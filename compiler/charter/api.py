@@ -139,6 +139,16 @@ def _beside(path: Path) -> Iterator[Source]:
                 yield _read(file)
 
 
+def _refuse_unknown(files: sx.Protocol, selection: Selection) -> None:
+    """Raises `Missing` for the name of a variant or mutant that files do not declare."""
+    variants, mutants = (driver.edits_of(files, of) for of in (sx.VariantDecl, sx.MutantDecl))
+    asked = [("variant", name, variants) for name in selection.variant.split("+")]
+    for kind, name, known in (*asked, ("mutant", selection.mutant, mutants)):
+        if name and name not in known:
+            there_are = ", ".join(known) or "none"
+            raise Missing(f"there is no {kind} {name!r}; there are: {there_are}")
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A charter that was read and parsed, for callers that want several models of it."""
@@ -165,14 +175,15 @@ def opened(path: Path) -> Opened:
 
 
 def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
-    """The core of a protocol. Raises `Refused` with every error, or `Unreadable`."""
+    """The core of a protocol. Raises as `load_opened` does."""
     return load_opened(path, selection)[1]
 
 
 def load_opened(path: Path, selection: Selection = PLAIN) -> tuple[Opened, ir.Model]:
-    """A charter, and its core. Raises as `load` does."""
+    """A charter, and its core. Raises `Refused` with every error, `Unreadable`, or `Missing`."""
     try:
         charter = opened(path)
+        _refuse_unknown(charter.files, selection)
         return charter, charter.model(selection)
     except Refused as refused:
         _refuse_part(path, refused.diagnostics)
@@ -207,8 +218,10 @@ def check_sources(sources: Sequence[Source]) -> Diagnostics:
 
 
 def flattened(path: Path, variant: str) -> str:
-    """The text of a charter with a variant applied. Raises `Refused` or `Unreadable`."""
-    files = driver.flatten(opened(path).files, driver.Choice(variant=variant))
+    """The text of a charter with a variant applied. Raises `Refused`, `Unreadable` or `Missing`."""
+    files = opened(path).files
+    _refuse_unknown(files, Selection(variant))
+    files = driver.flatten(files, driver.Choice(variant=variant))
     return show(driver.as_one_file(files))
 
 
@@ -252,11 +265,13 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     """Write a suite; its manifest, with `folder`, what was `refused`, and the obligations that are
     `open`, each with its bound.
 
-    Raises `Refused` or `Unreadable`."""
+    Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.suite import make, published
     from charter.suite.subject import find_root
 
     sources = read_sources(wanted.charter)
+    if wanted.variant:
+        _refuse_unknown(driver.parse_all(sources, Diagnostics()), Selection(wanted.variant))
     try:
         subject = make.open_subject(wanted.charter, sources, wanted.variant, wanted.component)
     except Refused as refused:
@@ -303,7 +318,8 @@ def stale(root: Path) -> str:
 
 
 class Missing(Exception):
-    """A charter has no instance of that name; the message is one sentence for a person."""
+    """A charter has no instance, variant or mutant of that name; the message is one sentence for a
+    person."""
 
 
 def _instance(model: ir.Model, name: str) -> ir.Instance:

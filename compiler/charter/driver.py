@@ -159,6 +159,12 @@ def declared_by(of: Source, others: Sequence[Source]) -> Iterator[Declared]:
                             yield Declared(item.name.text, file.protocol.text, source.name)
 
 
+def edits_of(files: sx.Protocol, kind: type[sx.VariantDecl | sx.MutantDecl]) -> tuple[str, ...]:
+    """The names of the variants, or of the mutants, that files declare."""
+    found = (item for file in files for item in file.declarations)
+    return tuple(item.name.text for item in found if isinstance(item, kind))
+
+
 def overlays_of(files: sx.Protocol) -> tuple[sx.OverlayDecl, ...]:
     """The overlays that files declare."""
     found = (item for file in files for item in file.declarations)

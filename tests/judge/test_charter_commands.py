@@ -282,6 +282,29 @@ def test_instance_that_does_not_exist_is_named(conform, toy, command):
     assert err == "conform: there is no instance 'huge'; there are: tiny\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("explore", "--mutant", "lay"), "there is no mutant 'lay'; there are: lazy"),
+        (("simulate", "--mutant", "lay"), "there is no mutant 'lay'; there are: lazy"),
+        (("explore", "--variant", "big"), "there is no variant 'big'; there are: none"),
+        (("prove", "--variant", "big"), "there is no variant 'big'; there are: none"),
+        (("vectors", "--variant", "big"), "there is no variant 'big'; there are: none"),
+        (("check", "--show", "big"), "there is no variant 'big'; there are: none"),
+        (
+            ("generate", "--backend", "tla", "--mutant", "x"),
+            "there is no mutant 'x'; there are: lazy",
+        ),
+    ],
+)
+def test_variant_or_mutant_that_does_not_exist_is_one_sentence(conform, toy, words, sentence):
+    mutant = "mutant lazy in tiny { drop update held of box.put/kept } caught by at_most_one\n"
+    toy.write_text(TOY + mutant, encoding="utf-8")
+    code, out, err = conform(*words, toy)
+    assert (code, out) == (2, "")
+    assert err == f"conform: {sentence}\n"
+
+
 @pytest.mark.parametrize("command", ["check", "explore", "prove", "simulate"])
 def test_charter_that_is_not_there_is_one_sentence(conform, command):
     code, _, err = conform(command, "nowhere.charter")

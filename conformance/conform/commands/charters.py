@@ -32,7 +32,7 @@ def read(path: Path, selection: Selection) -> tuple[Opened, Model]:
     """A charter, and its core. Raises as `loaded` does."""
     try:
         return api.load_opened(path, selection)
-    except api.Unreadable as error:
+    except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     except api.Refused as error:
         raise Errors(f"{path} has {refused(error)}; `conform explain CODE` tells more") from None

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.show is not None and not found.errors:
             out(api.flattened(arguments.charter, arguments.show))
             return 0
-    except api.Unreadable as error:
+    except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     items = list(found)
     if arguments.json:

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with tasks("vectors") as progress:
             made = api.make_suite(wanted, progress)
-    except api.Unreadable as error:
+    except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
         for item in refused.diagnostics:
