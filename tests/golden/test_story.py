@@ -9,8 +9,10 @@ import pytest
 from tests.support.golden import Golden
 
 from charter import api
+from charter.backends.story.scene import scene
 from charter.backends.story.tell import Story
 from charter.formats.canonical import Json
+from conform.commands.story import show_story
 
 FOLDER = Path(__file__).parent / "story"
 EXAMPLES = Path(__file__).resolve().parents[2] / "spec" / "examples"
@@ -100,3 +102,95 @@ def entries(value: Json) -> list[list[Json]]:
     found = value["#map"]
     assert isinstance(found, list)
     return [entry for entry in found if isinstance(entry, list)]
+
+
+LINE = """
+protocol test.line
+enum End { LEFT, RIGHT }
+record Frame { bit: bool }
+component l {
+  state got: bool = false
+  operation go() -> bool {
+    branch went { got' = true  reply true }
+  }
+}
+system line {
+  a: l
+  b: l
+  channel m: End carries Frame slot
+  channel own: End carries bool slot
+  step send_it() {
+    require not a.got
+    send m[RIGHT] Frame { bit: true }
+    send own[LEFT] true
+  }
+  step take() {
+    receive x from m[RIGHT]
+    require x.bit
+    b.go()
+  }
+  step keep() {
+    receive x from own[LEFT]
+    require x and b.got
+    a.go()
+  }
+}
+instance tiny of line {}
+witness served of line: b.got
+"""
+
+
+def line(prop: str, name: str) -> Story:
+    """The story of a system of two single parts, whose channels end at members of an enum."""
+    model = api.load_text(LINE + prop)
+    result = api.explored(model, "tiny", api.Wanted(engine="plain"), lambda *_: None)
+    findings = result["findings"]
+    assert isinstance(findings, list)
+    found = next(f for f in findings if isinstance(f, dict) and f["name"] == name)
+    return api.told(model, "tiny", found)
+
+
+def test_an_end_that_no_lane_stands_for_is_where_the_message_is_taken() -> None:
+    messages = scene(line("always apart of line: not a.got", "apart")).messages
+    ways = [(m.text, m.sender, m.sent, m.receiver, m.received) for m in messages]
+    assert ways == [("true", 0, 0, 0, 2), ("bit: true", 0, 0, 1, 1)]
+
+
+def test_a_message_that_no_lane_is_known_for_stays_on_the_way() -> None:
+    messages = scene(line("always early of line: not b.got", "early")).messages
+    ways = [(m.text, m.sender, m.receiver, m.received) for m in messages]
+    assert ways == [("true", 0, 0, None), ("bit: true", 0, 1, 1)]
+
+
+def test_where_no_arrow_can_be_drawn_the_text_says_what_changed_in_the_channel() -> None:
+    drawn = api.drawn(line("always apart of line: not a.got", "apart"), "text")
+    assert "○───bit: true──▶●" in drawn
+    assert drawn.count("own[LEFT]: none → true") == drawn.count("own[LEFT]: true → none") == 1
+    assert "m[RIGHT]" not in drawn
+
+
+def test_a_deadlock_is_named_once() -> None:
+    assert story_of(*CASES[1]).title == "deadlock of table"
+
+
+def test_a_lasso_without_a_stem_says_once_that_it_goes_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    step: Json = {"operation": "turn", "args": {}, "rules": [], "changes": []}
+    lasso: dict[str, Json] = {"kind": "eventually", "name": "rests", "detail": ""}
+    show_story({**lasso, "steps": [step, step], "loop": 0})
+    assert "again and again" not in capsys.readouterr().out
+    show_story({**lasso, "steps": [step, step], "loop": 1})
+    assert capsys.readouterr().out.count("and from here on, again and again:") == 1
+
+
+def test_a_message_that_is_lost_before_anyone_took_it_is_shown_at_its_sender() -> None:
+    text = LINE.replace("own: End carries bool slot", "own: End carries bool slot lossy")
+    model = api.load_text(text.replace("  a: l\n  b: l\n", "  b: l\n  a: l\n"))
+    told: dict[str, Json] = {"kind": "walk", "name": "", "trace": [
+        {"operation": "send_it", "args": {}},
+        {"operation": "take", "args": {}},
+        {"operation": "lose_own", "args": {"receiver": "LEFT"}},
+    ]}  # fmt: skip
+    lost = next(m for m in scene(api.told(model, "tiny", told)).messages if m.is_lost)
+    assert (lost.text, lost.sender, lost.receiver, lost.received) == ("true", 1, 1, 2)

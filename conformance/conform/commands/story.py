@@ -68,7 +68,7 @@ def show_story(finding: Mapping[str, Json]) -> None:
     out(_headline(finding))
     for count, step in enumerate(steps, 1):
         assert isinstance(step, dict)
-        if loop == count - 1:
+        if loop == count - 1 > 0:  # else the headline says it
             out("  and from here on, again and again:")
         show_step(count, step)
     why = finding.get("why")

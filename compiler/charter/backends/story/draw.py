@@ -27,7 +27,7 @@ def in_text(scene: Scene) -> str:
         if scene.loop == number:
             rows.append("  ┌── from here on, again and again")
         rows.append(f"{number + 1:>4}  {_lanes(scene, event, number, width)}{event.title}")
-        for said in (*event.rules, *event.notes):
+        for said in (*event.rules, *event.notes, *_unseen(scene, event, number)):
             bars = "".join("│".ljust(width) for _ in scene.lanes)
             rows.append(f"{'':6}{bars}  {said}")
     if scene.end:
@@ -35,6 +35,13 @@ def in_text(scene: Scene) -> str:
         rows.append(f"  {mark} {scene.end}")
     rows += (f"    {line}" for text in scene.why for line in wrap(text, _WIDE))
     return "\n".join(rows) + "\n"
+
+
+def _unseen(scene: Scene, event: Event, number: int) -> Iterator[str]:
+    """What changed in channels by messages that have no arrow: they stay on one lane."""
+    within = (m for m in scene.messages if m.sender == m.receiver)
+    places = {m.place for m in within if number in (m.sent, m.received)}
+    yield from (note for place, note in event.mail if place in places)
 
 
 def _lanes(scene: Scene, event: Event, number: int, width: int) -> str:

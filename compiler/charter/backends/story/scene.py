@@ -22,22 +22,32 @@ from charter.semantics.retell import Told, show_value
 Who = tuple[str, Value]
 """A part without index and None, or the name of a type and one of its values."""
 
+Place = tuple[str, tuple[Value, ...]]
+"""A channel and its ends: where a message lies."""
+
+_Posted = tuple[Place, int | None, str]
+"""A message: where it lies, the lane that stands for that end (None: none does), its text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A step on a lane: `title` is the call, `rules` the branches, `notes` what changed."""
+    """A step on a lane: `title` is the call, `rules` the branches, `notes` what changed outside of
+    channels, `mail` what changed in each place of a channel."""
 
     lane: int
     title: str
     rules: tuple[str, ...]
     notes: tuple[str, ...]
+    mail: tuple[tuple[Place, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Sent by an event from its lane; received (or lost) by a later one; None: still on the way."""
+    """Sent by an event from its lane; received (or lost) by a later one; None: still on the way.
+    One that nobody receives, and no lane stands for its end, is shown at its sender."""
 
     text: str
+    place: Place
     sender: int
     sent: int
     receiver: int
@@ -65,8 +75,8 @@ def scene(story: Story) -> Scene:
     for number, (step, act) in enumerate(zip(story.steps, story.found.acts, strict=False)):
         stage.event(number, step, act[1], story.states[number])
     waiting = [
-        Message(text, sender, sent, receiver, None)
-        for (_, receiver, text), sendings in stage.on_the_way.items()
+        Message(text, place, sender, sent, sender if end is None else end, None)
+        for (place, end, text), sendings in stage.on_the_way.items()
         for sender, sent in sendings
     ]
     messages = sorted([*stage.messages, *waiting], key=lambda m: (m.sent, m.receiver, m.text))
@@ -113,7 +123,7 @@ class _Stage:
     lanes: list[Who] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
-    on_the_way: dict[tuple[str, int, str], list[tuple[int, int]]] = field(default_factory=dict)
+    on_the_way: dict[_Posted, list[tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for kind in self._kinds():
@@ -177,23 +187,25 @@ class _Stage:
         system = self.system()
         channels = system.channels if system is not None else ()
         called = ", ".join(_spoken(name, value) for name, value in step.args)
-        notes = [
-            f"{c.path}: {c.before} → {c.after}" for c in step.changes if c.variable not in channels
-        ]
+        changes = [(c, f"{c.path}: {c.before} → {c.after}") for c in step.changes]
         mine = self._prefixes(lane)
         self.events.append(
             Event(
                 lane,
                 f"{step.operation}({called})",
                 tuple(_without(rule, mine) for rule in step.rules),
-                tuple(_without(note, mine) for note in notes),
+                tuple(_without(note, mine) for c, note in changes if c.variable not in channels),
+                tuple(
+                    ((c.variable, c.keys), note) for c, note in changes if c.variable in channels
+                ),
             )
         )
         for channel in channels:
             kind = next(v.type for v in self.machine.variables if v.name == channel)
             moved = _moved(kind, before[channel], step.state[channel], self.machine)
-            for receiver, text, is_new in moved:
-                self._message((channel, self._at(receiver, lane), text), number, lane, is_new)
+            for ends, text, is_new in moved:
+                place = (channel, tuple(value for _, value in ends))
+                self._message((place, self._at(ends), text), number, lane, is_new)
 
     def _prefixes(self, lane: int) -> tuple[str, ...]:
         """What the state of a lane's own part begins with: it goes without saying there."""
@@ -204,18 +216,20 @@ class _Stage:
         at = show_value(kind, value, self.machine.universe)
         return tuple(f"{part.name}[{at}]." for part in system.parts if part.index == kind)
 
-    def _at(self, who: Who, otherwise: int) -> int:
-        return self.lanes.index(who) if who in self.lanes else otherwise
+    def _at(self, ends: tuple[Who, ...]) -> int | None:
+        """The lane that stands for the last end of a channel."""
+        return self.lanes.index(ends[-1]) if ends and ends[-1] in self.lanes else None
 
-    def _message(self, about: tuple[str, int, str], number: int, lane: int, is_new: bool) -> None:
-        channel, receiver, text = about
+    def _message(self, about: _Posted, number: int, lane: int, is_new: bool) -> None:
+        place, receiver, text = about
         if is_new:
             self.on_the_way.setdefault(about, []).append((lane, number))
         elif self.on_the_way.get(about):
             sender, sent = self.on_the_way[about].pop(0)
-            lost = self.events[-1].title.startswith(f"lose_{channel}(")
-            end = receiver if lost else lane
-            self.messages.append(Message(text, sender, sent, end, number, lost))
+            lost = self.events[-1].title.startswith(f"lose_{place[0]}(")
+            known = sender if receiver is None else receiver
+            end = known if lost else lane
+            self.messages.append(Message(text, place, sender, sent, end, number, lost))
 
     def _lane_of(self, step: Told, args: tuple[Value, ...]) -> int:
         chosen = self.machine.operations[step.operation]
@@ -274,9 +288,17 @@ def _has_key(kind: t.Type, wanted: t.Type) -> bool:
     return isinstance(kind, t.Map) and (kind.key == wanted or _has_key(kind.value, wanted))
 
 
+def _content(kind: t.Type, value: Value, machine: Machine) -> str:
+    """A message where there is little room: the name of a record says what the channel does."""
+    shown = show_value(kind, value, machine.universe)
+    if isinstance(kind, t.Record) and kind.fields:
+        return shown.removeprefix(f"{kind.name} {{ ").removesuffix(" }")
+    return shown
+
+
 def _moved(
-    kind: t.Type, before: Value, after: Value, machine: Machine, key: Who = ("", None)
-) -> Iterator[tuple[Who, str, bool]]:
+    kind: t.Type, before: Value, after: Value, machine: Machine, ends: tuple[Who, ...] = ()
+) -> Iterator[tuple[tuple[Who, ...], str, bool]]:
     """Messages that one place of a channel lost (False) or got (True), the lost ones first."""
     if before == after:
         return
@@ -285,16 +307,16 @@ def _moved(
             assert isinstance(before, tuple) and isinstance(after, tuple)
             places = zip(machine.universe.domain(end), before, after, strict=True)
             for at, old, new in places:
-                yield from _moved(inner, old, new, machine, (_called(end), at))
+                yield from _moved(inner, old, new, machine, (*ends, (_called(end), at)))
         case t.Option(inner=inner):
             for value, is_new in ((before, False), (after, True)):
                 if value is not None:
-                    yield key, show_value(inner, value, machine.universe), is_new
+                    yield ends, _content(inner, value, machine), is_new
         case t.Set(inner=inner) | t.Seq(inner=inner):
             assert isinstance(before, tuple | frozenset) and isinstance(after, tuple | frozenset)
             old_ones, new_ones = Counter[Value](before), Counter[Value](after)
             for values, is_new in ((old_ones - new_ones, False), (new_ones - old_ones, True)):
                 for value in values.elements():
-                    yield key, show_value(inner, value, machine.universe), is_new
+                    yield ends, _content(inner, value, machine), is_new
         case _:
             return

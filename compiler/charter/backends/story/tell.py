@@ -57,7 +57,9 @@ class Story:
     @property
     def title(self) -> str:
         """What the story shows."""
-        return f"{self.found.kind} {self.found.name} of {self.machine.instance.machine}"
+        kind, name = self.found.kind, self.found.name
+        what = kind if kind == name else f"{kind} {name}"
+        return f"{what} of {self.machine.instance.machine}"
 
     def steps_json(self) -> list[Json]:
         """The steps with names, arguments, rules and changes."""
