@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import shlex
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -87,7 +88,8 @@ def test_all_that_an_example_names_is_there(example):
         ("mutant", {m.name for m in model.mutants}),
         ("instance", {i.name for i in model.instances}),
     ):
-        assert not given.get(option) or given[option] in known
+        named = given.get(option)
+        assert not named or [name for name in known if fnmatchcase(name, named)]
     by_id = {target.id: target for target in targets()}
     for option in ("target", "adapter"):
         name = given.get(option)
