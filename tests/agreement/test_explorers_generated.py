@@ -1,0 +1,72 @@
+"""All explorers on charters that nobody wrote: the plain one, the native one with one worker and
+with two, whole states and fingerprints, and the one for Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import NoReturn
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from tests.support.drawn_models import INSTANCE, models
+from tests.support.engines import counts, verdicts
+
+from charter.backends.engine.explore import Choices, Options, explore, result_of
+from charter.backends.engine.layout import Unsupported
+from charter.backends.engine.program import program
+from charter.backends.engine.spark import SparkSearch
+from charter.backends.explorer.explore import Options as PlainOptions
+from charter.backends.explorer.explore import explore as plainly
+from charter.ir import nodes as n
+from charter.ir.vacuity import with_companions
+
+MOST = 3_000
+
+
+class NoSession:
+    """Levels this small are done by the process that asks: nothing but its width is asked of it."""
+
+    sparkContext = SimpleNamespace(defaultParallelism=1)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AssertionError(f"a session was asked for: {name}")
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.generate,),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(models())
+def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -> None:
+    asked, _ = with_companions(model, INSTANCE.machine)
+    try:
+        native = explore(asked, INSTANCE, Options(most_states=MOST))
+    except Unsupported:
+        tally["unsupported"] += 1
+        return
+    if not native.complete:
+        return
+    plain = plainly(asked, INSTANCE, PlainOptions())
+    assert (counts(native), verdicts(native)) == (counts(plain), verdicts(plain))
+    hashed = Options(Choices(fingerprints=True), workers=2)
+    for other in (explore(asked, INSTANCE, Options(workers=2)), explore(asked, INSTANCE, hashed)):
+        assert (counts(other), verdicts(other)) == (counts(native), verdicts(native))
+    compiled = program(asked, INSTANCE, Choices(), None)
+    search = SparkSearch(compiled, NoSession(), folder.mktemp("spark"), bits=4)
+    search.run()
+    found = result_of(search, search.message)
+    assert (counts(found), verdicts(found)) == (counts(native), verdicts(native))
+    tally["states"] += native.distinct
+    tally["searched"] += 1
+
+
+def test_all_explorers_agree_when_charters_are_generated(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    tally: Counter[str] = Counter()
+    agree(tmp_path_factory, tally)
+    assert tally["searched"] >= 12 and tally["states"] > 3 * tally["searched"], dict(tally)
