@@ -11,6 +11,7 @@ from charter.backends.engine.context import NARROW, Context, Memory
 from charter.backends.engine.kernel import Kernel
 from charter.backends.engine.keys import KeyPrinter
 from charter.backends.engine.layout import Layout, Packing, Unsupported
+from charter.backends.engine.memory import Array
 from charter.backends.engine.native import (
     Library,
     ObjectCode,
@@ -26,6 +27,7 @@ from charter.backends.engine.unit import Unit
 from charter.ir import nodes as n
 from charter.ir.narrow import narrowed
 from charter.ir.transition import is_of_transition
+from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
 from charter.semantics.quotient import Quotient
 
@@ -169,11 +171,23 @@ def notes_of(machine: Machine) -> tuple[Noted, Numbered, Numbered]:
     return noted, states, moves
 
 
-def initial_slots(plan: Plan) -> list[int]:
-    """The initial state."""
-    initial = plan.machine.initial()
+def slots_of(plan: Plan, state: State) -> list[int]:
+    """A state as slots."""
     encode = plan.layout.encode
-    return [slot for v in plan.machine.variables for slot in encode(v.type, initial[v.name])]
+    return [slot for v in plan.machine.variables for slot in encode(v.type, state[v.name])]
+
+
+def first_row(program: Program) -> Array:
+    """The row of the initial state, whose tag is zero."""
+    plan, context, library = program.plan, program.plan.context, program.library
+    slots, row = Array.of(context.slots), Array.of(context.width)
+    slots.write(0, slots_of(plan, plan.machine.initial()))
+    library["pack"](slots.address, row.address)
+    if not context.raw:
+        key = Array.of(context.words)
+        library["key"](slots.address, key.address)
+        row.write(0, key.numbers(0, context.words))
+    return row
 
 
 # --- code ----------------------------------------------------------------------------------------
@@ -184,7 +198,8 @@ def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path 
     Raises Unsupported, or KeyError if the instance is of no machine of the model."""
     plan, text = plan_and_text(model, instance, choices)
     printed = sha256(text.encode()).hexdigest()
-    digest = sha256(f"{printed}\n{initial_slots(plan)}".encode()).hexdigest()
+    initial = slots_of(plan, plan.machine.initial())
+    digest = sha256(f"{printed}\n{initial}".encode()).hexdigest()
     if cache is None:
         code = compiled(text)
         return Program(plan, code, linked(code), digest)

@@ -144,12 +144,11 @@ class _Steps:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The states of `search`. `asked` is the note of the predicate (-1 without one), `expression`
-    its text, `mutant` the one that was searched."""
+    """The states of `search`, which ended as `result` says. `asked` is the note of the predicate
+    (-1 without one), `expression` its text, `mutant` the one that was searched."""
 
     search: Search
-    complete: bool
-    lossy: float
+    result: Exploration
     asked: int = -1
     expression: str = ""
     mutant: str = ""
@@ -161,10 +160,10 @@ class Reached:
         search = found.search
         assert isinstance(search, Search)
         if question is None:
-            return Reached(search, found.complete, found.lossy, mutant=mutant)
+            return Reached(search, found, mutant=mutant)
         asked = search.program.plan.noted.index((question.kind, question.name))
         asking = question.span.source.text[question.span.start : question.span.end]
-        return Reached(search, found.complete, found.lossy, asked, asking.strip(), mutant)
+        return Reached(search, found, asked, asking.strip(), mutant)
 
     @property
     def plan(self) -> Plan:
@@ -189,23 +188,17 @@ class Reached:
             permuted=plan.quotient.sorts,
             expression=self.expression,
             distinct=self.search.distinct,
-            levels=tuple(self._levels()),
-            complete=self.complete,
-            lossy=self.lossy,
+            levels=self.result.levels,
+            complete=self.result.complete,
+            lossy=self.result.lossy,
             columns=(NUMBER, LEVEL, FROM, STEP, ARGS, *matches, *shown),
         )
-
-    def _levels(self) -> list[int]:
-        """The number of states of each level, those that were not expanded too."""
-        levels = list(self.search.levels)
-        left = self.search.distinct - sum(levels)
-        return [*levels, left] if left else levels
 
     # --- rows ------------------------------------------------------------------------------------
 
     def chunks(self, size: int) -> Iterator[Chunk]:
         """The rows in order, at most `size` at a time."""
-        ends = list(accumulate(self._levels()))
+        ends = list(accumulate(self.result.levels))
         variables = [
             _Variable.of(self.plan, v.type, offset)
             for v, offset in zip(self.plan.machine.variables, self.plan.shape.offsets, strict=True)

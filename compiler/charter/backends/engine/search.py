@@ -29,7 +29,7 @@ from charter.backends.engine.context import (
 )
 from charter.backends.engine.journal import Journal, Level
 from charter.backends.engine.memory import Array, NoRoom, Room
-from charter.backends.engine.program import Program, initial_slots
+from charter.backends.engine.program import Program, first_row
 from charter.backends.engine.states import BLOCK_ROWS, States
 from charter.backends.engine.table import SOON
 from charter.backends.engine.unit import WHY
@@ -225,15 +225,7 @@ class Search:
         ]
 
     def _begin(self) -> int:
-        plan, context = self.program.plan, self.plan
-        slots, row = Array.of(context.slots), Array.of(context.width)
-        slots.write(0, initial_slots(plan))
-        self.program.library["pack"](slots.address, row.address)
-        if not context.raw:
-            key = Array.of(context.words)
-            self.program.library["key"](slots.address, key.address)
-            row.write(0, key.numbers(0, context.words))
-        self._recall(row, 1)
+        self._recall(first_row(self.program), 1)
         self._finished(0)
         return 0
 

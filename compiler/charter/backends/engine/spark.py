@@ -21,9 +21,8 @@ from typing import Protocol, TypedDict
 from charter.backends.engine.context import NOTE, SEQ_BITS
 from charter.backends.engine.explore import Exploration, Options, result_of
 from charter.backends.engine.journal import OtherSearch
-from charter.backends.engine.memory import Array
 from charter.backends.engine.native import machine_digest
-from charter.backends.engine.program import Program, initial_slots, program
+from charter.backends.engine.program import Program, first_row, program
 from charter.backends.engine.search import Note, Progress
 from charter.backends.engine.tasks import (
     DONE_SQL,
@@ -235,15 +234,7 @@ class SparkSearch:
             self._begin()
 
     def _begin(self) -> None:
-        plan, context, library = self.program.plan, self.program.plan.context, self.program.library
-        slots, row = Array.of(context.slots), Array.of(context.width)
-        slots.write(0, initial_slots(plan))
-        library["pack"](slots.address, row.address)
-        if not context.raw:
-            key = Array.of(context.words)
-            library["key"](slots.address, key.address)
-            row.write(0, key.numbers(0, context.words))
-        bucket, size, checksum = initial_row(self.kernel, row)
+        bucket, size, checksum = initial_row(self.kernel, first_row(self.program))
         self._commit({bucket: (1, size, checksum)})
 
     def _slices(self) -> Iterator[Slice]:

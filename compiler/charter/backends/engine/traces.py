@@ -13,7 +13,7 @@ from typing import Protocol
 from charter.backends.engine.body import arguments_of
 from charter.backends.engine.context import CAPACITY, SOURCE, TELL, TELL_ROOM, TOLD
 from charter.backends.engine.memory import Array
-from charter.backends.engine.program import Program
+from charter.backends.engine.program import Program, slots_of
 from charter.backends.engine.search import Note
 from charter.ir import nodes as n
 from charter.ir.nodes import Value
@@ -93,11 +93,7 @@ class Teller:
     def words(self, state: State) -> list[int]:
         """A state, packed as it is. Raises OverflowError where a number does not fit."""
         plan = self.program.plan
-        slots = [
-            slot
-            for v in plan.machine.variables
-            for slot in plan.layout.encode(v.type, state[v.name])
-        ]
+        slots = slots_of(plan, state)
         for slot, (_, _, width) in zip(slots, plan.packing.places, strict=True):
             if slot >> width:
                 raise OverflowError(slot)
@@ -107,12 +103,7 @@ class Teller:
         """The key of a state."""
         plan = self.program.plan
         slots, found = Array.of(plan.context.slots), Array.of(plan.context.words)
-        encoded = [
-            slot
-            for v in plan.machine.variables
-            for slot in plan.layout.encode(v.type, state[v.name])
-        ]
-        slots.write(0, encoded)
+        slots.write(0, slots_of(plan, state))
         self.program.library["key"](slots.address, found.address)
         return tuple(found.numbers(0, plan.context.words))
 
