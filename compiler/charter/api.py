@@ -1,28 +1,26 @@
 """The public surface of the compiler: read, check, load, flatten, explore, prove, walk, tell, make
-suites, generate. Parsing, checks and passes are `driver`'s; a backend is imported only by the
-function here, or in `telling`, `lasting`, `exploring`, `generate` and `suite`, that needs it."""
+suites, generate. Parser, checks and passes, which `opening` has, and backends are imported only by
+the function here, or in `telling`, `lasting`, `exploring`, `generate` and `suite`, that needs
+them: core that is `kept` needs none of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from charter import driver, exploring
+from charter import exploring
 from charter.diagnostics import Diagnostic, Diagnostics, Refused
 from charter.exploring import CannotExplore, Searched, Wanted
 from charter.formats.canonical import Json
 from charter.ir import nodes as ir
 from charter.ir.nodes import Model
-from charter.ir.show import show_model
+from charter.keeping import kept
+from charter.reading import PLAIN, Missing, Selection, Unreadable, read_sources
 from charter.semantics.bounds import WrongBound, bounds_of, with_bounds
 from charter.source import Source
-from charter.syntax import nodes as sx
-from charter.syntax.parse import parse
-from charter.syntax.show import show
 
 if TYPE_CHECKING:
     from charter.backends.engine.spark import Session
@@ -61,7 +59,6 @@ __all__ = [
     "load_opened",
     "load_text",
     "make_suite",
-    "opened",
     "outdated",
     "overlay_entries",
     "place",
@@ -74,90 +71,22 @@ __all__ = [
 ]
 
 
-class Unreadable(Exception):
-    """A charter that cannot be read; the message is one sentence for a person."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which edits to apply to a protocol: a variant and a mutant by name ("" for none), and
-    entries of an overlay: the path of the overlay's file, then names of entries."""
-
-    variant: str = ""
-    mutant: str = ""
-    overlay: tuple[Path, tuple[str, ...]] | None = None
-
-
-PLAIN = Selection()
-
-
-def read_sources(path: Path) -> tuple[Source, ...]:
-    """The files of a protocol: `path` itself, or all `*.charter` directly in it, by name.
-
-    Raises `Unreadable`."""
-    if path.is_dir():
-        files = sorted(path.glob("*.charter"), key=lambda file: file.name)
-        if not files:
-            raise Unreadable(f"{path.as_posix()} holds no file that ends in .charter")
-    else:
-        files = [path]
-    return tuple(_read(file) for file in files)
-
-
-def _read(path: Path) -> Source:
-    name = path.as_posix()
-    try:
-        return Source(name, path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise Unreadable(f"{name} does not exist") from None
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"{name} is not UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise Unreadable(f"{name} cannot be read: {error.strerror}") from None
-
-
-def _refuse_part(path: Path, found: Diagnostics) -> None:
-    """Raises `Unreadable` where the errors in a file come of its being read without the other
-    files of its folder: they belong to the same protocol, and declare a name that it misses."""
-    if not found.errors or not path.is_file():
-        return
-    names = {span.source.text[span.start : span.end] for span in (e.span for e in found.errors)}
-    for missing in driver.declared_by(_read(path), list(_beside(path))):
-        if missing.name in names:
-            raise Unreadable(
-                f"{path.as_posix()} is one of the files of {missing.protocol}: {missing.name} is"
-                f" declared in {Path(missing.source).name}; give the folder:"
-                f" {path.parent.as_posix()}"
-            )
-
-
-def _beside(path: Path) -> Iterator[Source]:
-    """The other files of the folder; nobody asked for them, so one that cannot be read is none."""
-    for file in sorted(path.parent.glob("*.charter")):
-        if file != path:
-            with suppress(Unreadable):
-                yield _read(file)
-
-
-def _refuse_unknown(files: sx.Protocol, selection: Selection) -> None:
-    """Raises `Missing` for the name of a variant or mutant that files do not declare."""
-    variants, mutants = (driver.edits_of(files, of) for of in (sx.VariantDecl, sx.MutantDecl))
-    asked = [("variant", name, variants) for name in selection.variant.split("+")]
-    for kind, name, known in (*asked, ("mutant", selection.mutant, mutants)):
-        if name and name not in known:
-            there_are = ", ".join(known) or "none"
-            raise Missing(f"there is no {kind} {name!r}; there are: {there_are}")
-
-
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A charter that was read and parsed, for callers that want several models of it."""
+    """A charter that was read, for callers that want several models of it."""
 
-    files: sx.Protocol
+    sources: tuple[Source, ...]
 
     def model(self, selection: Selection = PLAIN) -> ir.Model:
-        """The core with a selection applied. Raises `Refused` with every error, or `Unreadable`."""
-        return driver.compile_files(self.files, _choice(selection))
+        """The core with a selection applied. Raises `Refused` with every error, `Unreadable` (the
+        overlay), or `Missing`."""
+
+        def make() -> ir.Model:
+            from charter import opening
+
+            return opening.compiled(self.sources, selection)
+
+        return kept(self.sources, selection, make)
 
     def asked(
         self, model: ir.Model, selection: Selection, instance: str, expression: str
@@ -165,13 +94,10 @@ class Opened:
         """`model`, which is this charter's with the selection applied, together with a question
         about the states of an instance, for `searched`. Raises `Refused` with every error of the
         expression, or `Missing`."""
+        from charter import opening
+
         chosen = _instance(model, instance)
-        return driver.with_question(self.files, _choice(selection), model, chosen, expression)
-
-
-def opened(path: Path) -> Opened:
-    """The charter at `path`. Raises `Refused` with every syntax error, or `Unreadable`."""
-    return Opened(driver.parse_or_refuse(read_sources(path)))
+        return opening.asked(self.sources, selection, model, chosen, expression)
 
 
 def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
@@ -181,68 +107,70 @@ def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
 
 def load_opened(path: Path, selection: Selection = PLAIN) -> tuple[Opened, ir.Model]:
     """A charter, and its core. Raises `Refused` with every error, `Unreadable`, or `Missing`."""
+    charter = Opened(read_sources(path))
     try:
-        charter = opened(path)
-        _refuse_unknown(charter.files, selection)
         return charter, charter.model(selection)
     except Refused as refused:
-        _refuse_part(path, refused.diagnostics)
+        from charter import opening
+
+        opening.refuse_part(path, refused.diagnostics)
         raise
 
 
 def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> ir.Model:
-    """The core of a protocol in one text. Raises `Refused` with every error."""
-    return Opened(driver.parse_or_refuse((Source(name, text),))).model(selection)
+    """The core of a protocol in one text, which is not kept. Raises as `Opened.model` does."""
+    from charter import opening
+
+    return opening.compiled((Source(name, text),), selection)
 
 
 def check(path: Path) -> Diagnostics:
     """Everything that is wrong with a charter, its variants and mutants. Raises `Unreadable`."""
-    found = driver.check_sources(read_sources(path))
-    _refuse_part(path, found)
-    return found
+    from charter import opening
+
+    return opening.check(path)
 
 
 def check_overlay(path: Path, overlay: Path) -> Diagnostics:
     """Everything that is wrong with an overlay of the charter at `path`. Raises `Unreadable`."""
-    return driver.check_overlay_sources(read_sources(path), read_sources(overlay))
+    from charter import opening
+
+    return opening.check_overlay(path, overlay)
 
 
 def overlay_entries(overlay: Path) -> tuple[ir.OverlayEntry, ...]:
     """The entries of an overlay, without applying them. Raises `Refused` or `Unreadable`."""
+    from charter import driver
+
     return driver.overlay_entries(read_sources(overlay))
 
 
 def check_sources(sources: Sequence[Source]) -> Diagnostics:
-    """The same for texts that were read already."""
+    """`check` for texts that were read already."""
+    from charter import driver
+
     return driver.check_sources(sources)
 
 
 def flattened(path: Path, variant: str) -> str:
     """The text of a charter with a variant applied. Raises `Refused`, `Unreadable` or `Missing`."""
-    files = opened(path).files
-    _refuse_unknown(files, Selection(variant))
-    files = driver.flatten(files, driver.Choice(variant=variant))
-    return show(driver.as_one_file(files))
+    from charter import opening
+
+    return opening.flattened(path, variant)
 
 
 def core_text(path: Path, selection: Selection = PLAIN) -> str:
     """A readable dump of the core of a protocol. Raises `Refused` or `Unreadable`."""
+    from charter.ir.show import show_model
+
     return show_model(load(path, selection))
-
-
-def _choice(selection: Selection) -> driver.Choice:
-    overlay, entries = selection.overlay or (None, ())
-    sources = () if overlay is None else read_sources(overlay)
-    return driver.Choice(selection.variant, selection.mutant, sources, entries)
 
 
 def formatted(source: Source) -> str:
     """The text of one file as the formatter writes it. Raises `Refused` on a syntax error."""
-    diagnostics = Diagnostics()
-    tree = parse(source, diagnostics)
-    if tree is None or diagnostics.errors:
-        raise Refused(diagnostics)
-    return show(tree)
+    from charter import opening
+
+    return opening.formatted(source)
 
 
 # --- suites --------------------------------------------------------------------------------------
@@ -266,16 +194,18 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     `open`, each with its bound.
 
     Raises `Refused`, `Unreadable` or `Missing`."""
+    from charter import driver, opening
     from charter.suite import make, published
     from charter.suite.subject import find_root
 
     sources = read_sources(wanted.charter)
     if wanted.variant:
-        _refuse_unknown(driver.parse_all(sources, Diagnostics()), Selection(wanted.variant))
+        files = driver.parse_all(sources, Diagnostics())
+        opening.refuse_unknown(files, Selection(wanted.variant))
     try:
         subject = make.open_subject(wanted.charter, sources, wanted.variant, wanted.component)
     except Refused as refused:
-        _refuse_part(wanted.charter, refused.diagnostics)
+        opening.refuse_part(wanted.charter, refused.diagnostics)
         raise
     if wanted.search:
         subject = make.look(subject, wanted.charter, progress)
@@ -315,11 +245,6 @@ def stale(root: Path) -> str:
     from charter import generate as generator
 
     return generator.check(root)
-
-
-class Missing(Exception):
-    """A charter has no instance, variant or mutant of that name; the message is one sentence for a
-    person."""
 
 
 def _instance(model: ir.Model, name: str) -> ir.Instance:

@@ -9,10 +9,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from charter.check.asked import ASKED
+from charter.cache import cache_folder
 from charter.formats.canonical import Json
 from charter.formats.states import Table
 from charter.ir import nodes as n
+from charter.ir.nodes import ASKED
 from charter.ir.vacuity import Companion, with_companions
 from charter.semantics.bounds import bounds_of
 from charter.semantics.machine import Machine, Taken
@@ -112,7 +113,6 @@ def _natively(
 ) -> tuple[dict[str, Json], Table | None]:
     try:
         from charter.backends.engine import explore as native
-        from charter.backends.engine.native import cache_folder
         from charter.backends.engine.reached import Reached
     except ModuleNotFoundError as error:
         if error.name != "llvmlite":
@@ -126,7 +126,7 @@ def _natively(
         ),
         most_states=wanted.most_states,
         workers=wanted.workers,
-        cache=cache_folder(),
+        cache=cache_folder("engine"),
         journal=wanted.journal,
         memory=wanted.memory,
         untold=frozenset(aside.witness.name for aside in asides),

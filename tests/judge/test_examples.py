@@ -14,7 +14,6 @@ import pytest
 
 from charter import api
 from charter.formats.suite import read_lines
-from charter.syntax import nodes
 from conform import cli
 from conform.targets import targets
 
@@ -49,9 +48,7 @@ def charter(path: str) -> api.Model:
 
 @cache
 def variants() -> set[str]:
-    files = api.opened(ROOT / "spec" / "kafka").files
-    declared = [item for file in files for item in file.declarations]
-    return {item.name.text for item in declared if isinstance(item, nodes.VariantDecl)}
+    return set(charter("spec/kafka").variants)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

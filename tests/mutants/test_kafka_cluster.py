@@ -21,7 +21,7 @@ FIRST, MOST = 1_000, 4_000
 
 @cache
 def opened() -> api.Opened:
-    return api.opened(SPEC)
+    return api.Opened(api.read_sources(SPEC))
 
 
 @cache

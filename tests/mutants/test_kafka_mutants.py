@@ -18,7 +18,7 @@ FIRST, MOST = 400, 2_000
 
 @cache
 def opened() -> api.Opened:
-    return api.opened(SPEC)
+    return api.Opened(api.read_sources(SPEC))
 
 
 def instance_of(model: n.Model, name: str) -> n.Instance:

@@ -11,10 +11,8 @@ from charter.check.ranges import check_ranges
 from charter.check.types import BOOL
 from charter.diagnostics import Diagnostics
 from charter.ir import nodes as ir
+from charter.ir.nodes import ASKED
 from charter.syntax import nodes as sx
-
-ASKED = "--where"
-"""The name of the witness that an expression becomes; no property of a charter has it."""
 
 
 def asked(

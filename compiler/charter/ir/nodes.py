@@ -260,6 +260,11 @@ class Property(Placed):
     citations: tuple[Citation, ...]
 
 
+ASKED = "--where"
+"""The name of the witness that an expression becomes which somebody asks about the states of an
+instance; no property of a charter has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fair:
     """Weak fairness: a run in which the step (with each value of `params` on its own) could change
@@ -385,7 +390,7 @@ class Model(Placed):
 
 
 __all__ = [
-    "Assign", "Binary", "BinaryOp", "Bind", "Branch", "Builtin", "BuiltinName", "Call",
+    "ASKED", "Assign", "Binary", "BinaryOp", "Bind", "Branch", "Builtin", "BuiltinName", "Call",
     "CallOperation", "Case", "Citation", "CompareMode", "Component", "Comprehend", "Conjunct",
     "ConstRef", "Do", "Domain", "Eventually", "Expect", "Expr", "Fair", "FieldOf", "Function",
     "If", "Instance", "Let", "Literal", "Local", "MapGet", "MapNew", "MapWith", "Match", "Model",

@@ -24,8 +24,8 @@ from charter.backends.engine.explore import (
     explore,
 )
 from charter.backends.engine.layout import Layout, Packing
-from charter.backends.engine.native import from_cache, to_cache
 from charter.backends.engine.reached import Reached
+from charter.cache import from_cache, to_cache
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.semantics.values import Universe

@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from charter import api
+from charter import api, backends
 from charter.exploring import searched
 from charter.formats.canonical import Json
 
@@ -21,7 +21,7 @@ component lamp {
 witness shines of lamp: lit
 instance tiny of lamp { }
 """
-NATIVE = "charter.backends.engine.native"
+ENGINE = "charter.backends.engine"
 
 
 def explored_by(engine: Literal["auto", "native"]) -> dict[str, Json]:
@@ -29,10 +29,17 @@ def explored_by(engine: Literal["auto", "native"]) -> dict[str, Json]:
     return searched(model, model.instances[0], api.Wanted(engine=engine), lambda *_: None).found
 
 
+def forget_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its modules are imported anew by who needs them, and the old ones are back afterwards."""
+    monkeypatch.setattr(backends, "engine", backends.engine)
+    for name in [name for name in sys.modules if name.startswith(ENGINE)]:
+        monkeypatch.delitem(sys.modules, name)
+
+
 def test_the_plain_engine_explores_when_llvmlite_is_not_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delitem(sys.modules, NATIVE, raising=False)
+    forget_the_engine(monkeypatch)
     monkeypatch.setitem(sys.modules, "llvmlite", None)
     found = explored_by("auto")
     assert (found["engine"], found["why_plain"]) == ("plain", "llvmlite is not installed")
@@ -43,7 +50,7 @@ def test_the_plain_engine_explores_when_llvmlite_is_not_installed(
 def test_the_plain_engine_says_that_it_keeps_no_journal(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.delitem(sys.modules, NATIVE, raising=False)
+    forget_the_engine(monkeypatch)
     monkeypatch.setitem(sys.modules, "llvmlite", None)
     model = api.load_text(LAMP)
     wanted = api.Wanted(journal=tmp_path / "j")
@@ -55,6 +62,7 @@ def test_the_plain_engine_says_that_it_keeps_no_journal(
 def test_an_engine_that_cannot_be_imported_is_an_error_when_llvmlite_is_there(
     monkeypatch: pytest.MonkeyPatch, engine: Literal["auto", "native"]
 ) -> None:
-    monkeypatch.setitem(sys.modules, NATIVE, None)
-    with pytest.raises(ModuleNotFoundError, match=NATIVE):
+    forget_the_engine(monkeypatch)
+    monkeypatch.setitem(sys.modules, f"{ENGINE}.native", None)
+    with pytest.raises(ModuleNotFoundError, match=f"{ENGINE}.native"):
         explored_by(engine)

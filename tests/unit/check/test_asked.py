@@ -29,7 +29,7 @@ mutant forgets in tiny { replace conjunct crowded of box.put/full with false } c
 
 
 def asked(expression: str, selection: api.Selection = api.PLAIN) -> n.Model:
-    opened = api.Opened(api.driver.parse_or_refuse((api.Source("<text>", TEXT),)))
+    opened = api.Opened((api.Source("<text>", TEXT),))
     return opened.asked(opened.model(selection), selection, "", expression)
 
 

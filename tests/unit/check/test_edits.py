@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support.charters import WORDS, codes, dump, load
 
-from charter import api
+from charter import api, driver
 from charter.check.edits import overlap
 from charter.diagnostics import Refused
 from charter.ir import nodes as ir
@@ -224,8 +224,12 @@ def test_flattened_charter_means_the_same_as_the_variant(tmp_path: Path) -> None
 
 def test_unknown_selection_is_refused() -> None:
     for choice in ({"variant": "x"}, {"mutant": "x"}):
-        with pytest.raises(Refused) as refused:
+        (kind,) = choice
+        with pytest.raises(api.Missing, match=f"there is no {kind} 'x'; there are: none"):
             load(BASE, **choice)
+        with pytest.raises(Refused) as refused:
+            sources = (api.Source("a", WORDS + BASE),)
+            driver.compile_sources(sources, driver.Choice(**choice))
         assert [item.code for item in refused.value.diagnostics.errors] == ["variant/unknown"]
 
 

@@ -1,19 +1,10 @@
-"""From text to callable machine code, kept in the user's cache by the digest of what it came from.
-
-A file of the cache is the SHA-256 of the rest, then the rest: the object code. One that does not
-match is not used; it is made again.
-"""
+"""From text to callable machine code."""
 
 from __future__ import annotations
 
 import ctypes
-import os
-import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
 
 from llvmlite import binding as llvm
 
@@ -32,17 +23,6 @@ SIGNATURES: dict[str, tuple[bool, int]] = {
     "unpack": (False, 2),
 }
 """What can be called: whether it has a result, and how many arguments; all are 64 bits wide."""
-
-
-def cache_folder() -> Path:
-    """Where object code is kept: in the user's cache."""
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "charter" / "engine"
 
 
 def machine_digest() -> str:
@@ -103,24 +83,3 @@ def linked(code: ObjectCode) -> Library:
         kind = ctypes.CFUNCTYPE(ctypes.c_int64 if result else None, *[ctypes.c_void_p] * count)
         functions[name] = kind(engine.get_function_address(name))
     return Library(engine, functions)
-
-
-def from_cache(path: Path) -> ObjectCode | None:
-    """What a file of the cache holds, if it is whole."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    return data[32:] if len(data) > 32 and sha256(data[32:]).digest() == data[:32] else None
-
-
-def to_cache(path: Path, code: ObjectCode) -> None:
-    """Keep object code; a cache that cannot be written is no error."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(sha256(code).digest() + code)
-        Path(name).replace(path)
-    except OSError:
-        return

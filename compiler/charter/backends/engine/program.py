@@ -12,18 +12,11 @@ from charter.backends.engine.kernel import Kernel
 from charter.backends.engine.keys import KeyPrinter
 from charter.backends.engine.layout import Layout, Packing, Unsupported
 from charter.backends.engine.memory import Array
-from charter.backends.engine.native import (
-    Library,
-    ObjectCode,
-    compiled,
-    from_cache,
-    linked,
-    machine_digest,
-    to_cache,
-)
+from charter.backends.engine.native import Library, ObjectCode, compiled, linked, machine_digest
 from charter.backends.engine.offers import Issued, Offers
 from charter.backends.engine.table import TablePrinter
 from charter.backends.engine.unit import Unit
+from charter.cache import from_cache, to_cache
 from charter.ir import nodes as n
 from charter.ir.narrow import narrowed
 from charter.ir.transition import is_of_transition
