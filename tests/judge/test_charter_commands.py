@@ -1,6 +1,7 @@
 """The commands about charters: what they print, and how they end."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -429,3 +430,70 @@ def test_explore_says_where_the_expression_of_a_question_is_wrong(conform, toy):
         2,
         "conform: the plain engine cannot do it: --where needs the native one\n",
     )
+
+
+@pytest.mark.parametrize("command", ["explore", "simulate"])
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--picture", "nowhere/a.svg"), "the folder nowhere does not exist"),
+        (("--picture", "."), ". is a folder; name a file"),
+        (("--itf", "nowhere/a.json"), "the folder nowhere does not exist"),
+        (("--itf", "-"), "name a file; --json prints the trace of each finding"),
+    ],
+)
+def test_a_picture_that_cannot_be_written_is_refused_before_the_search(
+    conform, toy, command, words, sentence
+):
+    code, out, err = conform(command, toy, *words)
+    assert (code, out) == (2, "")
+    assert sentence in err
+
+
+@pytest.mark.parametrize("command", ["explore", "simulate"])
+def test_json_is_not_mixed_with_a_drawing(conform, toy, command):
+    code, out, err = conform(command, toy, "--json", "--picture", "-")
+    assert (code, out) == (2, "")
+    assert "--json and --picture - both print; name a file for the picture" in err
+
+
+@pytest.mark.parametrize("command", ["explore", "simulate"])
+def test_json_has_the_trace_of_each_finding_in_itf(conform, toy, command):
+    _, out, _ = conform(command, toy, "--json")
+    (finding,) = [f for f in json.loads(out)["findings"] if f["kind"] == "always" and f["seen"]]
+    assert finding["itf"]["vars"] == ["held"]
+    assert len(finding["itf"]["states"]) == len(finding["steps"]) + 1
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "nan", "inf", "much"])
+def test_an_amount_of_memory_is_more_than_nothing(conform, toy, size):
+    code, _, err = conform("explore", toy, f"--memory={size}")
+    assert code == 2
+    assert f"'{size}' is not an amount of memory in GiB" in err
+
+
+def test_an_empty_question_is_none(conform, toy):
+    code, _, err = conform("explore", toy, "--where", " ")
+    assert code == 2
+    assert "an expression of the charter is expected" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explore", "spec/kafka", "--instance", "tiny_elr", "--mutant", "elr_without_gate"),
+        ("explore", "spec/examples/dining_philosophers.charter", "--mutant", "without_fairness"),
+        ("explore", "spec/examples/paxos.charter", "--most", "9", "--engine", "plain"),
+        ("explore", "spec/examples/paxos.charter", "--most", "9", "--where", "true"),
+        ("simulate", "spec/kafka", "--instance", "tiny_elr", "--walks", "2"),
+    ],
+)
+def test_each_field_of_the_json_stands_in_its_page(conform, words):
+    command, charter, *more = words
+    _, out, _ = conform(command, ROOT / charter, *more, "--json")
+    found = json.loads(out)
+    fields = set(found).union(*found["findings"])
+    page = (ROOT / "docs" / "formats" / "search.md").read_text(encoding="utf-8")
+    cells = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    documented = {name for cell in cells for name in re.findall("`([a-z_]+)`", cell)}
+    assert fields <= documented

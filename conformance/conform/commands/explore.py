@@ -17,9 +17,16 @@ from conform.commands.charters import (
     settings_json,
     settings_line,
 )
-from conform.commands.numbers import count
+from conform.commands.numbers import count, gibibytes
 from conform.commands.states import add_states, asked, first_story, keep, ready, show_where
-from conform.commands.story import add_pictures, draw, is_wrong, put, show_story
+from conform.commands.story import (
+    add_pictures,
+    draw,
+    is_wrong,
+    put,
+    refuse_two_outputs,
+    show_story,
+)
 from conform.commands.unmet import show_unmet
 from conform.errors import ConformError, MissingEngine
 from conform.progress import searching
@@ -79,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write each finished level there, and go on from there when called again",
     )  # fmt: skip
     parser.add_argument(
-        "--memory", type=float, default=0, metavar="GIB",
+        "--memory", type=gibibytes, default=0, metavar="GIB",
         help="use files past so much memory (default: three fifths of what is free)",
     )  # fmt: skip
     parser.add_argument(
@@ -89,10 +96,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_states(parser)
     add_pictures(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--json", action="store_true",
+        help="print JSON, a trace in ITF with each finding: docs/formats/search.md",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
+    refuse_two_outputs(arguments)
     selection = api.Selection(arguments.variant, arguments.mutant)
     charter, model = read(arguments.charter, selection)
     try:
@@ -177,7 +188,7 @@ def _wanted(arguments: argparse.Namespace) -> api.Wanted:
         not arguments.no_symmetry,
         arguments.workers,
         arguments.journal,
-        int(arguments.memory * (1 << 30)),
+        arguments.memory,
         arguments.fingerprints,
         arguments.keep is not None,
         arguments.limit,
@@ -188,7 +199,7 @@ def _wanted(arguments: argparse.Namespace) -> api.Wanted:
             raise ConformError("--master is for --engine spark; add that, or leave --master out")
         return wanted
     for option in ("where", "keep", "fingerprints"):
-        if getattr(arguments, option) not in ("", None):
+        if getattr(arguments, option) is not None:
             raise ConformError(f"--engine spark has no --{option}; --engine native has")
     master = arguments.master or "local[*]"
     if arguments.journal is None and not master.startswith("local"):

@@ -19,3 +19,14 @@ def whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def gibibytes(text: str) -> int:
+    """An amount of memory in GiB, which may have a fraction; in bytes."""
+    try:
+        size = float(text)
+    except ValueError:
+        size = 0.0
+    if not 0 < size < 1 << 30:  # nor infinite, nor no number
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of memory in GiB")
+    return int(size * (1 << 30))

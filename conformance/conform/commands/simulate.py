@@ -17,7 +17,15 @@ from conform.commands.charters import (
     settings_line,
 )
 from conform.commands.numbers import count, whole
-from conform.commands.story import add_pictures, draw, is_wrong, put, show_step, show_story
+from conform.commands.story import (
+    add_pictures,
+    draw,
+    is_wrong,
+    put,
+    refuse_two_outputs,
+    show_step,
+    show_story,
+)
 from conform.errors import ConformError
 from conform.progress import tasks
 from conform.terminal import number, out, out_json
@@ -59,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    refuse_two_outputs(arguments)
     model = loaded(arguments.charter, arguments.variant, arguments.mutant)
     model = bounded(model, arguments.instance, arguments.bounds)
     wanted = api.Simulation(

@@ -27,7 +27,7 @@ class BadExpression(ConformError):
 def add_states(parser: argparse.ArgumentParser) -> None:
     """The options about states."""
     parser.add_argument(
-        "--where", default="", metavar="EXPRESSION",
+        "--where", type=_expression, metavar="EXPRESSION",
         help="list the states in which an expression of the charter is true, each with a shortest "
         "way there; it may name elements of the instance; --json shows the states too",
     )  # fmt: skip
@@ -40,10 +40,16 @@ def add_states(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def _expression(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an expression of the charter is expected")
+    return text
+
+
 def asked(charter: Opened, model: Model, selection: Selection, chosen: argparse.Namespace) -> Model:
     """The core with the question of `--where`, if there is one. Raises `BadExpression` after it
     has shown all its errors."""
-    if not chosen.where:
+    if chosen.where is None:
         return model
     try:
         return charter.asked(model, selection, chosen.instance, chosen.where)

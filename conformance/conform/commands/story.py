@@ -12,6 +12,7 @@ import orjson
 
 from charter import api
 from charter.formats.canonical import Json
+from conform.errors import CannotWrite, ConformError
 from conform.relabel import key
 from conform.terminal import out, say
 
@@ -19,37 +20,71 @@ if TYPE_CHECKING:
     from charter.api import Story
 
 
+TERMINAL = "-"
+
+
 def add_pictures(parser: argparse.ArgumentParser) -> None:
     """The options that `draw` reads."""
     parser.add_argument(
-        "--picture", default="", metavar="FILE",
+        "--picture", type=_picture, metavar="FILE",
         help="draw the first finding as SVG; - draws it in the terminal",
     )  # fmt: skip
     parser.add_argument(
-        "--itf", default="", metavar="FILE", help="write the trace of the first finding as ITF"
+        "--itf", type=_file, metavar="FILE", help="write the trace of the first finding as ITF"
     )
 
 
+def _picture(text: str) -> str:
+    return text if text == TERMINAL else _file(text)
+
+
+def _file(text: str) -> str:
+    """A file that can be there. What cannot is said before a search, not after it."""
+    if text == TERMINAL:
+        raise argparse.ArgumentTypeError("name a file; --json prints the trace of each finding")
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"the folder {path.parent} does not exist")
+    return text
+
+
+def refuse_two_outputs(arguments: argparse.Namespace) -> None:
+    """Raises `ConformError` if a drawing is to stand behind JSON."""
+    if arguments.json and arguments.picture == TERMINAL:
+        raise ConformError("--json and --picture - both print; name a file for the picture")
+
+
 def draw(stories: Sequence[Story], arguments: argparse.Namespace) -> None:
-    """The pictures that were asked for, of the first finding."""
+    """The pictures that were asked for, of the first finding. Raises `CannotWrite`."""
+    picture, trace = arguments.picture, arguments.itf
     if not stories:
-        if arguments.picture or arguments.itf:
+        if picture or trace:
             say("nothing is wrong, so there is nothing to draw")
         return
-    if arguments.picture == "-":
+    if picture == TERMINAL:
         out(api.drawn(stories[0], "text").rstrip())
-    elif arguments.picture:
-        Path(arguments.picture).write_text(api.drawn(stories[0], "svg"), encoding="utf-8")
-        say(f"the picture is in {arguments.picture}")
-    if arguments.itf:
+    elif picture:
+        _write(picture, api.drawn(stories[0], "svg"))
+        say(f"the picture is in {picture}")
+    if trace:
         text = orjson.dumps(api.itf(stories[0]), option=orjson.OPT_INDENT_2)
-        Path(arguments.itf).write_bytes(text + b"\n")
-        say(f"the trace is in {arguments.itf}")
+        _write(trace, text.decode() + "\n")
+        say(f"the trace is in {trace}")
+
+
+def _write(name: str, text: str) -> None:
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CannotWrite(f"{name} cannot be written: {error.strerror}") from None
 
 
 def put(story: Story, finding: dict[str, Json]) -> None:
-    """Add to a finding its steps, and why what it is about is false."""
+    """Add to a finding its steps, the trace in ITF, and why what it is about is false."""
     finding["steps"] = list(story.steps_json())
+    finding["itf"] = api.itf(story)
     if story.why is not None:
         finding["why"] = story.why.json()
     if finding["kind"] == "undefined":
