@@ -248,16 +248,25 @@ def stale(root: Path) -> str:
 
 
 def _instance(model: ir.Model, name: str) -> ir.Instance:
-    for instance in model.instances:
-        if instance.name == name or (not name and instance.name.startswith("tiny")):
-            return instance
-    known = ", ".join(instance.name for instance in model.instances)
-    raise Missing(f"there is no instance {name or 'tiny'!r}; there are: {known or 'none'}")
+    """The instance of that name; of "" the one that is called tiny, else the first whose name
+    begins so, else the only one. Raises `Missing`."""
+    known = {instance.name: instance for instance in model.instances}
+    tiny = [instance for instance in model.instances if instance.name.startswith("tiny")]
+    there_are = ", ".join(known) or "none"
+    if name in known:
+        return known[name]
+    if name:
+        raise Missing(f"there is no instance {name!r}; there are: {there_are}")
+    if "tiny" in known or tiny:
+        return known.get("tiny", tiny[0])
+    if len(known) == 1:
+        return model.instances[0]
+    raise Missing(f"no instance is called tiny: name the one that is meant; there are: {there_are}")
 
 
 def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:
     """The names of the instances that a pattern with `*` stands for, in the order of the charter;
-    of a name itself, and of "" the first tiny one. Raises `Missing`."""
+    of a name itself, and of "" the one that is meant without a name. Raises `Missing`."""
     if "*" not in pattern:
         return (_instance(model, pattern).name,)
     found = tuple(i.name for i in model.instances if fnmatchcase(i.name, pattern))
@@ -265,7 +274,7 @@ def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:
 
 
 def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model:
-    """`model` with bounds of an instance ("" for the first tiny one) replaced, each setting a text
+    """`model` with bounds of an instance replaced, each setting a text
     `name=number`. What the instance `misses`, it misses with its own bounds: it says nothing of
     others. Raises `Missing` or `WrongBound`."""
     chosen = _instance(model, instance)
@@ -277,7 +286,7 @@ def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model
 def searched(
     model: ir.Model, instance: str, wanted: Wanted, progress: Callable[[int, int, int, int], None]
 ) -> Searched:
-    """Search an instance ("" for the first tiny one) as `wanted`.
+    """Search an instance ("" for the one that is meant without a name) as `wanted`.
 
     `found` has `engine`, counts (`distinct`, `generated`, `depth`, ...), `seconds`, `complete`,
     a verdict for each property, and findings: for each property, witness, branch and failure how

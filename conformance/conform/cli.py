@@ -6,7 +6,7 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn, Protocol, cast
 
 _JUDGE = {
@@ -57,7 +57,16 @@ class _Parser(argparse.ArgumentParser):
     """Errors of usage are one sentence, and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; {self.prog} --help shows how\n")
+        wrong = message.removeprefix("unrecognized arguments: ").partition(" ")[0]
+        meant = meant_by(wrong.partition("=")[0], self._option_string_actions)
+        self.exit(2, f"{self.prog}: {message}; {meant}{self.prog} --help shows how\n")
+
+
+def meant_by(word: str, known: Iterable[str]) -> str:
+    """A question, if a word is like one that is known; else nothing."""
+    from difflib import get_close_matches
+
+    return "".join(f"did you mean {like}? " for like in get_close_matches(word, known, 1))
 
 
 def overview() -> str:
@@ -87,7 +96,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = given[0]
     known = {**_COMPILER, **_JUDGE}
     if name not in known:
-        sys.stderr.write(f"conform: there is no command {name!r}; conform --help lists them\n")
+        meant = meant_by(name, known)
+        sys.stderr.write(
+            f"conform: there is no command {name!r}; {meant}conform --help lists them\n"
+        )
         return 2
     return _run(name, known[name], given[1:])
 

@@ -95,34 +95,48 @@ def span(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.1f} h"
 
 
-EVERY = 60.0
-"""Seconds after which a search says again how far it is, where stderr is no terminal."""
+SOONEST, LATEST = 10.0, 60.0
+"""Seconds after which a search says again how far it is, where stderr is no terminal: as long as it
+has run, within these."""
+
+
+@dataclass(slots=True)
+class Search:
+    """What hears of a search: distinct states, transitions, the level, and states in the queue."""
+
+    show: Callable[[str], None]
+    pace: Pace = field(default_factory=lambda: Pace(time.monotonic()))
+    last: str = ""
+
+    def __call__(self, distinct: int, generated: int, level: int, queue: int) -> None:
+        """How far it is."""
+        self.last = self.pace.line(time.monotonic(), distinct, generated, level, queue)
+        self.show(self.last)
+
+
+@dataclass(slots=True)
+class _Lines:
+    """Says a line now and then."""
+
+    begun: float
+    said: float
+
+    def __call__(self, line: str) -> None:
+        now = time.monotonic()
+        if now - self.said >= min(LATEST, max(SOONEST, self.said - self.begun)):
+            self.said = now
+            sys.stderr.write(f"conform: {line}\n")
+            sys.stderr.flush()
 
 
 @contextlib.contextmanager
-def searching() -> Iterator[Callable[[int, int, int, int], None]]:
-    """A line about a search; the function that it yields is told distinct states, transitions, the
-    level, and the states in the queue."""
-    pace = Pace(time.monotonic())
+def searching() -> Iterator[Search]:
+    """A line about a search, on stderr."""
     if not sys.stderr.isatty():
-        said = [pace.begun]
-
-        def tell(distinct: int, generated: int, level: int, queue: int) -> None:
-            now = time.monotonic()
-            line = pace.line(now, distinct, generated, level, queue)
-            if now - said[0] >= EVERY:
-                said[0] = now
-                sys.stderr.write(f"conform: {line}\n")
-                sys.stderr.flush()
-
-        yield tell
+        now = time.monotonic()
+        yield Search(_Lines(now, now))
         return
     columns = (TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=None)
-
-        def update(distinct: int, generated: int, level: int, queue: int) -> None:
-            line = pace.line(time.monotonic(), distinct, generated, level, queue)
-            progress.update(task, description=line)
-
-        yield update
+        yield Search(lambda line: progress.update(task, description=line))

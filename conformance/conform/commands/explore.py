@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -17,6 +18,7 @@ from conform.commands.charters import (
     settings_json,
     settings_line,
 )
+from conform.commands.mutants import judged, own_instance, sentence, try_all
 from conform.commands.numbers import count, gibibytes
 from conform.commands.states import add_states, asked, first_story, keep, ready, show_where
 from conform.commands.story import (
@@ -29,7 +31,7 @@ from conform.commands.story import (
 )
 from conform.commands.unmet import show_unmet
 from conform.errors import ConformError, MissingEngine
-from conform.progress import searching
+from conform.progress import Search, searching
 from conform.terminal import columns, number, out, out_json, say
 
 if TYPE_CHECKING:
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
   conform explore spec/kafka --instance 'tiny_*'
-  conform explore spec/kafka --instance tiny_elr --mutant elr_without_gate --picture wrong.svg
+  conform explore spec/kafka --mutant elr_without_gate --picture wrong.svg
+  conform explore spec/examples/paxos.charter --mutant '*'
   conform explore spec/examples/primary_backup.charter --instance standard --no-symmetry --json
   conform explore spec/examples/primary_backup.charter --instance standard --journal build/search
   conform explore spec/kafka --instance trio --most 20000000 --fingerprints --memory 4
@@ -50,8 +53,9 @@ EXAMPLES = """examples:
 Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
 charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
 4: something was never met that the instance does not say it `misses`: a witness, what a property is
-about (the left side of an `implies`, the members of a `forall`), a branch or a step. An instance
-`misses` things with its own bounds: with --set what was never met is told, and the exit code is 0.
+about (the left side of an `implies`, the members of a `forall`), a branch or a step; or a mutant is
+not caught by the property that it names. An instance `misses` things with its own bounds: with
+--set what was never met is told, and the exit code is 0. With --mutant '*' 0 means: all are caught.
 """
 
 
@@ -62,10 +66,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
         "--instance", default="", metavar="NAME",
-        help="default: the first that is called tiny; 'tiny_*' searches all that are called so",
+        help="default: that of the mutant, or the one that is called tiny; 'tiny_*' searches all "
+        "that are called so",
     )  # fmt: skip
     parser.add_argument("--variant", default="", help="a variant of the charter")
-    parser.add_argument("--mutant", default="", help="a mutant of the charter")
+    parser.add_argument(
+        "--mutant", default="",
+        help="a mutant of the charter; '*' tries all, each in the instance that it names",
+    )  # fmt: skip
     add_bounds(parser)
     parser.add_argument(
         "--most", type=count, default=0, metavar="N",
@@ -104,8 +112,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     refuse_two_outputs(arguments)
-    selection = api.Selection(arguments.variant, arguments.mutant)
+    several_mutants = "*" in arguments.mutant
+    selection = api.Selection(arguments.variant, "" if several_mutants else arguments.mutant)
     charter, model = read(arguments.charter, selection)
+    if several_mutants:
+        return try_all(charter, model, _wanted(arguments), arguments)
+    arguments.instance = arguments.instance or own_instance(model, arguments.mutant)
     try:
         names = api.instances(model, arguments.instance)
     except api.Missing as error:
@@ -134,6 +146,21 @@ class Interrupted(ConformError):
     exit_code = 130
 
 
+@contextmanager
+def _interruptible(progress: Search, journal: Path | None) -> Iterator[None]:
+    """Says how far a search was that is interrupted, and what is kept of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        so_far = f" after {progress.last}" if progress.last else ""
+        raise Interrupted(
+            f"interrupted{so_far}; nothing is known of what was not searched, and nothing is kept "
+            "(--journal DIR keeps each finished level)"
+            if journal is None
+            else f"interrupted{so_far}; the same command goes on from the levels in {journal}"
+        ) from None
+
+
 _WORST = (1, 3, 4, 0)
 """Exit codes; of several searches the first of these is that of all."""
 
@@ -145,6 +172,9 @@ def _status(found: Mapping[str, Json]) -> int:
         return 1
     if not found["complete"]:
         return 3
+    mutant = found["mutant"]
+    if isinstance(mutant, dict) and mutant["answer"] == "missed":
+        return 4
     return 4 if found["vacuous"] and not found["set"] else 0
 
 
@@ -157,19 +187,13 @@ def _searched(
         model = asked(charter, model, selection, arguments)
         ready(model, arguments)
         wanted = _wanted(arguments)
-        with searching() as progress:
+        with searching() as progress, _interruptible(progress, arguments.journal):
             searched = api.searched(model, arguments.instance, wanted, progress)
     except (api.Missing, api.CannotExplore) as error:
         raise ConformError(str(error)) from None
-    except KeyboardInterrupt:
-        raise Interrupted(
-            "interrupted; nothing is known of what was not searched, and nothing is kept "
-            "(--journal DIR keeps each finished level)"
-            if arguments.journal is None
-            else f"interrupted; the same command goes on from the levels in {arguments.journal}"
-        ) from None
     found = searched.found
     found["set"] = settings_json(found, arguments.bounds)
+    found["mutant"] = judged(model, arguments.mutant, found)
     if found.get("why_plain"):
         say(f"the plain engine was used, which is slow: {found['why_plain']}")
     for message in ("journal", "stopped"):
@@ -255,6 +279,8 @@ def _show(found: dict[str, Json]) -> None:
             show_story(finding)
     show_unmet(found)
     show_where(found)
+    if said := sentence(found):
+        out(said)
     if not found["complete"]:
         out("the search stopped before its end: what was not seen is unknown")
     elif found["fine"]:

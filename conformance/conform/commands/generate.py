@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "charter", type=Path, nargs="?", help="with --backend: a charter, file or folder"
     )
     parser.add_argument("--backend", choices=["tla"], help="what to write of one charter")
-    parser.add_argument("--out", type=Path, help="with --backend: the folder (default: build/tla)")
+    parser.add_argument(
+        "--out", type=Path, help="with --backend: the folder (default: build/tla, build/tla-MUTANT)"
+    )
     parser.add_argument("--instance", default="", help="with --backend: one instance, not all")
     parser.add_argument("--variant", default="", help="with --backend: a variant of the charter")
     parser.add_argument("--mutant", default="", help="with --backend: a mutant of the charter")
@@ -71,7 +73,8 @@ def _export(arguments: argparse.Namespace) -> int:
     if arguments.charter is None or arguments.check:
         raise ConformError("--backend takes a charter, and no --check: name a file or a folder")
     model = loaded(arguments.charter, arguments.variant, arguments.mutant)
-    folder: Path = arguments.out or Path("build") / "tla"
+    edits = [name for name in (arguments.variant, arguments.mutant) if name]
+    folder: Path = arguments.out or Path("build") / "-".join(["tla", *edits])
     try:
         files, warnings = api.exported(model, arguments.instance)
         folder.mkdir(parents=True, exist_ok=True)

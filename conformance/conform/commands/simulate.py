@@ -16,6 +16,7 @@ from conform.commands.charters import (
     settings_json,
     settings_line,
 )
+from conform.commands.mutants import own_instance
 from conform.commands.numbers import count, whole
 from conform.commands.story import (
     add_pictures,
@@ -51,7 +52,9 @@ asks for a value that does not exist.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
-    parser.add_argument("--instance", default="", help="default: the first that is called tiny")
+    parser.add_argument(
+        "--instance", default="", help="default: that of the mutant, or the one that is called tiny"
+    )
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--mutant", default="", help="a mutant of the charter")
     add_bounds(parser)
@@ -69,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     refuse_two_outputs(arguments)
     model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    arguments.instance = arguments.instance or own_instance(model, arguments.mutant)
     model = bounded(model, arguments.instance, arguments.bounds)
     wanted = api.Simulation(
         arguments.steps,

@@ -59,11 +59,14 @@ def test_a_search_says_how_far_it_is_where_stderr_is_no_terminal(
     now = [100.0]
     monkeypatch.setattr("conform.progress.time.monotonic", lambda: now[0])
     with searching() as tell:
-        tell(10, 20, 1, 5)
-        now[0] += 61
-        tell(1_000, 2_000, 2, 50)
-        tell(1_001, 2_002, 2, 49)
+        for seconds in range(1, 200):
+            now[0] = 100.0 + seconds
+            tell(100 * seconds, 200 * seconds, 1, 5)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1 and lines[0].startswith(
-        "conform: 1,000 states (16/s), 2,000 transitions"
-    )
+    states = [f"{100 * seconds:,}" for seconds in (10, 20, 40, 80, 140)]
+    assert lines == [
+        f"conform: {n} states (100/s), {2 * int(n.replace(',', '')):,} transitions, depth 1, "
+        "5 in the queue"
+        for n in states
+    ]
+    assert tell.last.startswith("19,900 states (100/s)")

@@ -1,0 +1,120 @@
+"""Which instance and which mutants are searched, and what is said of a word that is misspelt."""
+
+import contextlib
+import json
+
+import pytest
+from tests.support.boxes import TOY
+
+from conform import cli
+
+MUTANTS = """
+instance one of box { Node = 1 }
+mutant forgets in one { replace update held of box.put/kept with {} } caught by at_most_one
+mutant keeps_all in tiny { drop branch box.put/full } caught by at_most_one
+"""
+
+
+@pytest.fixture
+def bent(toy):
+    wrong = 'always never_full of box cites S "1": held == {}\n'
+    toy.write_text(TOY.replace(wrong, "") + MUTANTS, encoding="utf-8")
+    return toy
+
+
+def test_a_mutant_is_searched_in_its_own_instance(conform, bent):
+    code, out, _ = conform("explore", bent, "--mutant", "keeps_all", "--json")
+    found = json.loads(out)
+    assert (code, found["instance"]) == (1, "tiny")
+    assert found["mutant"] == {
+        "name": "keeps_all", "caught_by": "at_most_one", "instance": "tiny", "answer": "caught",
+    }  # fmt: skip
+    _, out, _ = conform("explore", bent, "--mutant", "forgets", "--json")
+    assert json.loads(out)["instance"] == "one"
+    _, out, _ = conform("simulate", bent, "--mutant", "forgets", "--json")
+    assert json.loads(out)["instance"] == "one"
+
+
+def test_a_mutant_that_is_not_caught_is_4(conform, bent):
+    code, out, _ = conform("explore", bent, "--mutant", "keeps_all")
+    assert code == 1
+    assert out.endswith("mutant keeps_all is caught by at_most_one\n")
+    code, out, _ = conform("explore", bent, "--mutant", "forgets")
+    assert code == 4
+    assert "mutant forgets is NOT caught: at_most_one holds in one\n" in out
+    code, out, _ = conform("explore", bent, "--mutant", "keeps_all", "--instance", "one")
+    assert code == 4
+    assert "NOT caught: at_most_one holds in one; it is meant for tiny\n" in out
+
+
+def test_all_mutants_of_a_pattern_are_tried(conform, bent):
+    code, out, _ = conform("explore", bent, "--mutant", "*")
+    assert code == 4
+    assert out == (
+        "forgets    NOT CAUGHT  by at_most_one in one\n"
+        "keeps_all  caught      by at_most_one in tiny after 2 steps\n"
+        "1 of 2 mutants are caught\n"
+    )
+    code, out, _ = conform("explore", bent, "--mutant", "k*", "--json")
+    (row,) = json.loads(out)["mutants"]
+    assert (code, row["answer"], row["steps"]) == (0, "caught", 2)
+    code, out, err = conform("explore", bent, "--mutant", "x*")
+    assert (code, out) == (2, "")
+    assert "no mutant is called 'x*'; there are: forgets, keeps_all" in err
+
+
+def test_a_mutant_is_not_known_to_be_caught_when_the_search_gives_up(conform, bent):
+    code, out, _ = conform("explore", bent, "--mutant", "f*", "--most", "1")
+    assert code == 3
+    assert out.startswith("forgets  not known   by at_most_one in one\n")
+    code, out, _ = conform("explore", bent, "--mutant", "forgets", "--most", "1")
+    assert code == 3
+    assert "whether mutant forgets is caught by at_most_one is not known\n" in out
+
+
+@pytest.mark.parametrize("option", [("--instance", "tiny"), ("--set", "Node=1"), ("--itf", "a")])
+def test_a_pattern_of_mutants_takes_each_in_its_own_instance(conform, bent, option):
+    code, _, err = conform("explore", bent, "--mutant", "*", *option)
+    assert code == 2
+    assert f"{option[0]} is for one mutant; a pattern takes each in its instance" in err
+
+
+@pytest.mark.parametrize(
+    ("instances", "chosen"),
+    [
+        ("instance only of box { Node = 1 }", "only"),
+        ("instance tiny_b of box { Node = 1 }\ninstance tiny of box { Node = 1 }", "tiny"),
+        ("instance a of box { Node = 1 }\ninstance tiny_b of box { Node = 1 }", "tiny_b"),
+    ],
+)
+def test_an_instance_need_not_be_named_where_one_is_meant(conform, toy, instances, chosen):
+    toy.write_text(TOY.replace("instance tiny of box { Node = 2 }", instances), encoding="utf-8")
+    _, out, _ = conform("explore", toy, "--json")
+    assert json.loads(out)["instance"] == chosen
+
+
+def test_an_instance_has_to_be_named_where_none_is_meant(conform, toy):
+    toy.write_text(TOY.replace("tiny", "a") + "instance b of box { Node = 1 }", encoding="utf-8")
+    code, _, err = conform("explore", toy)
+    assert code == 2
+    assert "no instance is called tiny: name the one that is meant; there are: a, b" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("explore", "x", "--instence", "tiny"), "did you mean --instance?"),
+        (("explore", "x", "--pictrue=a.svg"), "did you mean --picture?"),
+        (("exlore",), "did you mean explore?"),
+    ],
+)
+def test_a_misspelt_word_is_asked_about(capsys, words, meant):
+    with contextlib.suppress(SystemExit):
+        assert cli.main(words) == 2
+    assert meant in capsys.readouterr().err
+
+
+def test_mutants_as_tla_have_a_folder_of_their_own(conform, bent, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = conform("generate", bent, "--backend", "tla", "--mutant", "forgets")
+    assert all(line.startswith("build/tla-forgets/") for line in out.splitlines())
