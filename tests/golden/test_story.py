@@ -194,3 +194,72 @@ def test_a_message_that_is_lost_before_anyone_took_it_is_shown_at_its_sender() -
     ]}  # fmt: skip
     lost = next(m for m in scene(api.told(model, "tiny", told)).messages if m.is_lost)
     assert (lost.text, lost.sender, lost.receiver, lost.received) == ("true", 1, 1, 2)
+
+
+def svg_of(story: Story) -> ElementTree.Element:
+    return ElementTree.fromstring(api.drawn(story, "svg"))
+
+
+def test_labels_are_legible_where_a_stroke_is_painted_above_its_letters() -> None:
+    """Few programs know `paint-order`: what is white and wide is an element of its own, below."""
+    root = svg_of(story_of(*CASES[0]))
+    texts = [node for node in root.iter() if node.tag.endswith("text")]
+    assert not any("stroke" in node.attrib or "paint-order" in node.attrib for node in texts)
+    halo = next(node for node in root if node.get("stroke") == "#ffffff")
+    assert halo.get("aria-hidden") == "true"
+    below = [(n.text, n.get("x"), n.get("y"), n.get("font-weight")) for n in halo]
+    rest = list(root)[list(root).index(halo) + 1 :]
+    above = [(n.text, n.get("x"), n.get("y"), n.get("font-weight")) for n in rest]
+    assert below == above[: len(below)] and "PREPARE" in {text for text, *_ in below}
+    assert not any(node.tag.endswith("circle") or list(node) for node in rest)
+
+
+LONG = """
+protocol test.long
+sort Client
+enum Kind { REQUEST, RELEASE }
+record Where { shelf: int 0..9, place: int 0..9 }
+record Message { kind: Kind, urgent: bool, nonce: int 0..9, where: option Where }
+component server {
+  state got: bool = false
+  operation take() -> bool { branch took { got' = true  reply true } }
+}
+component client {
+  state asked: bool = false
+  operation ask() -> bool { branch asked { asked' = true  reply true } }
+}
+system shop {
+  server: server
+  client: map Client -> client
+  channel m: Client carries Message set
+  step ask(c: Client) {
+    require not client[c].asked
+    client[c].ask()
+    send m[c] Message {
+      kind: REQUEST, urgent: false, nonce: 1, where: present(Where { shelf: 2, place: 3 })
+    }
+  }
+  step take(c: Client) {
+    receive x from m[c]
+    server.take()
+  }
+}
+instance tiny of shop { Client = 1 }
+witness served of shop: server.got
+always unserved of shop: not server.got
+"""
+
+
+def test_of_a_long_message_the_values_are_shown_and_none_is_cut() -> None:
+    model = api.load_text(LONG)
+    told: dict[str, Json] = {"kind": "always", "name": "unserved", "trace": [
+        {"operation": "ask", "args": {"c": "c1"}},
+        {"operation": "take", "args": {"c": "c1"}},
+    ]}  # fmt: skip
+    story = api.told(model, "tiny", told)
+    [message] = scene(story).messages
+    assert message.text.startswith("kind: REQUEST, urgent: false, nonce: 1, where: ")
+    assert message.values == "REQUEST not urgent 1 (2 3)"
+    texts = ["".join(node.itertext()) for node in svg_of(story).iter()]
+    assert "REQUEST not urgent 1 (2" in texts and "3)" in texts
+    assert not any("…" in text for text in texts)

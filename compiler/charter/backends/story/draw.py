@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
 
@@ -15,6 +16,9 @@ _WIDE = 100
 """Characters of a line below."""
 
 _LANE, _LEFT, _TOP, _LINE, _MOST = 280, 64, 56, 15, 42
+_SHORT = 24
+"""Characters of a line at a message's arrow."""
+
 _CHARACTER = 6.4
 """Width of a character, about."""
 
@@ -57,7 +61,7 @@ def _lanes(scene: Scene, event: Event, number: int, width: int) -> str:
 def _arrow(cells: list[str], message: Message, width: int) -> None:
     begin, end = sorted((message.sender * width, message.receiver * width))
     room = end - begin - 1
-    text = message.text if len(message.text) <= room - 3 else message.text[: room - 4] + "…"
+    text = next((t for t in (message.text, message.values) if len(t) <= room - 3), "")
     body = list(text.center(room, "─"))
     is_rightwards = message.sender < message.receiver
     head = "✗" if message.is_lost else "▶" if is_rightwards else "◀"
@@ -91,9 +95,9 @@ def in_svg(scene: Scene) -> str:
         x = _x(position)
         parts.append(f'<path d="M{x} {_TOP} V{bottom}" stroke="#b8bec6" stroke-width="1.5"/>')
         parts.append(_text(x, _TOP - 8, lane, css='font-weight="bold" text-anchor="middle"'))
-    parts += (part for message in scene.messages for part in _line(message, tops, bottom))
-    for number, event in enumerate(scene.events):
-        parts += _event(number, event, tops[number])
+    parts += (_line(message, _way(message, tops, bottom)) for message in scene.messages)
+    parts += _dots(scene, tops)
+    parts += _labels(scene, tops, bottom)
     parts += _frame(scene, tops, bottom, width)
     parts += (
         _text(18, bottom + 44 + _LINE * i, line, css='fill="#20242a"')
@@ -136,50 +140,93 @@ def _tops(scene: Scene) -> tuple[list[int], int]:
     return tops, y
 
 
-def _event(number: int, event: Event, y: int) -> Iterator[str]:
-    x = _x(event.lane)
-    yield f'<circle cx="{x}" cy="{y}" r="5" fill="#20242a"/>'
-    yield _text(14, y + 4, str(number + 1), css='fill="#6b7280"')
-    for line, (text, weight, fill) in enumerate(_rows(event)):
-        yield _label(x + 11, y + 4 + line * _LINE, text, weight, fill)
+def _dots(scene: Scene, tops: list[int]) -> Iterator[str]:
+    """The events and their numbers."""
+    for number, (event, y) in enumerate(zip(scene.events, tops, strict=True), 1):
+        yield f'<circle cx="{_x(event.lane)}" cy="{y}" r="5" fill="#20242a"/>'
+        yield _text(14, y + 4, str(number), css='fill="#6b7280"')
 
 
-def _label(x: int, y: int, text: str, weight: str, fill: str) -> str:
-    """Text that lines behind it do not cross."""
-    return (
-        f'<text x="{x}" y="{y}" font-weight="{weight}" xml:space="preserve"'
-        f' fill="{fill}" paint-order="stroke" stroke="#ffffff" stroke-width="3">'
-        f"{escape(text)}</text>"
+def _labels(scene: Scene, tops: list[int], bottom: int) -> Iterator[str]:
+    """What is said beside events and messages. Lines do not cross it: below all of it lies the
+    same text in white and wider (an element of its own, as few programs paint a stroke below the
+    letters that it belongs to)."""
+    labels = [label for m in scene.messages for label in _of_message(m, _way(m, tops, bottom))]
+    labels += (
+        _Label(_x(event.lane) + 11, y + 4 + line * _LINE, *row)
+        for event, y in zip(scene.events, tops, strict=True)
+        for line, row in enumerate(_rows(event))
     )
+    yield (
+        '<g aria-hidden="true" fill="#ffffff" stroke="#ffffff" stroke-width="3"'
+        ' stroke-linejoin="round">'
+    )
+    yield from (label.svg() for label in labels)
+    yield "</g>"
+    yield from (label.svg(f' fill="{label.fill}"') for label in labels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    x: int
+    y: int
+    text: str
+    weight: str
+    fill: str
+
+    def svg(self, css: str = "") -> str:
+        """An element; what `css` does not say is that of the group around it."""
+        return (
+            f'<text x="{self.x}" y="{self.y}" font-weight="{self.weight}" xml:space="preserve"'
+            f"{css}>{escape(self.text)}</text>"
+        )
 
 
 def _text(x: int, y: int, text: str, *, css: str) -> str:
     return f'<text x="{x}" y="{y}" {css}>{escape(text)}</text>'
 
 
-def _line(message: Message, tops: list[int], bottom: int) -> Iterator[str]:
-    """A message from the dot that sent it to the one that received it."""
-    x, y = _x(message.sender), tops[message.sent]
-    u, v = _x(message.receiver), bottom if message.received is None else tops[message.received]
-    if x == u and message.sent == message.received:
-        return
-    dashes = (
-        "" if message.received is not None and not message.is_lost else ' stroke-dasharray="4 3"'
-    )
-    head = (
-        ' marker-end="url(#head)"' if message.received is not None and not message.is_lost else ""
-    )
+_Way = tuple[tuple[int, int], tuple[int, int]]
+"""The two ends of a message on the page."""
+
+
+def _way(message: Message, tops: list[int], bottom: int) -> _Way:
+    """From the dot that sent a message to the one that received it, or to the end of the lane."""
+    last = bottom if message.received is None else tops[message.received]
+    return (_x(message.sender), tops[message.sent]), (_x(message.receiver), last)
+
+
+def _line(message: Message, way: _Way) -> str:
+    (x, y), (u, v) = way
+    arrives = message.received is not None and not message.is_lost
+    style = ' marker-end="url(#head)"' if arrives else ' stroke-dasharray="4 3"'
     bend = f"M{x} {y} Q{x - 40} {(y + v) // 2} {u} {v}" if x == u else f"M{x} {y} L{u} {v}"
-    yield (
+    return (
         f'<g><title>{escape(message.text)}</title><path d="{bend}" fill="none" stroke="#1f5fa8"'
-        f' stroke-width="1.4"{dashes}{head}/></g>'
+        f' stroke-width="1.4"{style}/></g>'
     )
-    text = message.text if len(message.text) <= 20 else message.text[:19] + "…"
-    said = f"{text} ✗" if message.is_lost else text
-    far = abs(message.sender - message.receiver) > 1
-    across, down = ((u - x) // 3, (v - y) // 3) if far else ((u - x) // 2, (v - y) // 2)
-    middle = x + across if x != u else x - 24
-    yield _label(middle - 3 * len(said), y + down - 4, said, "normal", "#1f5fa8")
+
+
+def _of_message(message: Message, way: _Way) -> Iterator[_Label]:
+    """What stands at a message's line: upwards from its middle."""
+    (x, y), (u, v) = way
+    lines = _fitting(message)
+    if message.is_lost:
+        lines[-1] += " ✗"
+    part = 3 if abs(message.sender - message.receiver) > 1 else 2
+    middle = x + (u - x) // part if x != u else x - 24
+    low = y + (v - y) // part - 4
+    for up, line in enumerate(reversed(lines)):
+        left = middle - 3 * len(line)
+        yield _Label(left, low - up * _LINE, line, "normal", "#1f5fa8")
+
+
+def _fitting(message: Message) -> list[str]:
+    """A message where it fits: its text, else its values alone, else these on several lines."""
+    for text in (message.text, message.values):
+        if len(text) <= _SHORT:
+            return [text]
+    return wrap(message.values, _SHORT, break_long_words=False, break_on_hyphens=False)
 
 
 def _frame(scene: Scene, tops: list[int], bottom: int, width: int) -> Iterator[str]:

@@ -18,6 +18,7 @@ from charter.ir.walk import nodes, statement_expressions
 from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Told, show_value
+from charter.semantics.values import Universe
 
 Who = tuple[str, Value]
 """A part without index and None, or the name of a type and one of its values."""
@@ -25,8 +26,11 @@ Who = tuple[str, Value]
 Place = tuple[str, tuple[Value, ...]]
 """A channel and its ends: where a message lies."""
 
-_Posted = tuple[Place, int | None, str]
-"""A message: where it lies, the lane that stands for that end (None: none does), its text."""
+_Said = tuple[str, str]
+"""A message in words, and without the names of its fields."""
+
+_Posted = tuple[Place, int | None, _Said]
+"""A message: where it lies, the lane that stands for that end (None: none does), its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +48,11 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Message:
     """Sent by an event from its lane; received (or lost) by a later one; None: still on the way.
-    One that nobody receives, and no lane stands for its end, is shown at its sender."""
+    One that nobody receives, and no lane stands for its end, is shown at its sender. `values` is
+    what it says without the names of its fields, where there is little room."""
 
     text: str
+    values: str
     place: Place
     sender: int
     sent: int
@@ -75,8 +81,8 @@ def scene(story: Story) -> Scene:
     for number, (step, act) in enumerate(zip(story.steps, story.found.acts, strict=False)):
         stage.event(number, step, act[1], story.states[number])
     waiting = [
-        Message(text, place, sender, sent, sender if end is None else end, None)
-        for (place, end, text), sendings in stage.on_the_way.items()
+        Message(*said, place, sender, sent, sender if end is None else end, None)
+        for (place, end, said), sendings in stage.on_the_way.items()
         for sender, sent in sendings
     ]
     messages = sorted([*stage.messages, *waiting], key=lambda m: (m.sent, m.receiver, m.text))
@@ -203,9 +209,9 @@ class _Stage:
         for channel in channels:
             kind = next(v.type for v in self.machine.variables if v.name == channel)
             moved = _moved(kind, before[channel], step.state[channel], self.machine)
-            for ends, text, is_new in moved:
+            for ends, said, is_new in moved:
                 place = (channel, tuple(value for _, value in ends))
-                self._message((place, self._at(ends), text), number, lane, is_new)
+                self._message((place, self._at(ends), said), number, lane, is_new)
 
     def _prefixes(self, lane: int) -> tuple[str, ...]:
         """What the state of a lane's own part begins with: it goes without saying there."""
@@ -221,7 +227,7 @@ class _Stage:
         return self.lanes.index(ends[-1]) if ends and ends[-1] in self.lanes else None
 
     def _message(self, about: _Posted, number: int, lane: int, is_new: bool) -> None:
-        place, receiver, text = about
+        place, receiver, said = about
         if is_new:
             self.on_the_way.setdefault(about, []).append((lane, number))
         elif self.on_the_way.get(about):
@@ -229,7 +235,7 @@ class _Stage:
             lost = self.events[-1].title.startswith(f"lose_{place[0]}(")
             known = sender if receiver is None else receiver
             end = known if lost else lane
-            self.messages.append(Message(text, place, sender, sent, end, number, lost))
+            self.messages.append(Message(*said, place, sender, sent, end, number, lost))
 
     def _lane_of(self, step: Told, args: tuple[Value, ...]) -> int:
         chosen = self.machine.operations[step.operation]
@@ -288,17 +294,39 @@ def _has_key(kind: t.Type, wanted: t.Type) -> bool:
     return isinstance(kind, t.Map) and (kind.key == wanted or _has_key(kind.value, wanted))
 
 
-def _content(kind: t.Type, value: Value, machine: Machine) -> str:
-    """A message where there is little room: the name of a record says what the channel does."""
+def _content(kind: t.Type, value: Value, machine: Machine) -> _Said:
+    """A message in words, without the name of a record: the channel says what it does."""
     shown = show_value(kind, value, machine.universe)
     if isinstance(kind, t.Record) and kind.fields:
-        return shown.removeprefix(f"{kind.name} {{ ").removesuffix(" }")
-    return shown
+        shown = shown.removeprefix(f"{kind.name} {{ ").removesuffix(" }")
+    return shown, _bare(kind, value, machine.universe)
+
+
+def _bare(kind: t.Type, value: Value, universe: Universe) -> str:
+    """A value without the names of fields: those of a record stand in their order, those of a
+    record inside of it in parentheses."""
+    match kind, value:
+        case t.Option(inner=inner), _ if value is not None:
+            return _bare(inner, value, universe)
+        case t.Record(fields=fields), tuple():
+            parts = []
+            for (name, inner), part in zip(fields, value, strict=True):
+                bare = _spoken(name, _bare(inner, part, universe))
+                known = inner.inner if isinstance(inner, t.Option) else inner
+                nested = part is not None and isinstance(known, t.Record) and len(known.fields) > 1
+                parts.append(f"({bare})" if nested else bare)
+            return " ".join(parts)
+        case t.Union() as union, (str() as tag, *rest):
+            named = zip(union.params(tag), rest, strict=True)
+            args = ", ".join(_bare(part, v, universe) for (_, part), v in named)
+            return f"{tag}({args})" if args else tag
+        case _:
+            return show_value(kind, value, universe)
 
 
 def _moved(
     kind: t.Type, before: Value, after: Value, machine: Machine, ends: tuple[Who, ...] = ()
-) -> Iterator[tuple[tuple[Who, ...], str, bool]]:
+) -> Iterator[tuple[tuple[Who, ...], _Said, bool]]:
     """Messages that one place of a channel lost (False) or got (True), the lost ones first."""
     if before == after:
         return
