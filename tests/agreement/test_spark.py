@@ -3,6 +3,7 @@ follows; going on after an interruption."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -129,7 +130,7 @@ def killed(compiled: Program, spark: object, folder: Path, depth: int) -> None:
         SparkSearch(compiled, spark, folder).run(stop)
 
 
-@pytest.mark.parametrize("damage", ["", "part", "cut off", "missing", "journal"])
+@pytest.mark.parametrize("damage", ["", "part", "cut off", "missing", "journal", "count"])
 def test_search_goes_on_from_the_last_level_that_is_whole(
     spark: object, small: tuple[Program, Exploration], tmp_path: Path, damage: str
 ) -> None:
@@ -150,6 +151,10 @@ def test_search_goes_on_from_the_last_level_that_is_whole(
         case "journal":
             (tmp_path / "spark.json").write_text("{}")
             told = "the journal is damaged: the search begins anew"
+        case "count":
+            said = json.loads((tmp_path / "spark.json").read_text())
+            said["levels"][6]["counts"][0][0] += 1
+            (tmp_path / "spark.json").write_text(json.dumps(said))
         case _:
             told = ""
     found = on_spark(SparkSearch(compiled, spark, tmp_path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from hashlib import sha256
@@ -23,6 +24,7 @@ from charter.backends.engine.explore import (
     Unsupported,
     explore,
 )
+from charter.backends.engine.index import Index
 from charter.backends.engine.layout import Layout, Packing
 from charter.backends.engine.reached import Reached
 from charter.cache import from_cache, to_cache
@@ -140,6 +142,37 @@ def test_search_goes_on_before_the_damage_when_a_journal_is_damaged(
     (tmp_path / "journal.json").write_text('{"levels": [{}]}')
     again = explore(model, model.instances[0], options)
     assert "begins anew" in again.message and counts(again) == counts(whole)
+
+
+def test_a_count_that_was_changed_in_a_journal_changes_no_verdict(
+    cache: Path, tmp_path: Path
+) -> None:
+    path = SPEC / "examples" / "two_phase_commit.charter"
+    bent = api.load(path, api.Selection(mutant="commits_at_the_first_vote"))
+    options = Options(cache=cache, journal=tmp_path)
+    whole = explore(bent, bent.instances[0], options)
+    assert not whole.fine
+    index = tmp_path / "journal.json"
+    said = json.loads(index.read_text())
+    for level in said["levels"]:
+        level["notes"] = [[0, 0, 0, 0] for _ in level["notes"]]
+    index.write_text(json.dumps(said))
+    again = explore(bent, bent.instances[0], options)
+    assert "is damaged" in again.message
+    assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
+
+
+def test_a_search_stops_with_what_it_knows_when_its_journal_cannot_be_written(
+    model: n.Model, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(index: Index, head: object, rows: list[object]) -> None:
+        if len(rows) > 5:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Index, "write", full)
+    found = explore(model, model.instances[0], Options(cache=cache, journal=tmp_path))
+    assert not found.complete and found.distinct > 1
+    assert f"the journal in {tmp_path} cannot be written (No space left" in found.stopped
 
 
 def test_journal_of_another_search_is_left_alone(

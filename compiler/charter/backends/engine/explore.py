@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from charter.backends.engine.journal import Journal, OtherSearch
+from charter.backends.engine.index import OtherSearch
+from charter.backends.engine.journal import Journal
 from charter.backends.engine.layout import Unsupported
 from charter.backends.engine.memory import Room, default_budget
 from charter.backends.engine.program import Choices, program

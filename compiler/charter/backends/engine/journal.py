@@ -2,25 +2,23 @@
 the last one.
 
 A folder holds `levels` (the kept states of level after level, in the order of their discovery),
-and `journal.json`: the digest of the program, and for each level its counts and the CRC-32 of its
-part of `levels`. The journal is written last, whole, under its name or not at all. What does not
-match is not used: the search goes on from the last level that does.
+and the index `journal.json`: for each level its counts and the CRC-32 of its part of `levels`. The
+index is written last. What does not match is not used: the search goes on from the last level that
+does.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from zlib import crc32
 
+from charter.backends.engine.index import DAMAGED, Index, damaged
+from charter.backends.engine.memory import NoRoom
+
 CHUNK = 1 << 22
-
-
-class OtherSearch(Exception):
-    """The folder holds another search; the message is a sentence for a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +49,23 @@ class Journal:
         return self.folder / "levels"
 
     @property
-    def index(self) -> Path:
+    def index(self) -> Index:
         """The levels."""
-        return self.folder / "journal.json"
+        return Index(self.folder / "journal.json", self.program)
 
     def open(self) -> str:
         """Read what is there; a sentence on what of it could not be used, "" for nothing.
         Raises OtherSearch."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        found = self.index.read()
         try:
-            read = json.loads(self.index.read_bytes())
-            known = [_level(row) for row in read["levels"]]
-            program = read["program"]
-        except FileNotFoundError:
-            return self._cut("")
-        except (OSError, ValueError, KeyError, TypeError):
-            return self._cut("the journal is damaged: the search begins anew")
-        if program != self.program:
-            raise OtherSearch(
-                f"{self.folder} holds another search (another charter, instance or option); name "
-                "another folder, or remove it"
-            )
+            known = [_level(row) for row in found.rows]
+        except (ValueError, KeyError, TypeError):
+            return self._cut(DAMAGED)
         for level in known:
             if self._checksum(level) != level.checksum:
-                depth = len(self.levels)
-                return self._cut(f"level {depth + 1} is damaged: the search goes on before it")
+                return self._cut(damaged(len(self.levels)))
             self.levels.append(level)
-        return self._cut("")
+        return self._cut(found.message)
 
     def _checksum(self, level: Level) -> int:
         start, total = self._start(), 0
@@ -117,23 +105,22 @@ class Journal:
                     yield part
 
     def add(self, parts: Sequence[memoryview], level: Level) -> None:
-        """A level that was finished; its checksum is that of `parts`."""
+        """A level that was finished; its checksum is that of `parts`. Raises NoRoom."""
         total = 0
-        with self.data.open("ab") as file:
-            for part in parts:
-                total = crc32(part, total)
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        fields = asdict(level) | {"checksum": total}
-        self.levels.append(_level(fields))
-        text = json.dumps({"program": self.program, "levels": [asdict(x) for x in self.levels]})
-        new = self.index.with_suffix(".new")
-        with new.open("w", encoding="utf-8") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        new.replace(self.index)
+        try:
+            with self.data.open("ab") as file:
+                for part in parts:
+                    total = crc32(part, total)
+                    file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
+            self.levels.append(replace(level, checksum=total))
+            self.index.write({}, [asdict(known) for known in self.levels])
+        except OSError as error:
+            raise NoRoom(
+                f"the journal in {self.folder} cannot be written ({error.strerror}); the levels "
+                "that it has are whole"
+            ) from None
 
 
 def _level(row: dict[str, object]) -> Level:

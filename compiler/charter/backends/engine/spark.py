@@ -8,7 +8,6 @@ so: a search that was stopped goes on from the last level that is whole.
 from __future__ import annotations
 
 import json
-import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,11 +15,11 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Protocol, TypedDict
+from typing import Protocol, TypedDict, cast
 
 from charter.backends.engine.context import NOTE, SEQ_BITS
 from charter.backends.engine.explore import Exploration, Options, result_of
-from charter.backends.engine.journal import OtherSearch
+from charter.backends.engine.index import DAMAGED, Index, damaged
 from charter.backends.engine.native import machine_digest
 from charter.backends.engine.program import Program, first_row, program
 from charter.backends.engine.search import Note, Progress
@@ -310,40 +309,29 @@ class SparkSearch:
     # --- the journal -----------------------------------------------------------------------------
 
     @property
-    def _index(self) -> Path:
-        return self.folder / "spark.json"
+    def _index(self) -> Index:
+        return Index(self.folder / "spark.json", self.program.digest)
 
     def _commit(self, buckets: Mapping[int, tuple[int, int, int]]) -> None:
         """A level is whole."""
         files = [buckets.get(bucket, (0, 0, 0)) for bucket in range(1 << self.bits)]
         rows, sizes, checksums = zip(*files, strict=True)
         self.found.append(Level(rows, sizes, checksums, self.counts))
-        levels = [asdict(level) for level in self.found]
-        text = json.dumps({"program": self.program.digest, "bits": self.bits, "levels": levels})
-        new = self._index.with_suffix(".new")
-        with new.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self._index)
+        self._index.write({"bits": self.bits}, [asdict(level) for level in self.found])
 
     def _read(self) -> tuple[int, list[Level]] | None:
         """What the journal says: bits of a bucket, and levels. Raises OtherSearch."""
+        found = self._index.read()
+        self.message = found.message
+        if not found.rows:
+            return None
         try:
-            read = json.loads(self._index.read_bytes())
-            program, bits = read["program"], int(read["bits"])
-            levels = [_level(level, 1 << bits) for level in read["levels"]]
-        except FileNotFoundError:
+            bits = found.head["bits"]
+            assert isinstance(bits, int)
+            return bits, [_level(cast("_Written", level), 1 << bits) for level in found.rows]
+        except (ValueError, KeyError, TypeError):
+            self.message = DAMAGED
             return None
-        except (OSError, ValueError, KeyError, TypeError):
-            self.message = "the journal is damaged: the search begins anew"
-            return None
-        if program != self.program.digest:
-            raise OtherSearch(
-                f"{self.folder} holds another search (another charter, instance or option); name "
-                "another folder, or remove it"
-            )
-        return bits, levels
 
     def _resume(self, levels: list[Level]) -> None:
         """Take over the levels that are whole."""
@@ -351,7 +339,7 @@ class SparkSearch:
             files = zip(level.rows, level.sizes, level.checksums, strict=True)
             for bucket, (rows, *file) in enumerate(files):
                 if rows and not is_whole(self.kernel.path(depth, bucket), *file):
-                    self.message = f"level {depth + 1} is damaged: the search goes on before it"
+                    self.message = damaged(depth)
                     return
             self.found.append(level)
             self.counts = level.counts

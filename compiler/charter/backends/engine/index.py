@@ -1,0 +1,100 @@
+"""The index of a search on disk: a row for each level that was finished.
+
+Each row has a digest over itself, all rows before, and what the search is of. The file is written
+whole, under its name or not at all. A row that does not match is not used, nor are those behind it:
+a count that was changed would be a verdict that was changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+DAMAGED = "the journal is damaged: the search begins anew"
+
+
+class OtherSearch(Exception):
+    """The folder holds another search, or can hold none; a sentence for a person."""
+
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an index holds: what is said in front of its rows, the rows that are whole, and a
+    sentence on what could not be used, "" for nothing."""
+
+    head: Row
+    rows: tuple[Row, ...]
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The file `path` of the search of a program, whose digest is `program`."""
+
+    path: Path
+    program: str
+
+    def read(self) -> Found:
+        """What is there. Raises OtherSearch."""
+        self._make_folder()
+        try:
+            read = json.loads(self.path.read_bytes())
+            program, head, rows = read["program"], dict(read["head"]), list(read["levels"])
+        except FileNotFoundError:
+            return Found({}, ())
+        except (OSError, ValueError, KeyError, TypeError):
+            return Found({}, (), DAMAGED)
+        if program != self.program:
+            raise OtherSearch(
+                f"{self.path.parent} holds another search (another charter, instance or option); "
+                "name another folder, or remove it"
+            )
+        whole: list[Row] = []
+        digest = _next(self.program, head)
+        for row in rows:
+            said = row.pop("digest", "") if isinstance(row, dict) else ""
+            digest = _next(digest, row)
+            if said != digest:
+                return Found(head, tuple(whole), damaged(len(whole)))
+            whole.append(row)
+        return Found(head, tuple(whole))
+
+    def write(self, head: Row, rows: Iterable[Row]) -> None:
+        """Replace what is there. Raises OSError."""
+        digest = _next(self.program, head)
+        levels: list[Row] = []
+        for row in rows:
+            digest = _next(digest, row)
+            levels.append({**row, "digest": digest})
+        text = json.dumps({"program": self.program, "head": head, "levels": levels})
+        new = self.path.with_suffix(".new")
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self.path)
+
+    def _make_folder(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OtherSearch(
+                f"{self.path.parent} cannot hold a journal ({error.strerror}); name another folder"
+            ) from None
+
+
+def damaged(levels: int) -> str:
+    """What is said where only so many levels can be used."""
+    return f"level {levels + 1} is damaged: the search goes on before it"
+
+
+def _next(digest: str, row: Row) -> str:
+    """The digest of a row behind what has that one."""
+    return sha256(f"{digest}\n{json.dumps(row, sort_keys=True)}".encode()).hexdigest()
