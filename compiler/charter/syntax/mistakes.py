@@ -4,51 +4,12 @@ The table is also a test: each of its examples must get its message."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from charter.syntax.habits import HABITS
+from charter.syntax.stuck import Mistake, Stuck
+
 UNEXPECTED: Final = "syntax/unexpected"
-
-
-@dataclass(frozen=True, slots=True)
-class Stuck:
-    """Where the parser cannot go on: the token there ("" at the end of the file), the up to two
-    tokens before it, the character behind it, and what could have followed the tokens before (as
-    the grammar writes it: `if`, `NAME`)."""
-
-    text: str
-    before: tuple[str, ...]
-    behind: str
-    accepted: frozenset[str]
-
-    @property
-    def last(self) -> str:
-        """The token before; "" at the beginning."""
-        return self.before[-1] if self.before else ""
-
-    @property
-    def second_last(self) -> str:
-        """The token before that one; "" if there is none."""
-        return self.before[-2] if len(self.before) > 1 else ""
-
-    def lacks(self, *tokens: str) -> bool:
-        """Whether one of `tokens` could have stood here."""
-        return any(token in self.accepted for token in tokens)
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """A frequent mistake: what to say, texts that contain it (what follows a `protocol` line, or
-    `whole` files), and what it looks like."""
-
-    message: str
-    hint: str
-    examples: tuple[str, ...]
-    made: Callable[[Stuck], bool]
-    whole: bool = False
-
-
 COMPARATORS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "subset", "not"})
 FOREIGN: Final = {
     "def": "fun", "func": "fun", "function": "fun", "fn": "fun", "struct": "record",
@@ -57,7 +18,29 @@ FOREIGN: Final = {
 }  # fmt: skip
 PLAIN_WORDS: Final = frozenset({"exists", "all", "any", "every", "each"})
 
+TARGET: Final = frozenset({"'", ".", "=", "["})
+"""What follows the name that a statement begins with."""
+
 MISTAKES: Final = (
+    *HABITS,
+    Mistake(
+        "a comment begins with two dashes",
+        "write `-- like this`, to the end of the line",
+        (
+            "sort A // brokers",
+            "sort A # brokers",
+            "/* brokers */ sort A",
+            "sort A \\* brokers",
+            "(* brokers *) sort A",
+            "always p of c: x (* brokers *) == y",
+            "component c { state x: bool = true // free\n}",
+        ),
+        lambda s: (
+            s.text in {"/", "#", "/*", "//"}
+            or (s.text in {"\\", "("} and s.behind.startswith("*"))
+            or (s.text == "*" and s.last == "(")
+        ),
+    ),
     Mistake(
         "a file begins with the name of its protocol",
         "write `protocol a.b` first",
@@ -70,12 +53,6 @@ MISTAKES: Final = (
         'end the text with `"`; inside of it `\\"` is a quotation mark and `\\\\` a backslash',
         ('source S "The book\nsort A', 'source S "a\\n"'),
         lambda s: s.text == '"',
-    ),
-    Mistake(
-        "a comment begins with two dashes",
-        "write `-- like this`, to the end of the line",
-        ("sort A // brokers", "sort A # brokers", "/* brokers */ sort A"),
-        lambda s: s.text in {"/", "#", "/*", "//"},
     ),
     Mistake(
         "nothing stands between statements, and nothing behind them",
@@ -114,7 +91,7 @@ MISTAKES: Final = (
             "fun f(a: option bool) -> bool = match a { none: true, present(x): x }",
         ),
         lambda s: (
-            (s.text == "=" and s.behind == ">" and s.lacks("->"))
+            (s.text == "=" and s.behind.startswith(">") and s.lacks("->"))
             or (s.text == "(" and s.accepted == {":"})
         ),
     ),
@@ -194,6 +171,53 @@ MISTAKES: Final = (
             and s.last in {"require", "send", "receive"}
             and s.text.isidentifier()
         ),
+    ),
+    Mistake(
+        "`match` and `if` are expressions, not statements",
+        "write a step, or a branch, for each case; its `require`, or its `when`, says which",
+        (
+            "system s { step t(m: M) { match m { ask(n) -> server.ask(n) } } }",
+            "system s { step t(n: N) { require x if y then server.ask(n) } }",
+            "component c { operation f() -> bool { branch a { if (x) { y' = 1 } reply true } } }",
+        ),
+        lambda s: s.last in {"match", "if"} and s.accepted == TARGET,
+    ),
+    Mistake(
+        "statements do not loop",
+        "a step calls parts one by one; what happens to all at once is an update of a map of the"
+        " system's own: `x' = [n in Node: e]`",
+        (
+            "system s { step t() { client[c].tick() for c in Client } }",
+            "system s { step t() { for c in Client { client[c].tick() } } }",
+            "system s { step t() { forall c in Client: client[c].tick() } }",
+        ),
+        lambda s: s.last in {"for", "forall", "while"} and s.accepted == TARGET,
+    ),
+    Mistake(
+        "a conjunct is addressed by its label",
+        "give it one where it stands: `when label: condition`",
+        (
+            "variant v { drop conjunct 1 of c.f/a }",
+            "mutant m in tiny { replace conjunct 1 of c.f/a with true } caught by p",
+        ),
+        lambda s: s.text.isdigit() and s.last == "conjunct",
+    ),
+    Mistake(
+        "a `require` has no label",
+        "put a condition that edits shall reach into the guard of an operation, or into a `fun`",
+        ("system s { step t() { require free: x == none } }",),
+        lambda s: s.text == ":" and s.second_last == "require",
+    ),
+    Mistake(
+        "edits reach operations and functions, not the steps of a system",
+        "put what an edit shall change into an operation, or into a `fun`",
+        (
+            "variant v { drop step s.t }",
+            "variant v { replace in s step t() { } }",
+            "variant v { add in s step t() { } }",
+            "mutant m in tiny { drop require 1 of s.t } caught by p",
+        ),
+        lambda s: s.text in {"step", "require"} and s.lacks("operation") and s.lacks("branch"),
     ),
     Mistake(
         "a branch answers with `reply`",

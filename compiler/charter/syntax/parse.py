@@ -21,7 +21,8 @@ from charter.syntax.build_edit import file
 from charter.syntax.build_expr import Reader
 from charter.syntax.comments import remarks
 from charter.syntax.concrete import Leaf, Part, Tree
-from charter.syntax.mistakes import UNEXPECTED, Stuck, explain
+from charter.syntax.mistakes import UNEXPECTED, explain
+from charter.syntax.stuck import Stuck
 
 GRAMMAR: Final = Path(__file__).with_name("charter.lark")
 DEEPEST: Final = 100
@@ -122,7 +123,8 @@ def _parsed(source: Source, diagnostics: Diagnostics) -> LarkTree[Token] | None:
         text = source.text[start]
     before = tuple(str(token) for token in fed[-2:])
     end = start + len(text)
-    message, hint = explain(Stuck(text, before, source.text[end : end + 1], _accepted(fed)))
+    behind = source.text[end:].partition("\n")[0]
+    message, hint = explain(Stuck(text, before, behind, _accepted(fed)))
     diagnostics.error(UNEXPECTED, message, Span(source, start, max(end, start + 1)), hint=hint)
     return None
 

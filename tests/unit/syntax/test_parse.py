@@ -10,9 +10,10 @@ from lark import Lark, logger
 from charter.diagnostics import Diagnostic, Diagnostics
 from charter.source import Source
 from charter.syntax import nodes
-from charter.syntax.mistakes import MISTAKES, Mistake
+from charter.syntax.mistakes import MISTAKES
 from charter.syntax.parse import GRAMMAR, PairLets, parse
 from charter.syntax.show import show_expr
+from charter.syntax.stuck import Mistake
 
 
 def parsed(body: str) -> nodes.File:
@@ -58,6 +59,13 @@ def test_a_frequent_mistake_is_named_when_it_is_made(mistake: Mistake, example: 
     (found,) = diagnostics.errors
     assert found.code == "syntax/unexpected"
     assert (found.message, found.hint) == (mistake.message, mistake.hint)
+
+
+@pytest.mark.parametrize("sign", ["#", "//", "\\*", "(*"])
+def test_a_comment_in_another_writing_is_named_when_the_file_begins_with_it(sign: str) -> None:
+    diagnostics = Diagnostics()
+    assert parse(Source("test", f"{sign} about\nprotocol p"), diagnostics) is None
+    assert "a comment begins with two dashes" in diagnostics.errors[0].message
 
 
 def test_the_expected_tokens_are_said_in_words_when_nothing_better_is_known() -> None:

@@ -1,0 +1,54 @@
+"""Where a parser is stuck, and a frequent mistake that looks like that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+LETTERS: Final = re.compile(r"[A-Za-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """Where the parser cannot go on: the token there ("" at the end of the file), the up to two
+    tokens before it, the rest of its line behind it, and what could have followed the tokens
+    before (as the grammar writes it: `if`, `NAME`)."""
+
+    text: str
+    before: tuple[str, ...]
+    behind: str
+    accepted: frozenset[str]
+
+    @property
+    def last(self) -> str:
+        """The token before; "" at the beginning."""
+        return self.before[-1] if self.before else ""
+
+    @property
+    def second_last(self) -> str:
+        """The token before that one; "" if there is none."""
+        return self.before[-2] if len(self.before) > 1 else ""
+
+    @property
+    def word(self) -> str:
+        """The letters right behind the token."""
+        found = LETTERS.match(self.behind)
+        return found.group() if found else ""
+
+    def lacks(self, *tokens: str) -> bool:
+        """Whether one of `tokens` could have stood here."""
+        return any(token in self.accepted for token in tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A frequent mistake: what to say, texts that contain it (what follows a `protocol` line, or
+    `whole` files), and what it looks like."""
+
+    message: str
+    hint: str
+    examples: tuple[str, ...]
+    made: Callable[[Stuck], bool]
+    whole: bool = False
