@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import Final, assert_never
 
 from charter.check.edits import place_text
 from charter.check.scopes import suggest
@@ -14,6 +14,10 @@ from charter.syntax import nodes as sx
 
 OperationLine = sx.Let | sx.Branch | sx.AnyOrder
 TypeDecl = sx.RecordDecl | sx.EnumDecl | sx.UnionDecl | sx.AliasDecl
+OF_A_SYSTEM: Final = (
+    "edits reach operations and functions, not the steps of a system: put what an edit shall change"
+    " into an operation, or into a `fun`"
+)
 
 
 class Editor:
@@ -60,6 +64,15 @@ class Editor:
         """Report a target that is not there."""
         hint = suggest(name, known)
         self.diagnostics.error("edit/unknown-target", f"there is no {text}", span, hint=hint)
+
+    def unknown_place(self, text: str, head: sx.Name, known: Iterable[str], span: Span) -> None:
+        """The same, where `head`, the first name of an address, may be a system or a step."""
+        systems = (node for node in self.all() if isinstance(node, sx.SystemDecl))
+        if any(head.text in (node.name.text, *_steps(node)) for node in systems):
+            message = f"there is no {text}"
+            self.diagnostics.error("edit/unknown-target", message, span, hint=OF_A_SYSTEM)
+        else:
+            self.unknown(text, head.text, known, span)
 
     # --- whole declarations ----------------------------------------------------------------------
 
@@ -149,7 +162,7 @@ class Editor:
                     if node.name.text == name.text:
                         group[position] = change(node)
                         return
-        self.unknown(f"component `{name.text}`", name.text, known, name.span)
+        self.unknown_place(f"component `{name.text}`", name, known, name.span)
 
     def in_operation(
         self,
@@ -181,7 +194,7 @@ class Editor:
     ) -> None:
         """Put what `change` gives in the place of the branch `name` of the operation at `at`."""
         if at.operation is None:
-            self.unknown(f"operation `{place_text(at)}`", at.head.text, (), at.span)
+            self.unknown_place(f"operation `{place_text(at)}`", at.head, (), at.span)
             return
 
         def edited(node: sx.Operation) -> sx.Operation:
@@ -221,7 +234,7 @@ class Editor:
         if before is not None:
             self.in_branches(at, before, lambda old: (new, old))
         elif at.operation is None:
-            self.unknown(f"operation `{place_text(at)}`", at.head.text, (), at.span)
+            self.unknown_place(f"operation `{place_text(at)}`", at.head, (), at.span)
         else:
             self.in_operation(
                 at.head, at.operation, lambda node: replace(node, body=(*node.body, new))
@@ -243,9 +256,31 @@ class Editor:
             if label.text not in known:
                 what = f"conjunct `{label.text}` of {place_text(at)}"
                 self.unknown(what, label.text, known, label.span)
+            elif not guard and self._is_followed(at):
+                self.diagnostics.warn(
+                    "edit/guard-gone",
+                    f"this is the whole guard of `{node.name.text}`: without it, no branch behind"
+                    " that one is ever taken",
+                    label.span,
+                    hint=f"did you mean `drop branch {place_text(at)}`? If not, `replace conjunct"
+                    f" {label.text} of {place_text(at)} with true` says so",
+                )
             return (replace(node, guard=tuple(guard)),)
 
         self._in_branch(at, edited)
+
+    def _is_followed(self, at: sx.Address) -> bool:
+        """Does a branch stand behind the branch at `at`, and not in one group with it?"""
+        assert at.operation is not None and at.branch is not None
+        name = (at.head.text, at.operation.text)
+        bodies = (
+            [line for line in member.body if not isinstance(line, sx.Let)]
+            for node in self.all()
+            if isinstance(node, sx.ComponentDecl)
+            for member in node.members
+            if isinstance(member, sx.Operation) and (node.name.text, member.name.text) == name
+        )
+        return any(at.branch.text in _names(line) for body in bodies for line in body[:-1])
 
     def update(self, at: sx.Address, variable: sx.Name, instead: sx.Expr | None) -> None:
         """Replace the update of a variable, or drop it."""
@@ -286,9 +321,19 @@ class Editor:
         self, at: sx.Address, change: Callable[[sx.Branch], Sequence[sx.Branch]]
     ) -> None:
         if at.branch is None:
-            self.unknown(f"branch `{place_text(at)}`", "", (), at.span)
+            self.unknown_place(f"branch `{place_text(at)}`", at.head, (), at.span)
         else:
             self.in_branches(at, at.branch, change)
+
+
+def _names(line: sx.Branch | sx.AnyOrder) -> list[str]:
+    """The branch, or the branches of the group."""
+    branches = (line,) if isinstance(line, sx.Branch) else line.branches
+    return [branch.name.text for branch in branches]
+
+
+def _steps(node: sx.SystemDecl) -> list[str]:
+    return [member.name.text for member in node.members if isinstance(member, sx.StepDecl)]
 
 
 def _same_kind(

@@ -125,6 +125,8 @@ def _global_name(scope: Scope, node: sx.Ident) -> ir.Expr:
         message = f"`{name}` is a part; say which of its variables is meant"
         return scope.wrong("name/unknown", message, node.span, hint=f"`{name}.variable`")
     hint = f"write `{name}(...)`" if name in known.functions else suggest(name, scope.names())
+    if name == "budget" and scope.machine is not None and scope.machine.is_system:
+        hint = "what is left of a budget cannot be read; count in a state variable of the system"
     return scope.wrong("name/unknown", f"`{name}` is not declared", node.span, hint=hint)
 
 

@@ -12,6 +12,7 @@ from charter.check.edits import overlap
 from charter.diagnostics import Refused
 from charter.ir import nodes as ir
 from charter.ir.show import show_model
+from charter.source import Source
 
 BASE = """fun free(r: Row) -> bool = r.owner == none
 component c {
@@ -59,6 +60,80 @@ def difference(edits: str) -> tuple[set[str], set[str]]:
 )  # fmt: skip
 def test_edit_changes_its_rule_and_nothing_else(edits: str, gone: set[str], new: set[str]) -> None:
     assert difference(edits) == (gone, new)
+
+
+SYSTEM = """system s {
+  c: c
+  step act(t: Topic, b: Broker) { require c.row[t].isr != {}  c.go(t, b) }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "edit", ["drop conjunct full of s.act", "drop conjunct full of act", "drop branch s.act",
+             "drop operation act", "replace update row of s.act with row",
+             "drop conjunct full of s.act/done", "add in s state more: bool = true"],
+)  # fmt: skip
+def test_edit_of_a_step_is_told_what_edits_reach(edit: str) -> None:
+    (found,) = api.check_sources((Source("t", WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"),))
+    assert found.code == "edit/unknown-target"
+    assert "not the steps of a system" in found.hint
+
+
+GATE = """component d {
+  state on: bool = false
+  state far: bool = false
+  operation go() -> bool {
+    in any order {
+      branch early when one: on  reply false
+      branch late when two: on and three: not on  reply false
+    }
+    branch last when four: far  reply true
+    branch done { on' = true  reply true }
+  }
+  operation turn() -> bool {
+    branch back when five: on { on' = false  reply true }
+    in any order {
+      branch stays when six: not on  reply true
+      branch waits reply false
+    }
+  }
+}
+always fine of d: true
+witness w of d: took go/done
+instance small of d { }
+"""
+
+
+@pytest.mark.parametrize(
+    ("edits", "warned"),
+    [
+        ("drop conjunct one of d.go/early", ["early"]),
+        ("drop conjunct four of d.go/last", ["last"]),
+        ("drop conjunct five of d.turn/back", ["back"]),
+        ("drop conjunct six of d.turn/stays", []),
+        ("drop conjunct two of d.go/late", []),
+        ("drop conjunct two of d.go/late  drop conjunct three of d.go/late", ["late"]),
+        ("replace conjunct four of d.go/last with true", []),
+        ("drop branch d.go/last", []),
+    ],
+)
+def test_guard_that_an_edit_leaves_empty_is_warned_of_where_branches_stand_behind_it(
+    edits: str, warned: list[str]
+) -> None:
+    text = WORDS + GATE + f"mutant m in small {{ {edits} }} caught by fine"
+    found = list(api.check_sources((Source("t", text),)))
+    assert [(item.code, item.severity) for item in found] == [
+        ("edit/guard-gone", "warning") for _ in warned
+    ]
+    assert all(f"`{name}`" in item.message for name, item in zip(warned, found, strict=True))
+    assert load(GATE + f"mutant m in small {{ {edits} }} caught by fine", mutant="m")
+
+
+def test_guard_that_a_variant_leaves_empty_is_an_error_of_the_branches_behind() -> None:
+    text = GATE + "variant v { drop conjunct four of d.go/last }"
+    assert codes(text) == ["branch/shadowed"]
+    assert len(list(api.check_sources((Source("t", WORDS + text),)))) == 2
 
 
 def branches(edits: str) -> list[tuple[str, int]]:

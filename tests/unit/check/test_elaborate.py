@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.charters import body, branch, codes, dump, load
+from tests.support.charters import WORDS, body, branch, codes, dump, load
 
+from charter import api
 from charter.ir import nodes as ir
 from charter.ir import types as ty
+from charter.source import Source
 
 
 @pytest.mark.parametrize(
@@ -234,6 +236,16 @@ def test_budget_counts_down() -> None:
         "@budget.limit' = (@budget.limit sub 1)",
         "node[b].hear(b)",
     ]
+
+
+def test_what_is_left_of_a_budget_is_not_read() -> None:
+    text = """system s { state n: bool = true step t() budget limit { require n } }
+witness w of s: took t
+always p of s: budget.limit == 0
+"""
+    (found,) = api.check_sources((Source("t", WORDS + text),))
+    assert found.code == "name/unknown"
+    assert found.hint.startswith("what is left of a budget cannot be read; count in a state")
 
 
 PLACE = """component c {
