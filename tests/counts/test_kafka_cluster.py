@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 PINS = Path(__file__).parent / "kafka"
 SMALL = ["pair", "pair_unseen", "pair_stopped", "pair_of_one"]
 LARGER = ["pair_of_two_records", "last_standing"]
+TRIOS = {"trio_of_two": (1_355_160, 9_014_874, 51), "trio_out_of_sync": (965_512, 6_792_090, 49)}
+"""Distinct states, transitions and levels of what the native engine alone searches to its end."""
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +48,33 @@ def test_counts_are_the_pinned_ones_when_a_larger_cluster_is_explored(
     found = explored(kafka, name)
     assert found.fine and not found.outside
     golden.matches(PINS / f"{name}.txt", summary(found))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRIOS)
+def test_counts_are_the_pinned_ones_when_a_trio_is_searched_to_its_end(
+    kafka: n.Model, name: str
+) -> None:
+    found = api.explored(kafka, name, api.Wanted(engine="native"), lambda *_: None)
+    assert (found["distinct"], found["generated"], found["depth"]) == TRIOS[name]
+    assert found["fine"] and found["outside"] == 0
+    assert (found["vacuous"], found["not_missed"]) == ([], [])
+
+
+def test_readme_gives_the_states_and_levels_that_are_pinned_here() -> None:
+    page = (SPEC / "README.md").read_text(encoding="utf-8")
+    table = {
+        name: (states, levels)
+        for name, states, levels in re.findall(
+            r"^\| `(\w+)` \|.*\| ([\d,]+) \| (\d+) \|$", page, re.MULTILINE
+        )
+    }
+    pinned = {name: (f"{states:,}", str(levels)) for name, (states, _, levels) in TRIOS.items()}
+    for name in SMALL + LARGER:
+        lines = (PINS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+        states, levels = int(lines[0].split()[1]), len(lines[4].split()) - 1
+        pinned[name] = (f"{states:,}", str(levels))
+    assert table == pinned
 
 
 @pytest.mark.parametrize("name", ["pair", "pair_of_one"])
