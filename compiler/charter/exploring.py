@@ -144,6 +144,8 @@ def _natively(
         raise _Beyond(str(reason)) from None
     except native.OtherSearch as reason:
         raise CannotExplore(str(reason)) from None
+    except native.NoRoom as reason:
+        raise CannotExplore(f"{instance.name} has no room for a search: {reason}") from None
     machine = found.search.program.plan.machine
     question = next((p for p in model.properties if p.name == ASKED), None)
     head: dict[str, Json] = {
@@ -163,6 +165,7 @@ def _natively(
         "not_permuted": {**found.search.program.plan.quotient.apart},
         "stopped": found.stopped,
         "spilled": found.spilled,
+        "bytes_each": found.bytes_each,
         "journal": found.message,
         "complete": found.complete,
     }

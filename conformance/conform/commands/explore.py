@@ -264,7 +264,10 @@ def _show(found: dict[str, Json]) -> None:
         )
     spilled = found.get("spilled")
     if isinstance(spilled, int) and spilled:
-        out(f"{spilled / (1 << 30):,.1f} GiB went to files, for memory was used up (--memory)")
+        out(
+            f"{spilled / (1 << 30):,.1f} GiB went to files, for memory was used up (--memory); "
+            f"a state takes {found['bytes_each']} bytes"
+        )
     apart = found.get("not_permuted")
     assert isinstance(apart, dict | None)
     for name, why in (apart or {}).items():

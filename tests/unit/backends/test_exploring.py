@@ -66,3 +66,34 @@ def test_an_engine_that_cannot_be_imported_is_an_error_when_llvmlite_is_there(
     monkeypatch.setitem(sys.modules, f"{ENGINE}.native", None)
     with pytest.raises(ModuleNotFoundError, match=f"{ENGINE}.native"):
         explored_by(engine)
+
+
+ODD = """protocol odd
+sort Node
+component c {
+  state xs: seq Node max 2 = <>
+  operation grow(n: Node) -> bool cites silent {
+    branch full when size(xs) >= 2 reply false
+    branch grown { xs' = append(xs, n) reply true }
+  }
+  observe all { xs }
+}
+stepwise odd of c: took grow implies xs[1] == xs'[1]
+witness grows of c: size(xs) == 2
+instance tiny of c { Node = 1 }
+"""
+
+
+@pytest.mark.parametrize("engine", ["native", "plain"])
+def test_a_property_of_a_step_that_has_no_value_is_told_with_the_step(
+    engine: Literal["native", "plain"],
+) -> None:
+    model = api.load_text(ODD)
+    wanted = api.Wanted(engine=engine)
+    found = searched(model, model.instances[0], wanted, lambda *_: None).found["findings"]
+    assert isinstance(found, list)
+    told = [f for f in found if isinstance(f, dict) and f["kind"] == "undefined" and f["seen"]]
+    ((name, trace, detail),) = [(f["name"], f["trace"], f["detail"]) for f in told]
+    assert isinstance(trace, list) and isinstance(trace[0], dict)
+    assert (name, len(trace), trace[0]["operation"]) == ("odd", 1, "grow")
+    assert str(detail).endswith(": position 1 of a sequence of 0")

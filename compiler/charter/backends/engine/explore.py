@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from charter.backends.engine.index import OtherSearch
 from charter.backends.engine.journal import Journal
 from charter.backends.engine.layout import Unsupported
-from charter.backends.engine.memory import Room, default_budget
+from charter.backends.engine.memory import NoRoom, Room, default_budget
 from charter.backends.engine.program import Choices, program
 from charter.backends.engine.search import GaveUp, Note, Progress, Search
 from charter.backends.engine.traces import Graph, Step, Teller, Traces
@@ -66,6 +66,8 @@ class Ended(Graph, Protocol):
     def stopped(self) -> str: ...
     @property
     def spilled(self) -> int: ...
+    @property
+    def bytes_each(self) -> int: ...
     def taken(self) -> tuple[int, ...]: ...
     def note(self, number: int) -> Note: ...
 
@@ -75,8 +77,9 @@ class Exploration:
     """The result. `generated` counts transitions (of a component: one for each outcome of each
     argument list), `outside` those that leave the instance; `levels` are the numbers of new states
     at each distance from the initial one; `bits` is the width of a packed state. `stopped` says why
-    there was no more room, `spilled` how many bytes went to files when memory was used, `message`
-    what of the journal could not be used ("" for neither).
+    there was no more room, `spilled` how many bytes went to files when memory was used up,
+    `bytes_each` what a state takes of both, `message` what of the journal could not be used ("" for
+    neither).
     `lossy` is a bound on the chance that two states were taken for one (0 where keys are
     compared)."""
 
@@ -88,6 +91,7 @@ class Exploration:
     complete: bool
     stopped: str
     spilled: int
+    bytes_each: int
     message: str
     bits: int
     lossy: float
@@ -110,8 +114,9 @@ def explore(
 ) -> Exploration:
     """Search `instance` exhaustively.
 
-    Raises Unsupported or GaveUp where the charter is beyond the engine, OtherSearch, KeyError if
-    the instance is of no machine of the model, ValueError for a model with faults."""
+    Raises Unsupported or GaveUp where the charter is beyond the engine, OtherSearch, NoRoom where
+    not even a first state has any, KeyError if the instance is of no machine of the model,
+    ValueError for a model with faults."""
     refuse_faults(model)
     compiled = program(model, instance, options.choices, options.cache)
     journal, message = None, ""
@@ -141,8 +146,8 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
                 failures.append(Finding(name, kind, note.count, trace))
         elif kind == "undefined":
             if note.count and name in named:
-                trace = traces.to_state(note.source)
-                failures.append(Finding(name, kind, note.count, trace, plan.sites[note.site - 1]))
+                trace, detail = traces.unevaluated(named[name], note)
+                failures.append(Finding(name, kind, note.count, trace, detail))
             elif note.count:
                 trace, detail = traces.undefined(name, note)
                 failures.append(Finding(name, kind, note.count, trace, detail))
@@ -168,6 +173,7 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
         complete=search.complete,
         stopped=search.stopped,
         spilled=search.spilled,
+        bytes_each=search.bytes_each,
         message=message,
         bits=plan.packing.used,
         lossy=_collision(search.distinct) if plan.context.memory == "fingerprints" else 0.0,
@@ -185,6 +191,6 @@ def _collision(distinct: int) -> float:
 
 
 __all__ = [
-    "Choices", "Exploration", "Finding", "GaveUp", "Options", "OtherSearch", "Progress",
+    "Choices", "Exploration", "Finding", "GaveUp", "NoRoom", "Options", "OtherSearch", "Progress",
     "Unsupported", "explore",
 ]  # fmt: skip

@@ -4,12 +4,15 @@ system can write out."""
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
+import resource
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 LARGE = 1 << 14
 """Smaller arrays, in bytes, are never worth a file."""
@@ -31,10 +34,13 @@ class Array:
 
     @staticmethod
     def of(length: int) -> Array:
-        """So many numbers, in memory."""
+        """So many numbers, in memory. Raises NoRoom."""
         size = max(8, 8 * length)
         if size >= LARGE:
-            return Array._mapped(mmap.mmap(-1, size), length)
+            try:
+                return Array._mapped(mmap.mmap(-1, size), length)
+            except OSError as error:
+                raise NoRoom(_refused(error)) from None
         buffer = (ctypes.c_char * size)()
         address = ctypes.addressof(buffer)
         return Array(memoryview(buffer).cast("B").cast("Q"), address, length)
@@ -83,12 +89,16 @@ class Room:
     def array(self, length: int) -> Array:
         """So many numbers. Raises NoRoom if the disk is full too."""
         size = 8 * length
-        if self.used + size <= self.budget or size < LARGE:
+        if self.used + size > self.budget and size >= LARGE:
+            return self.file(length)
+        try:
             array = Array.of(length)
-            self.used += size
-            self._sizes[array.address] = size
-            return array
-        return self.file(length)
+        except NoRoom:
+            self.budget = min(self.budget, self.used)
+            return self.file(length)
+        self.used += size
+        self._sizes[array.address] = size
+        return array
 
     def reserve(self, array: Array) -> None:
         """Count an array that stays in memory whatever the budget is."""
@@ -102,15 +112,13 @@ class Room:
         """So many numbers in a file. Raises NoRoom if the disk is full."""
         size = 8 * length
         free = shutil.disk_usage(self.folder).free
+        used = f"{self.used >> 20} MiB of memory are used"
+        if free < size + SPARE_DISK:
+            raise NoRoom(f"{used} and {self.folder} has only {free >> 20} MiB left")
         try:
-            if free < size + SPARE_DISK:
-                raise OSError
             array = Array.in_file(length, self.folder)
-        except OSError:
-            raise NoRoom(
-                f"{self.used >> 20} MiB of memory are used and {self.folder} has only "
-                f"{free >> 20} MiB left"
-            ) from None
+        except OSError as error:
+            raise NoRoom(f"{used} and {_refused(error)}") from None
         self.spilled += size
         return array
 
@@ -119,11 +127,61 @@ class Room:
         self.used -= self._sizes.pop(array.address, 0)
 
 
-def default_budget() -> int:
-    """Three fifths of the memory that is free now, in bytes."""
+def _refused(error: OSError) -> str:
+    if error.errno == errno.ENOMEM:
+        return "the system gives no more"
+    return f"no file can be made beside it ({error.strerror})"
+
+
+# --- how much there is ---------------------------------------------------------------------------
+
+
+def default_budget(root: Path = Path("/")) -> int:
+    """Three fifths of the memory that is free for this process now, in bytes: of the machine, of
+    the control groups that it is in (a container is one), and of its address space."""
+    free = [*_of_the_machine(root), *_of_groups(root), *_of_addresses(root)]
+    return min(free, default=4 << 30) * 3 // 5
+
+
+def _of_the_machine(root: Path) -> Iterator[int]:
+    yield from _kibibytes(root / "proc" / "meminfo", "MemAvailable:")
+
+
+def _of_groups(root: Path) -> Iterator[int]:
+    """What each control group leaves, of both versions."""
+    for line in _lines(root / "proc" / "self" / "cgroup"):
+        _, controllers, path = line.split(":", 2)
+        top = root / "sys" / "fs" / "cgroup"
+        limit, usage = "memory.max", "memory.current"
+        if "memory" in controllers.split(","):
+            top, limit, usage = top / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+        elif controllers:
+            continue
+        # Inside a container the path may be one of outside: then its own group is the top.
+        inner = PurePosixPath(path.lstrip("/"))
+        for group in (inner, *inner.parents):
+            most, used = (_lines(top / group / name) for name in (limit, usage))
+            if most and used and most[0].isdecimal() and used[0].isdecimal():
+                yield max(0, int(most[0]) - int(used[0]))
+
+
+def _of_addresses(root: Path) -> Iterator[int]:
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most != resource.RLIM_INFINITY:
+        for used in _kibibytes(root / "proc" / "self" / "status", "VmSize:"):
+            yield max(0, most - used)
+
+
+def _kibibytes(path: Path, name: str) -> Iterator[int]:
+    """A size, in bytes, from a file of `name: number kB` lines."""
+    for line in _lines(path):
+        words = line.split()
+        if words[:1] == [name]:
+            yield int(words[1]) * 1024
+
+
+def _lines(path: Path) -> list[str]:
     try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        free = next(line for line in lines if line.startswith("MemAvailable:"))
-        return int(free.split()[1]) * 1024 * 3 // 5
-    except (OSError, StopIteration, ValueError):
-        return 4 << 30
+        return path.read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return []

@@ -38,7 +38,6 @@ class Plan:
     quotient: Quotient
     noted: tuple[tuple[str, str], ...]
     labels: tuple[str, ...]
-    sites: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +123,7 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     kernel = Kernel(unit, context, shape, states, moves, undefined, deadlock, choices.seed)
     kernel.print(len(machine.operations))
     TablePrinter(unit, context, choices.seed).print()
-    plan = Plan(
-        machine, layout, shape, packing, context, quotient, tuple(noted), labels, tuple(unit.sites)
-    )
+    plan = Plan(machine, layout, shape, packing, context, quotient, tuple(noted), labels)
     return plan, unit.text()
 
 

@@ -146,6 +146,11 @@ class Search:
         return self.room.spilled
 
     @property
+    def bytes_each(self) -> int:
+        """What a state takes, of memory and files, buffers among it."""
+        return (self.room.used + self.room.spilled) // max(1, self.distinct)
+
+    @property
     def generated(self) -> int:
         """Transitions, those that leave the instance among them."""
         return self.total(GENERATED)
@@ -184,11 +189,12 @@ class Search:
                         return
         except NoRoom as reason:
             known = self.distinct
-            each = (self.room.used + self.room.spilled) // max(1, known)
             self.stopped = (
-                f"{reason}; {known:,} states are known, at {each} bytes each, and "
+                f"{reason}; {known:,} states are known, at {self.bytes_each} bytes each, and "
                 f"{known - self.expanded:,} of them are not searched"
             )
+            self._tables.clear()  # nothing is inserted any more, and traces need room
+            self._fresh.clear()
             self._check_rest()
             return
         self.complete = True

@@ -171,6 +171,11 @@ class SparkSearch:
         return 0
 
     @property
+    def bytes_each(self) -> int:
+        """What a state takes of its files."""
+        return sum(sum(level.sizes) for level in self.found) // max(1, self.distinct)
+
+    @property
     def distinct(self) -> int:
         """States."""
         return sum(level.total for level in self.found)

@@ -17,6 +17,7 @@ from charter.backends.engine.program import Program, slots_of
 from charter.backends.engine.search import Note
 from charter.ir import nodes as n
 from charter.ir.nodes import Value
+from charter.ir.transition import is_of_transition
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Scope, State
 
@@ -215,6 +216,25 @@ class Traces:
             if told.branch and machine.holds(prop, Scope(state, told.after, told.branch)) is wanted:
                 return (*steps, self._followed(state, told))
         raise Disagreement(f"{prop.name} is not what the engine says")
+
+    def unevaluated(self, prop: n.Property, note: Note) -> tuple[tuple[Step, ...], str]:
+        """The trace to a state or a transition in which a property asks for a value that does not
+        exist, and what it asks."""
+        steps = self.to_state(note.source)
+        machine = self.search.program.plan.machine
+        state = steps[-1].state if steps else machine.initial()
+        if not is_of_transition(prop):
+            try:
+                machine.holds(prop, Scope(state, state, ""))
+            except EvaluationError as problem:
+                return steps, str(problem)
+        for told in self.teller.tell(self.teller.words(state)):
+            if told.branch:
+                try:
+                    machine.holds(prop, Scope(state, told.after, told.branch))
+                except EvaluationError as problem:
+                    return (*steps, self._followed(state, told)), str(problem)
+        raise Disagreement(f"{prop.name} has a value where the engine found none")
 
     def undefined(self, operation: str, note: Note) -> tuple[tuple[Step, ...], str]:
         """The trace to an operation that asks for a value that does not exist, and what it asks."""
