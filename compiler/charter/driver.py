@@ -144,19 +144,26 @@ class Declared:
 
 
 def declared_by(of: Source, others: Sequence[Source]) -> Iterator[Declared]:
-    """The names that other files of the protocol of a file declare and it does not; files with
-    syntax errors and files of other protocols are passed over."""
+    """The names that other files of the protocol of a file declare and it does not. Files with
+    syntax errors and files of other protocols are passed over, and so are copies: files that
+    declare half of its names or more, which no two files of one protocol do."""
     ignored = Diagnostics()
     for tree in parse_all((of,), ignored):
-        own = {
-            item.name.text for item in tree.declarations if not isinstance(item, sx.ScenarioDecl)
-        }
+        own = _declared(tree)
         for source in others:
             for file in parse_all((source,), ignored):
-                if file.protocol.text == tree.protocol.text:
-                    for item in file.declarations:
-                        if not isinstance(item, sx.ScenarioDecl) and item.name.text not in own:
-                            yield Declared(item.name.text, file.protocol.text, source.name)
+                found = _declared(file)
+                is_copy = 2 * len(found.keys() & own.keys()) >= len(own) > 0
+                if file.protocol.text == tree.protocol.text and not is_copy:
+                    for name in found:
+                        if name not in own:
+                            yield Declared(name, file.protocol.text, source.name)
+
+
+def _declared(file: sx.File) -> dict[str, None]:
+    """The names that a file declares, in its order."""
+    named = (item for item in file.declarations if not isinstance(item, sx.ScenarioDecl))
+    return {item.name.text: None for item in named}
 
 
 def edits_of(files: sx.Protocol, kind: type[sx.VariantDecl | sx.MutantDecl]) -> tuple[str, ...]:

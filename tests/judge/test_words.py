@@ -120,6 +120,16 @@ def test_file_that_declares_the_name_itself_keeps_its_errors(conform, tmp_path, 
     assert "give the folder" not in err
 
 
+def test_copy_of_a_file_beside_it_hides_no_error(conform, tmp_path):
+    text = "protocol a\n\nsort Client\nsort Server\nfun f(c: Client) -> Client cites silent = c\n"
+    (tmp_path / "a.charter").write_text(text)
+    (tmp_path / "b.charter").write_text(text.replace("sort Client", "sort Cleint"))
+    code, out, err = conform("check", tmp_path / "b.charter")
+    assert (code, "give the folder" in err) == (1, False)
+    assert "there is no type `Client`" in out
+    assert "did you mean `Cleint`?" in out
+
+
 def test_neighbour_that_cannot_be_read_hides_no_error(conform, tmp_path):
     (tmp_path / "a.charter").write_text(ALONE)
     (tmp_path / "bin.charter").write_bytes(b"\xff\xfe")

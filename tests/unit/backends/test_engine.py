@@ -345,6 +345,42 @@ def test_sets_of_counters_are_refused() -> None:
         explore(model, model.instances[0])
 
 
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("Nonce", "a set of Nonce, a counter, which has no bounds"),
+        (
+            "option Nonce",
+            "a set of option Nonce, which holds the counter Nonce, which has no bounds",
+        ),
+        ("Note", "a set of Note, whose field nonce is the counter Nonce, which has no bounds"),
+        ("Letter", "a set of Letter, whose field inner.nonce is the counter Nonce, which has no"),
+        ("Card", "a set of Card, whose field last holds the counter Nonce, which has no bounds"),
+        ("Message", "a set of Message, whose parameter ask.nonce is the counter Nonce, which has"),
+    ],
+)
+def test_set_without_bounds_is_named_as_its_author_writes_it(kind: str, sentence: str) -> None:
+    text = f"""
+    protocol test.refused
+    counter Nonce
+    record Note {{ late: bool, nonce: Nonce }}
+    record Letter {{ late: bool, inner: Note }}
+    record Card {{ late: bool, last: option Nonce }}
+    union Message {{ hush, ask(late: bool, nonce: Nonce) }}
+    component clerk {{
+      state seen: set {kind} = {{}}
+      operation see() -> bool cites silent {{ branch done {{ reply true }} }}
+    }}
+    witness nothing of clerk: seen == {{}}
+    instance tiny of clerk {{ }}
+    """
+    model = api.load_text(text)
+    with pytest.raises(Unsupported) as refused:
+        explore(model, model.instances[0])
+    assert str(refused.value).startswith(sentence)
+    assert str(refused.value).endswith("; a bounded `int` in its place makes it native")
+
+
 @pytest.fixture
 def wide() -> n.Model:
     """A state with more outcomes than there is room for at first."""

@@ -13,7 +13,8 @@ from typing import cast
 
 from charter.ir import types as t
 from charter.ir.nodes import Value
-from charter.semantics.values import Universe
+from charter.ir.show import show_type
+from charter.semantics.values import NotFinite, Universe
 
 COUNTER_BITS = 6
 MOST_COUNTER = (1 << COUNTER_BITS) - 1
@@ -23,6 +24,39 @@ LARGEST_DOMAIN = 4096
 
 class Unsupported(Exception):
     """The charter has something that the engine does not compile; one phrase for a person."""
+
+
+def _without_bounds(kind: t.Type) -> str:
+    """The phrase for a set of values that cannot be listed (a key of a map always can be)."""
+    counter = next((part for part in t.inside(kind) if isinstance(part, t.Counter)), None)
+    if counter is None:
+        return "a set of values that hold numbers without a range"
+    names, leaf = _way(kind)
+    verb = "is" if leaf == counter else "holds"
+    called = "a counter" if kind == counter else f"which holds the counter {counter.name}"
+    if names:
+        what = "field" if isinstance(kind, t.Record) else "parameter"
+        called = f"whose {what} {'.'.join(names)} {verb} the counter {counter.name}"
+    return (
+        f"a set of {show_type(kind)}, {called}, which has no bounds; a bounded `int` in its place"
+        " makes it native"
+    )
+
+
+def _way(kind: t.Type) -> tuple[tuple[str, ...], t.Type]:
+    """The names that lead into records and unions towards the first counter, and the type of what
+    they lead to."""
+    parts: list[tuple[tuple[str, ...], t.Type]] = []
+    match kind:
+        case t.Record(fields=fields):
+            parts = [((name,), part) for name, part in fields]
+        case t.Union(cases=cases):
+            parts = [((tag, name), part) for tag, params in cases for name, part in params]
+        case _:
+            return (), kind
+    names, part = next((names, part) for names, part in parts if t.holds(part, t.Counter))
+    more, leaf = _way(part)
+    return (*names, *more), leaf
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +100,8 @@ class Layout:
         """All values of a type. Raises Unsupported if they are not few."""
         try:
             found = self.universe.domain(kind)
-        except TypeError as problem:
-            raise Unsupported(f"a set or a map over {kind} ({problem})") from None
+        except NotFinite:
+            raise Unsupported(_without_bounds(kind)) from None
         if len(found) > LARGEST_DOMAIN:
             raise Unsupported(f"a set or a map over {len(found)} values")
         return found
