@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from charter.source import Span
@@ -16,7 +16,8 @@ class Diagnostic:
     """One finding about a charter.
 
     `code` is a name such as `type/mismatch`; docs/diagnostics/ has a page for each.
-    `notes` point at other places that explain the error; `hint` says how to mend it.
+    `notes` point at other places that explain the error; `hint` says how to mend it. Findings with
+    the same `once` are one mistake at several places: it is told once.
     """
 
     code: str
@@ -25,6 +26,7 @@ class Diagnostic:
     hint: str = ""
     notes: tuple[tuple[str, Span], ...] = ()
     severity: Severity = "error"
+    once: str = ""
 
     def show(self) -> str:
         """The text for a terminal: position, message, excerpt with carets, notes and hint."""
@@ -55,6 +57,11 @@ class Diagnostics:
         """Record an error; the same error at the same place is recorded once."""
         self._add(Diagnostic(code, message, span, hint, notes, "error"))
 
+    def error_once(self, code: str, message: str, span: Span, *, hint: str = "") -> None:
+        """Record an error that is one mistake wherever it has this message: it is told at its first
+        place, with the number of the others."""
+        self._add(Diagnostic(code, message, span, hint, (), "error", once=message))
+
     def warn(self, code: str, message: str, span: Span, *, hint: str = "") -> None:
         """Record a warning; warnings never refuse a charter."""
         self._add(Diagnostic(code, message, span, hint, (), "warning"))
@@ -65,7 +72,13 @@ class Diagnostics:
 
     def __iter__(self) -> Iterator[Diagnostic]:
         ranked = sorted(self.items, key=lambda d: (d.span.source.name, d.span.start, d.code))
-        return iter(ranked)
+        places: dict[str, dict[Span, None]] = {}
+        for item in ranked:
+            places.setdefault(item.once, {})[item.span] = None
+        for item in ranked:
+            first, *more = places[item.once] if item.once else (item.span,)
+            if item.span == first:
+                yield _with_places(item, more) if more else item
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -76,6 +89,12 @@ class Diagnostics:
         """Raise `Refused` if an error was recorded."""
         if self.errors:
             raise Refused(self)
+
+
+def _with_places(item: Diagnostic, more: list[Span]) -> Diagnostic:
+    """A finding, and that it is one at more places too."""
+    text = "and 1 more place" if len(more) == 1 else f"and {len(more)} more places, the next one"
+    return replace(item, notes=(*item.notes, (text, more[0])))
 
 
 class Refused(Exception):

@@ -36,6 +36,12 @@ class Names:
         return True
 
 
+def no_type(name: str, known: Iterable[str], span: Span, diagnostics: Diagnostics) -> None:
+    """Report a name that stands for a type and is none: once, however often it stands there."""
+    message, hint = f"there is no type `{name}`", suggest(name, (*known, "bool"))
+    diagnostics.error_once("name/unknown", message, span, hint=hint)
+
+
 @dataclass(slots=True)
 class Types:
     """Resolves surface types; declarations are looked at when they are first needed."""
@@ -45,6 +51,7 @@ class Types:
     consts: dict[str, ty.Type] = field(default_factory=dict)
     resolved: dict[str, ty.Type] = field(default_factory=dict)
     open: list[str] = field(default_factory=list)
+    missing: set[str] = field(default_factory=set)
 
     def named(self, name: str, span: Span) -> ty.Type:
         """The type called `name`."""
@@ -53,8 +60,8 @@ class Types:
         if name in self.resolved:
             return self.resolved[name]
         if name not in self.declared:
-            hint = suggest(name, (*self.declared, "bool"))
-            self.diagnostics.error("name/unknown", f"there is no type `{name}`", span, hint=hint)
+            self.missing.add(name)
+            no_type(name, self.declared, span, self.diagnostics)
             return UNKNOWN
         if name in self.open:
             message = f"`{name}` contains itself, so its values would have no end"

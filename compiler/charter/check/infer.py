@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from charter.check import infer_calls, infer_collections, infer_control, infer_operators
+from charter.check.declared import no_type
 from charter.check.scopes import Machine, Scope, suggest
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown, show_type
 from charter.ir import nodes as ir
@@ -124,6 +125,9 @@ def _global_name(scope: Scope, node: sx.Ident) -> ir.Expr:
     if scope.machine is not None and name in scope.machine.parts:
         message = f"`{name}` is a part; say which of its variables is meant"
         return scope.wrong("name/unknown", message, node.span, hint=f"`{name}.variable`")
+    if name in known.missing:
+        no_type(name, known.types, node.span, scope.diagnostics)
+        return ir.Literal(None, type=UNKNOWN, span=node.span)
     hint = f"write `{name}(...)`" if name in known.functions else suggest(name, scope.names())
     if name == "budget" and scope.machine is not None and scope.machine.is_system:
         hint = "what is left of a budget cannot be read; count in a state variable of the system"

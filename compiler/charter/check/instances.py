@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
+from charter.check.declared import no_type
 from charter.check.infer_calls import arguments
 from charter.check.scopes import Machine, Scope, suggest
 from charter.check.statements import doc_of
@@ -44,6 +45,8 @@ class Bounds:
             self._sort(name, node.value)
         elif name in self.scope.globals.consts:
             self._const(name, node.value)
+        elif name in self.scope.globals.missing:
+            no_type(name, self.scope.globals.types, node.name.span, self.scope.diagnostics)
         else:
             known = [n for n, t in self.scope.globals.types.items() if isinstance(t, ty.Sort)]
             hint = suggest(name, (*known, *self.scope.globals.consts))

@@ -58,7 +58,7 @@ def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Type
         if isinstance(node, sx.SystemDecl) and names.add(node.name.text, node.name.span):
             machines[node.name.text] = _System(types, diagnostics, table).collect(node)
     _check_repeats(files, diagnostics)
-    return table, types
+    return replace(table, missing=frozenset(types.missing)), types
 
 
 def _check_repeats(files: sx.Protocol, diagnostics: Diagnostics) -> None:

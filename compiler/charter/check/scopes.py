@@ -86,6 +86,8 @@ class Globals:
     functions: Mapping[str, Signature]
     machines: Mapping[str, Machine]
     sources: Mapping[str, str]
+    missing: frozenset[str] = frozenset()
+    """Names that stand where types do, and are none."""
 
     def meaning(self, name: str) -> str:
         """What `name` means everywhere in the protocol, or ""."""

@@ -333,3 +333,35 @@ def test_a_function_may_not_be_called_like_a_built_in(name: str) -> None:
     assert codes(f"fun {name}(x: bool) -> bool = x") == ["name/shadows"]
     called = f"fun {name}(x: bool) -> bool = x\nfun f(x: bool) -> bool = {name}(x)"
     assert codes(called)[0] == "name/shadows"
+
+
+def test_type_that_is_missing_is_told_once_with_the_number_of_its_places() -> None:
+    text = """record R { who: Brooker }
+component c {
+  state all: set Brooker = {}
+  operation go(b: Brooker) -> bool {
+    branch ok when all: some x in Brooker: x in all reply true
+    branch no reply false
+  }
+}
+witness w of c: nobody
+instance tiny of c { Brooker = 2 }
+"""
+    first, other, *more = api.check_sources((Source("t", WORDS + text),))
+    assert first.message == "there is no type `Brooker`"
+    assert first.hint == "did you mean `Broker`?"
+    ((places, at),) = first.notes
+    assert places == "and 4 more places, the next one"
+    assert at.source.position(at.start) == (13, 18)
+    assert (other.message, more) == ("`nobody` is not declared", [])
+
+
+def test_name_that_is_no_type_is_told_at_each_place() -> None:
+    text = """component c {
+  state on: bool = true
+  operation go() -> bool { branch ok { on' = of reply of } }
+}
+witness w of c: took go/ok
+"""
+    found = list(api.check_sources((Source("t", WORDS + text),)))
+    assert [item.message for item in found] == ["`of` is not declared"] * 2
