@@ -86,7 +86,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--master", help="Spark master, with --engine spark (default: local[*])")
     parser.add_argument(
-        "--no-symmetry", action="store_true", help="states that differ by names count apart"
+        "--no-symmetry",
+        action="store_true",
+        help="states that differ only by the names of elements count apart; without it they "
+        "count as one, for the sorts that are told as `symmetry`",
     )
     parser.add_argument("--workers", type=int, choices=(1, 2), default=2, help="cores (default 2)")
     parser.add_argument(
@@ -256,7 +259,11 @@ def _told(model: Model, found: dict[str, Json]) -> Iterator[Story]:
 def _show(found: dict[str, Json]) -> None:
     counts = [[name, _number(found[name])] for name in _COUNTS]
     out(f"{found['machine']} in the instance {found['instance']}{settings_line(found['set'])}")
-    out(columns([*counts, ["seconds", str(found["seconds"])], ["engine", str(found["engine"])]]))
+    counts += [["seconds", str(found["seconds"])], ["engine", str(found["engine"])]]
+    permuted = found.get("permuted")
+    if isinstance(permuted, list) and permuted:
+        counts.append(["symmetry", ", ".join(map(str, permuted))])
+    out(columns(counts))
     if found.get("lossy"):
         out(
             f"states are known by fingerprints (seed {found['fingerprints']}): the chance that one "
