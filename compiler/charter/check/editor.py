@@ -259,8 +259,8 @@ class Editor:
             elif not guard and self._is_followed(at):
                 self.diagnostics.warn(
                     "edit/guard-gone",
-                    f"this was the whole guard of `{node.name.text}`: now the branches behind it are"
-                    " never taken",
+                    f"this was the whole guard of `{node.name.text}`: now the branches behind it"
+                    " are never taken",
                     label.span,
                     hint=f"did you mean `drop branch {place_text(at)}`? If not, `replace conjunct"
                     f" {label.text} of {place_text(at)} with true` says so",
