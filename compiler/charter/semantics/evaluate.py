@@ -108,12 +108,13 @@ class Evaluator:
 
     def ways(
         self, step: n.Step, state: State, args: tuple[Value, ...]
-    ) -> Iterator[tuple[State, tuple[Value, ...]]]:
-        """Each way through a step: the state after, and for each call of an operation on the way
-        its part, the position of the part's index (None: there is one) and the branch taken."""
+    ) -> Iterator[tuple[State, tuple[Value, ...], Locals]]:
+        """Each way through a step: the state after; for each call of an operation on the way its
+        part, the position of the part's index (None: there is one) and the branch taken; the
+        locals in the end."""
         names: Locals = dict(zip((p.name for p in step.params), args, strict=True))
         for local, after in self._run(step.body, state, names):
-            yield after, _items(local.get(CALLS, ()))
+            yield after, _items(local.get(CALLS, ())), local
 
     def _run(
         self, body: tuple[n.Statement, ...], state: State, names: Locals

@@ -1,4 +1,5 @@
-"""A trace told again on the definition: the state after each step, what changed, which rules."""
+"""A trace told again on the definition: the state after each step, what changed, which rules were
+taken, what was sent and received."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from dataclasses import dataclass
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
-from charter.semantics.evaluate import State
+from charter.semantics.evaluate import Scope, State
 from charter.semantics.machine import Machine
+from charter.semantics.mail import Mail, mail_of
 from charter.semantics.values import Universe
 
 Act = tuple[str, tuple[Value, ...]]
@@ -38,12 +40,13 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Told:
     """One step: what was called with which arguments (as text, by name), the rules that were
-    taken (`part[x].operation/branch`), and what changed."""
+    taken (`part[x].operation/branch`), what changed, and the messages."""
 
     operation: str
     args: tuple[tuple[str, str], ...]
     rules: tuple[str, ...]
     changes: tuple[Change, ...]
+    mail: tuple[Mail, ...]
     state: State
 
 
@@ -82,22 +85,28 @@ def retell(machine: Machine, acts: Sequence[Act], states: Sequence[State]) -> tu
             (p.name, show_value(p.type, value, machine.universe))
             for p, value in zip(params, args, strict=True)
         )
-        rules = rules_of(machine, (operation, args), before, after)
-        told.append(Told(operation, shown, rules, changes(machine, before, after), after))
+        rules, mail = _way(machine, (operation, args), before, after)
+        told.append(Told(operation, shown, rules, changes(machine, before, after), mail, after))
     return tuple(told)
 
 
-def rules_of(machine: Machine, act: Act, before: State, after: State) -> tuple[str, ...]:
-    """The branches that a step went through on its way from one state to the other."""
+def _way(
+    machine: Machine, act: Act, before: State, after: State
+) -> tuple[tuple[str, ...], tuple[Mail, ...]]:
+    """The branches that a step went through on its way from one state to the other, its mail."""
     operation, args = act
     chosen = machine.operations[operation]
     if isinstance(chosen, n.Operation):
         outcomes = machine.outcomes(before, operation, args)
-        return tuple(dict.fromkeys(o.branch for o in outcomes if o.state == after))[:1]
-    for reached, calls in machine.evaluator.ways(chosen, before, args):
+        return tuple(dict.fromkeys(o.branch for o in outcomes if o.state == after))[:1], ()
+    systems = machine.model.systems
+    system = next(s for s in systems if s.name == machine.instance.machine)
+    for reached, calls, names in machine.evaluator.ways(chosen, before, args):
         if reached == after:
-            return tuple(_rule(machine, call) for call in calls)
-    return ()
+            rules = tuple(_rule(machine, call) for call in calls)
+            scope = Scope(before, after)
+            return rules, mail_of(machine, system, chosen, scope, names)
+    return (), ()
 
 
 def _rule(machine: Machine, call: Value) -> str:

@@ -178,3 +178,16 @@ def show_step(count: int, step: Mapping[str, Json]) -> None:
     for change in changes:
         assert isinstance(change, dict)
         out(f"        {change['path']}: {change['before']} -> {change['after']}")
+    mail = step.get("mail")
+    for message in mail if isinstance(mail, list) else ():
+        assert isinstance(message, dict)
+        if message["stays"]:  # no change above shows it
+            out(f"        {_unchanged(message)}")
+
+
+def _unchanged(message: Mapping[str, Json]) -> str:
+    """Mail that leaves its channel as it was."""
+    said, place = message["message"], message["place"]
+    if message["what"] == "sent":
+        return f"sends {said} to {place} (it is there already)"
+    return f"receives {said} from {place} (a copy stays)"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from html import escape
+from itertools import zip_longest
 from textwrap import wrap
 
 from charter.backends.story.scene import Event, Message, Scene
 
-_COLUMN = 16
-"""Characters of a lane in the terminal."""
+_COLUMN, _WIDER, _WIDEST = 16, 20, 30
+"""Characters of a lane in the terminal: as a rule; where a message needs them; where even its
+values alone do."""
+
+_BESIDE = 4
+"""Characters of an arrow that are not its text, the lane that it begins at among them."""
 
 _WIDE = 100
 """Characters of a line below."""
@@ -19,21 +24,28 @@ _LANE, _LEFT, _TOP, _LINE, _MOST = 280, 64, 56, 15, 42
 _SHORT = 24
 """Characters of a line at a message's arrow."""
 
+_PARTS = tuple(part / 20 for part in range(3, 18))
+"""Where on a message's way its text may stand."""
+
 _CHARACTER = 6.4
 """Width of a character, about."""
 
 
 def in_text(scene: Scene) -> str:
-    """The scene for a terminal; an arrow stands where its message arrives."""
-    width = max([_COLUMN, *(len(lane) + 2 for lane in scene.lanes)])
+    """The scene for a terminal. An arrow stands where its message arrives; one that nobody receives
+    stands where it was sent, and ends before it arrives."""
+    width = _width(scene)
+    scene = _even(scene, lambda lanes: lanes * width - _BESIDE)
     rows = [scene.title, "", " " * 6 + "".join(lane.ljust(width) for lane in scene.lanes).rstrip()]
     for number, event in enumerate(scene.events):
         if scene.loop == number:
             rows.append("  ┌── from here on, again and again")
-        rows.append(f"{number + 1:>4}  {_lanes(scene, event, number, width)}{event.title}")
-        for said in (*event.rules, *event.notes, *_unseen(scene, event, number)):
-            bars = "".join("│".ljust(width) for _ in scene.lanes)
-            rows.append(f"{'':6}{bars}  {said}")
+        first, *others = _lanes(scene, number, width)
+        rows.append(f"{number + 1:>4}  {first}{event.title}")
+        said = (*event.rules, *event.notes, *_unseen(scene, event, number, width))
+        bars = "".join("│".ljust(width) for _ in scene.lanes)
+        for lanes, text in zip_longest(others, said):
+            rows.append(f"{'':6}{lanes or bars}{f'  {text}' if text else ''}".rstrip())
     if scene.end:
         mark = "✗" if scene.loop is None else "└──"
         rows.append(f"  {mark} {scene.end}")
@@ -41,34 +53,88 @@ def in_text(scene: Scene) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _unseen(scene: Scene, event: Event, number: int) -> Iterator[str]:
-    """What changed in channels by messages that have no arrow: they stay on one lane."""
+def _width(scene: Scene) -> int:
+    """Characters of a lane, so that messages have room."""
+    least = max([_COLUMN, *(len(lane) + 2 for lane in scene.lanes)])
+    wanted = [least]
+    for message in scene.messages:
+        lanes = abs(message.sender - message.receiver)
+        if lanes:
+            needed = [-(-(len(text) + _BESIDE) // lanes) for text in _texts(message)]
+            wanted.append(needed[0] if needed[0] <= _WIDER else needed[-1])
+    return max(least, min(max(wanted), _WIDEST))
+
+
+def _even(scene: Scene, room: Callable[[int], int]) -> Scene:
+    """The scene with all messages of a channel told alike: by their values alone, if one of them
+    has no `room` for more, so many lanes as it crosses."""
+    narrow = {
+        m.place[0]
+        for m in scene.messages
+        if len(_texts(m)[0]) > room(abs(m.sender - m.receiver)) and m.sender != m.receiver
+    }
+    brief = (replace(m, is_brief=m.place[0] in narrow) for m in scene.messages)
+    return replace(scene, messages=tuple(brief))
+
+
+def _texts(message: Message) -> tuple[str, ...]:
+    """What may stand at an arrow: a message, or where that has no room, its values alone."""
+    behind = " (copy)" if message.is_copy else ""
+    texts = message.values + behind, message.text + behind
+    return texts[:1] if message.is_brief else texts[::-1]
+
+
+def _fitting(message: Message, room: int) -> str:
+    """The text that fits; "" if none does."""
+    return next((text for text in _texts(message) if len(text) <= room), "")
+
+
+def _unseen(scene: Scene, event: Event, number: int, width: int) -> Iterator[str]:
+    """What changed in channels by messages that have no arrow (they stay on one lane), and texts of
+    messages whose arrows are too short."""
     within = (m for m in scene.messages if m.sender == m.receiver)
     places = {m.place for m in within if number in (m.sent, m.received)}
     yield from (note for place, note in event.mail if place in places)
+    for message in _arrows(scene, number):
+        if not _fitting(message, abs(message.sender - message.receiver) * width - _BESIDE):
+            yield f"{'sends' if message.received is None else 'receives'} {message.text}"
 
 
-def _lanes(scene: Scene, event: Event, number: int, width: int) -> str:
-    """The lanes at one event: a dot, and the arrow of a message that arrives."""
-    cells = list("".join("│".ljust(width) for _ in scene.lanes))
-    for message in scene.messages:
-        if message.received == number and message.sender != message.receiver:
-            _arrow(cells, message, width)
-    cells[event.lane * width] = "●"
-    return "".join(cells)
+def _arrows(scene: Scene, number: int) -> list[Message]:
+    """The messages whose arrows stand at an event, those that arrive first."""
+    across = [m for m in scene.messages if m.sender != m.receiver]
+    waiting = (m for m in across if m.received is None and m.sent == number)
+    return [*(m for m in across if m.received == number), *waiting]
+
+
+def _lanes(scene: Scene, number: int, width: int) -> list[str]:
+    """The lanes at one event: a dot and arrows, on as many rows as these need."""
+    bars = "".join("│".ljust(width) for _ in scene.lanes)
+    rows = [list(bars)]
+    for message in _arrows(scene, number):
+        begin, end = sorted((message.sender, message.receiver))
+        span = slice(begin * width + 1, end * width)
+        if all("".join(row[span]) != bars[span] for row in rows):
+            rows.append(list(bars))
+        _arrow(next(row for row in rows if "".join(row[span]) == bars[span]), message, width)
+    rows[0][scene.events[number].lane * width] = "●"
+    return ["".join(row) for row in rows]
 
 
 def _arrow(cells: list[str], message: Message, width: int) -> None:
     begin, end = sorted((message.sender * width, message.receiver * width))
     room = end - begin - 1
-    text = next((t for t in (message.text, message.values) if len(t) <= room - 3), "")
-    body = list(text.center(room, "─"))
     is_rightwards = message.sender < message.receiver
-    head = "✗" if message.is_lost else "▶" if is_rightwards else "◀"
-    body[-1 if is_rightwards else 0] = head
+    line = "─" if message.received is not None else "╌"
+    body = list(_fitting(message, room + 1 - _BESIDE).center(room, line))
+    ahead = (-1, -2) if is_rightwards else (0, 1)
+    if message.received is None:
+        body[ahead[0]], body[ahead[1]] = " ", "▸" if is_rightwards else "◂"
+    else:
+        body[ahead[0]] = "✗" if message.is_lost else "▶" if is_rightwards else "◀"
+        if not message.is_lost:
+            cells[message.sender * width] = "○"
     cells[begin + 1 : end] = body
-    if not message.is_lost:
-        cells[message.sender * width] = "○"
 
 
 # --- SVG -----------------------------------------------------------------------------------------
@@ -76,6 +142,7 @@ def _arrow(cells: list[str], message: Message, width: int) -> None:
 
 def in_svg(scene: Scene) -> str:
     """The scene as an SVG document that stands alone."""
+    scene = _even(scene, lambda _: _SHORT)
     tops, bottom = _tops(scene)
     width = _LEFT + _LANE * len(scene.lanes) + 20
     said = _below(scene, width)
@@ -151,12 +218,13 @@ def _labels(scene: Scene, tops: list[int], bottom: int) -> Iterator[str]:
     """What is said beside events and messages. Lines do not cross it: below all of it lies the
     same text in white and wider (an element of its own, as few programs paint a stroke below the
     letters that it belongs to)."""
-    labels = [label for m in scene.messages for label in _of_message(m, _way(m, tops, bottom))]
-    labels += (
+    labels = [
         _Label(_x(event.lane) + 11, y + 4 + line * _LINE, *row)
         for event, y in zip(scene.events, tops, strict=True)
         for line, row in enumerate(_rows(event))
-    )
+    ]
+    for message in scene.messages:
+        labels += _of_message(message, _way(message, tops, bottom), labels)
     yield (
         '<g aria-hidden="true" fill="#ffffff" stroke="#ffffff" stroke-width="3"'
         ' stroke-linejoin="round">'
@@ -173,6 +241,13 @@ class _Label:
     text: str
     weight: str
     fill: str
+
+    def meets(self, other: _Label) -> bool:
+        """Whether the two, one line each, lie on each other."""
+        left, right = sorted((self, other), key=lambda label: label.x)
+        return (
+            abs(self.y - other.y) < _LINE + 4 and left.x + _CHARACTER * len(left.text) + 4 > right.x
+        )
 
     def svg(self, css: str = "") -> str:
         """An element; what `css` does not say is that of the group around it."""
@@ -207,26 +282,29 @@ def _line(message: Message, way: _Way) -> str:
     )
 
 
-def _of_message(message: Message, way: _Way) -> Iterator[_Label]:
-    """What stands at a message's line: upwards from its middle."""
-    (x, y), (u, v) = way
-    lines = _fitting(message)
+def _of_message(message: Message, way: _Way, others: list[_Label]) -> list[_Label]:
+    """What stands at a message's line, where it meets the fewest others."""
+    lines = [_fitting(message, _SHORT)]
+    if not lines[0]:
+        text = _texts(message)[-1]
+        lines = wrap(text, _SHORT, break_long_words=False, break_on_hyphens=False)
     if message.is_lost:
         lines[-1] += " ✗"
-    part = 3 if abs(message.sender - message.receiver) > 1 else 2
-    middle = x + (u - x) // part if x != u else x - 24
-    low = y + (v - y) // part - 4
-    for up, line in enumerate(reversed(lines)):
-        left = middle - 3 * len(line)
-        yield _Label(left, low - up * _LINE, line, "normal", "#1f5fa8")
+    far = abs(message.sender - message.receiver) > 1
+    parts = sorted(_PARTS, key=lambda part: abs(part - (1 / 3 if far else 1 / 2)))
+    places = [_along(lines, way, part) for part in parts]
+    return min(places, key=lambda labels: sum(a.meets(b) for a in labels for b in others))
 
 
-def _fitting(message: Message) -> list[str]:
-    """A message where it fits: its text, else its values alone, else these on several lines."""
-    for text in (message.text, message.values):
-        if len(text) <= _SHORT:
-            return [text]
-    return wrap(message.values, _SHORT, break_long_words=False, break_on_hyphens=False)
+def _along(lines: list[str], way: _Way, part: float) -> list[_Label]:
+    """Lines of text at a part of a message's way, upwards from there."""
+    (x, y), (u, v) = way
+    middle = round(x + (u - x) * part if x != u else x - 80 * part * (1 - part))
+    low = round(y + (v - y) * part) - 4
+    return [
+        _Label(middle - 3 * len(line), low - up * _LINE, line, "normal", "#1f5fa8")
+        for up, line in enumerate(reversed(lines))
+    ]
 
 
 def _frame(scene: Scene, tops: list[int], bottom: int, width: int) -> Iterator[str]:

@@ -1,7 +1,10 @@
 """What a picture of a trace shows: lanes for those who act, events on them, messages between.
 
-Nobody says in a charter who takes a step. The part whose operation a step calls does; else the part
-that it reads; else the element that its first parameter names.
+Nobody says in a charter who takes a step. The part whose operation a step calls does; else the
+sender or receiver that a channel with two ends names; else the part that it reads; else the element
+that its first parameter names. An element to which it only sends does not: the only part that there
+is one of does, if there is one. Nor is it said who takes a message: where all steps that receive
+from a channel are of one part, that part; else the element that the channel's last end names.
 """
 
 from __future__ import annotations
@@ -11,14 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from charter.backends.story.tell import Story
+from charter.backends.story.words import in_values, in_words, spoken
 from charter.ir import nodes as n
 from charter.ir import types as t
 from charter.ir.nodes import Value
 from charter.ir.walk import nodes, statement_expressions
-from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
+from charter.semantics.mail import Mail, edits, keys_of
 from charter.semantics.retell import Told, show_value
-from charter.semantics.values import Universe
 
 Who = tuple[str, Value]
 """A part without index and None, or the name of a type and one of its values."""
@@ -26,17 +29,14 @@ Who = tuple[str, Value]
 Place = tuple[str, tuple[Value, ...]]
 """A channel and its ends: where a message lies."""
 
-_Said = tuple[str, str]
-"""A message in words, and without the names of its fields."""
-
-_Posted = tuple[Place, int | None, _Said]
-"""A message: where it lies, the lane that stands for that end (None: none does), its words."""
+_Acting = tuple[str, n.Expr | None]
+"""Who takes a step: a part without index and None, or a type and an expression for its value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """A step on a lane: `title` is the call, `rules` the branches, `notes` what changed outside of
-    channels, `mail` what changed in each place of a channel."""
+    channels and which mail changed nothing, `mail` what changed in each place of a channel."""
 
     lane: int
     title: str
@@ -49,7 +49,8 @@ class Event:
 class Message:
     """Sent by an event from its lane; received (or lost) by a later one; None: still on the way.
     One that nobody receives, and no lane stands for its end, is shown at its sender. `values` is
-    what it says without the names of its fields, where there is little room."""
+    what it says without the names of its fields, where there is little room. `is_copy`: it was
+    received before. `is_brief`: only its values are drawn."""
 
     text: str
     values: str
@@ -59,6 +60,18 @@ class Message:
     receiver: int
     received: int | None
     is_lost: bool = False
+    is_copy: bool = False
+    is_brief: bool = False
+
+
+@dataclass(slots=True)
+class _Sending:
+    """A message on its way: who sent it, at which event, and how often it was received."""
+
+    mail: Mail
+    sender: int
+    sent: int
+    receipts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +92,8 @@ def scene(story: Story) -> Scene:
     """The scene of a story."""
     stage = _Stage(story.machine)
     for number, (step, act) in enumerate(zip(story.steps, story.found.acts, strict=False)):
-        stage.event(number, step, act[1], story.states[number])
-    waiting = [
-        Message(*said, place, sender, sent, sender if end is None else end, None)
-        for (place, end, said), sendings in stage.on_the_way.items()
-        for sender, sent in sendings
-    ]
+        stage.event(number, step, act[1])
+    waiting = (stage.message(sending, None) for sending in stage.waiting())
     messages = sorted([*stage.messages, *waiting], key=lambda m: (m.sent, m.receiver, m.text))
     return Scene(
         story.title,
@@ -129,7 +138,7 @@ class _Stage:
     lanes: list[Who] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
-    on_the_way: dict[_Posted, list[tuple[int, int]]] = field(default_factory=dict)
+    on_the_way: dict[tuple[Place, Value], list[_Sending]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for kind in self._kinds():
@@ -187,31 +196,36 @@ class _Stage:
                 return operation.params[0].name
         return ""
 
-    def event(self, number: int, step: Told, args: tuple[Value, ...], before: State) -> None:
+    def event(self, number: int, step: Told, args: tuple[Value, ...]) -> None:
         """Put a step on its lane, and its messages on their way or to their end."""
         lane = self._lane_of(step, args)
         system = self.system()
         channels = system.channels if system is not None else ()
-        called = ", ".join(_spoken(name, value) for name, value in step.args)
+        called = ", ".join(spoken(name, value) for name, value in step.args)
         changes = [(c, f"{c.path}: {c.before} → {c.after}") for c in step.changes]
         mine = self._prefixes(lane)
+        notes = [_without(note, mine) for c, note in changes if c.variable not in channels]
+        notes += [self._unchanged(mail) for mail in step.mail if mail.stays]
         self.events.append(
             Event(
                 lane,
                 f"{step.operation}({called})",
                 tuple(_without(rule, mine) for rule in step.rules),
-                tuple(_without(note, mine) for c, note in changes if c.variable not in channels),
+                tuple(notes),
                 tuple(
                     ((c.variable, c.keys), note) for c, note in changes if c.variable in channels
                 ),
             )
         )
-        for channel in channels:
-            kind = next(v.type for v in self.machine.variables if v.name == channel)
-            moved = _moved(kind, before[channel], step.state[channel], self.machine)
-            for ends, said, is_new in moved:
-                place = (channel, tuple(value for _, value in ends))
-                self._message((place, self._at(ends), said), number, lane, is_new)
+        for mail in step.mail:
+            self._mail(mail, number, lane)
+
+    def _unchanged(self, mail: Mail) -> str:
+        """Mail that leaves its channel as it was."""
+        text = in_words(mail.type, mail.message, self.machine.universe)
+        if mail.is_sent:
+            return f"sends {text} (it is there already)"
+        return f"receives {text} (a copy stays)"
 
     def _prefixes(self, lane: int) -> tuple[str, ...]:
         """What the state of a lane's own part begins with: it goes without saying there."""
@@ -222,64 +236,129 @@ class _Stage:
         at = show_value(kind, value, self.machine.universe)
         return tuple(f"{part.name}[{at}]." for part in system.parts if part.index == kind)
 
-    def _at(self, ends: tuple[Who, ...]) -> int | None:
-        """The lane that stands for the last end of a channel."""
-        return self.lanes.index(ends[-1]) if ends and ends[-1] in self.lanes else None
+    def _mail(self, mail: Mail, number: int, lane: int) -> None:
+        """A message that an event on a lane sends, or receives from the first sending that nobody
+        has received; if there is none, again from the last."""
+        ways = self.on_the_way.setdefault(((mail.channel, mail.ends), mail.message), [])
+        if mail.is_sent:
+            ways.append(_Sending(mail, lane, number))
+        elif ways:
+            chosen = next((way for way in ways if not way.receipts), ways[-1])
+            lost = self.events[-1].title.startswith(f"lose_{mail.channel}(")
+            self.messages.append(self.message(chosen, (number, lane), is_lost=lost))
+            chosen.receipts += 1
+            if not mail.stays:  # in a set, the same message lies only once
+                is_set = isinstance(self._content(mail.channel), t.Set)
+                ways[:] = [] if is_set else [way for way in ways if way is not chosen]
 
-    def _message(self, about: _Posted, number: int, lane: int, is_new: bool) -> None:
-        place, receiver, said = about
-        if is_new:
-            self.on_the_way.setdefault(about, []).append((lane, number))
-        elif self.on_the_way.get(about):
-            sender, sent = self.on_the_way[about].pop(0)
-            lost = self.events[-1].title.startswith(f"lose_{place[0]}(")
-            known = sender if receiver is None else receiver
-            end = known if lost else lane
-            self.messages.append(Message(*said, place, sender, sent, end, number, lost))
+    def _content(self, channel: str) -> t.Type:
+        """What one place of a channel holds."""
+        kind = next(v.type for v in self.machine.variables if v.name == channel)
+        for _ in keys_of(self.machine, channel):
+            assert isinstance(kind, t.Map)
+            kind = kind.value
+        return kind
 
-    def _lane_of(self, step: Told, args: tuple[Value, ...]) -> int:
-        chosen = self.machine.operations[step.operation]
-        bound = dict(zip((p.name for p in chosen.params), args, strict=True))
-        if isinstance(chosen, n.Step):
-            for who in self._acting(chosen, bound):
-                if who in self.lanes:
-                    return self.lanes.index(who)
-        for param in chosen.params:
-            if (_called(param.type), bound[param.name]) in self.lanes:
-                return self.lanes.index((_called(param.type), bound[param.name]))
-        return 0
+    def waiting(self) -> Iterator[_Sending]:
+        """What nobody has received in the end."""
+        for ways in self.on_the_way.values():
+            rest = [way for way in ways if not way.receipts]
+            if rest:
+                is_set = isinstance(self._content(rest[0].mail.channel), t.Set)
+                yield from rest[:1] if is_set else rest
 
-    def _acting(self, step: n.Step, bound: dict[str, Value]) -> Iterator[Who]:
-        """Parts that a step calls, then parts that it reads."""
+    def message(
+        self, way: _Sending, received: tuple[int, int] | None, *, is_lost: bool = False
+    ) -> Message:
+        """A message, with the event and the lane that it was received at."""
+        mail, universe = way.mail, self.machine.universe
+        number, lane = received or (None, 0)
+        if received is None or is_lost:
+            end = self._taker(mail)
+            lane = way.sender if end is None else end
+        return Message(
+            in_words(mail.type, mail.message, universe),
+            in_values(mail.type, mail.message, universe),
+            (mail.channel, mail.ends),
+            way.sender,
+            way.sent,
+            lane,
+            number,
+            is_lost,
+            way.receipts > 0,
+        )
+
+    def _taker(self, mail: Mail) -> int | None:
+        """The lane where a message is to arrive; None: no lane stands for that."""
         system = self.system()
         assert system is not None
+        kinds = {
+            next((kind for kind, _ in self._acting(system, step)), "")
+            for step in system.steps
+            if not step.name.startswith("lose_")
+            and any(
+                e.channel == mail.channel and e.sent is None for e in edits(step, system.channels)
+            )
+        }
+        ends = keys_of(self.machine, mail.channel)
+        wanted: list[Who] = [(kind, None) for kind in kinds] if len(kinds) == 1 else []
+        wanted += [(_called(ends[-1]), mail.ends[-1])] if ends else []
+        return next((self.lanes.index(who) for who in wanted if who in self.lanes), None)
+
+    def _lane_of(self, step: Told, args: tuple[Value, ...]) -> int:
+        chosen, system = self.machine.operations[step.operation], self.system()
+        bound = dict(zip((p.name for p in chosen.params), args, strict=True))
+        named: list[Who] = [(_called(p.type), bound[p.name]) for p in chosen.params]
+        lanes = [self.lanes.index(who) for who in named if who in self.lanes]
+        if isinstance(chosen, n.Step) and system is not None:
+            for name, index in self._acting(system, chosen):
+                at = bound.get(index.name) if isinstance(index, n.Local) else None
+                if (name, at) in self.lanes:
+                    return self.lanes.index((name, at))
+            alone = [lane for lane, (_, value) in enumerate(self.lanes) if value is None]
+            if lanes and len(alone) == 1 and self._only_sends_to(lanes[0], step):
+                return alone[0]
+        return lanes[0] if lanes else 0
+
+    def _only_sends_to(self, lane: int, step: Told) -> bool:
+        """Whether a step sends to a lane, and neither receives there nor changes what is there."""
+        name, value = self.lanes[lane]
+        types = {v.name: v.type for v in self.machine.variables}
+        changed = any(
+            isinstance(kind := types[c.variable], t.Map)
+            and (_called(kind.key), c.keys[:1]) == (name, (value,))
+            for c in step.changes
+            if c.variable not in {mail.channel for mail in step.mail}
+        )
+        ways = [mail.is_sent for mail in step.mail if self._taker(mail) == lane]
+        return bool(ways) and all(ways) and not changed
+
+    def _acting(self, system: n.System, step: n.Step) -> Iterator[_Acting]:
+        """Parts that a step calls, ends of channels that it stands at, parts that it reads."""
         parts = {part.name: part for part in system.parts}
         for line in step.body:
             if isinstance(line, n.CallOperation):
-                yield from _part(parts[line.part], line.index, bound)
+                yield _part(parts[line.part], line.index)
+        for edit in edits(step, system.channels):
+            kinds = keys_of(self.machine, edit.channel)
+            if len(kinds) == len(edit.keys) == 2:
+                own = 1 if edit.sent is None else 0
+                yield _called(kinds[own]), edit.keys[own]
         for line in step.body:
             for expr in statement_expressions(line):
                 for inner in nodes(expr):
                     match inner:
                         case n.MapGet(target=n.StateRef(name=name), key=key):
                             if name.partition(".")[0] in parts:
-                                yield from _part(parts[name.partition(".")[0]], key, bound)
+                                yield _part(parts[name.partition(".")[0]], key)
                         case n.StateRef(name=name) if name.partition(".")[0] in parts:
-                            yield from _part(parts[name.partition(".")[0]], None, bound)
+                            yield _part(parts[name.partition(".")[0]], None)
                         case _:
                             pass
 
 
-def _part(part: n.Part, index: n.Expr | None, bound: dict[str, Value]) -> Iterator[Who]:
-    if part.index is None:
-        yield part.name, None
-    elif isinstance(index, n.Local) and index.name in bound:
-        yield _called(part.index), bound[index.name]
-
-
-def _spoken(name: str, value: str) -> str:
-    """An argument where there is little room: of a truth value its name says more."""
-    return {"true": name, "false": f"not {name}"}.get(value, value)
+def _part(part: n.Part, index: n.Expr | None) -> _Acting:
+    return (part.name, None) if part.index is None else (_called(part.index), index)
 
 
 def _without(text: str, prefixes: tuple[str, ...]) -> str:
@@ -292,59 +371,3 @@ def _called(kind: t.Type) -> str:
 
 def _has_key(kind: t.Type, wanted: t.Type) -> bool:
     return isinstance(kind, t.Map) and (kind.key == wanted or _has_key(kind.value, wanted))
-
-
-def _content(kind: t.Type, value: Value, machine: Machine) -> _Said:
-    """A message in words, without the name of a record: the channel says what it does."""
-    shown = show_value(kind, value, machine.universe)
-    if isinstance(kind, t.Record) and kind.fields:
-        shown = shown.removeprefix(f"{kind.name} {{ ").removesuffix(" }")
-    return shown, _bare(kind, value, machine.universe)
-
-
-def _bare(kind: t.Type, value: Value, universe: Universe) -> str:
-    """A value without the names of fields: those of a record stand in their order, those of a
-    record inside of it in parentheses."""
-    match kind, value:
-        case t.Option(inner=inner), _ if value is not None:
-            return _bare(inner, value, universe)
-        case t.Record(fields=fields), tuple():
-            parts = []
-            for (name, inner), part in zip(fields, value, strict=True):
-                bare = _spoken(name, _bare(inner, part, universe))
-                known = inner.inner if isinstance(inner, t.Option) else inner
-                nested = part is not None and isinstance(known, t.Record) and len(known.fields) > 1
-                parts.append(f"({bare})" if nested else bare)
-            return " ".join(parts)
-        case t.Union() as union, (str() as tag, *rest):
-            named = zip(union.params(tag), rest, strict=True)
-            args = ", ".join(_bare(part, v, universe) for (_, part), v in named)
-            return f"{tag}({args})" if args else tag
-        case _:
-            return show_value(kind, value, universe)
-
-
-def _moved(
-    kind: t.Type, before: Value, after: Value, machine: Machine, ends: tuple[Who, ...] = ()
-) -> Iterator[tuple[tuple[Who, ...], _Said, bool]]:
-    """Messages that one place of a channel lost (False) or got (True), the lost ones first."""
-    if before == after:
-        return
-    match kind:
-        case t.Map(key=end, value=inner):
-            assert isinstance(before, tuple) and isinstance(after, tuple)
-            places = zip(machine.universe.domain(end), before, after, strict=True)
-            for at, old, new in places:
-                yield from _moved(inner, old, new, machine, (*ends, (_called(end), at)))
-        case t.Option(inner=inner):
-            for value, is_new in ((before, False), (after, True)):
-                if value is not None:
-                    yield ends, _content(inner, value, machine), is_new
-        case t.Set(inner=inner) | t.Seq(inner=inner):
-            assert isinstance(before, tuple | frozenset) and isinstance(after, tuple | frozenset)
-            old_ones, new_ones = Counter[Value](before), Counter[Value](after)
-            for values, is_new in ((old_ones - new_ones, False), (new_ones - old_ones, True)):
-                for value in values.elements():
-                    yield ends, _content(inner, value, machine), is_new
-        case _:
-            return

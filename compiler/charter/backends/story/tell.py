@@ -11,6 +11,7 @@ from charter.ir import nodes as n
 from charter.ir.transition import is_of_transition
 from charter.semantics.evaluate import Scope, State
 from charter.semantics.machine import Machine
+from charter.semantics.mail import Mail, keys_of
 from charter.semantics.retell import Act, Told, retell, run_of, show_value
 from charter.semantics.values import from_json
 
@@ -62,7 +63,7 @@ class Story:
         return f"{what} of {self.machine.instance.machine}"
 
     def steps_json(self) -> list[Json]:
-        """The steps with names, arguments, rules and changes."""
+        """The steps with names, arguments, rules, changes and mail."""
         pairs = zip(self.found.acts, self.steps, strict=True)
         return [
             {
@@ -72,9 +73,22 @@ class Story:
                 "changes": [
                     {"path": c.path, "before": c.before, "after": c.after} for c in step.changes
                 ],
+                "mail": [self._mail_json(mail) for mail in step.mail],
             }
             for (operation, args), step in pairs
         ]
+
+    def _mail_json(self, mail: Mail) -> Json:
+        """A message that was sent or received, and the place of the channel."""
+        universe = self.machine.universe
+        kinds = keys_of(self.machine, mail.channel)
+        at = (show_value(k, end, universe) for k, end in zip(kinds, mail.ends, strict=True))
+        return {
+            "what": "sent" if mail.is_sent else "received",
+            "place": mail.channel + "".join(f"[{end}]" for end in at),
+            "message": show_value(mail.type, mail.message, universe),
+            "stays": mail.stays,
+        }
 
     def place_json(self) -> dict[str, Json]:
         """Where something asks for a value that does not exist: the state, as a charter writes it,

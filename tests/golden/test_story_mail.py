@@ -1,0 +1,170 @@
+"""How messages are drawn that are received twice, or by nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.support.golden import Golden
+
+from charter import api
+from charter.backends.story.scene import Message, scene
+from charter.backends.story.tell import Story
+from charter.formats.canonical import Json
+from conform.commands.story import show_story
+
+FOLDER = Path(__file__).parent / "story"
+
+SHOP = """
+protocol test.shop
+
+sort Client
+enum Kind { ORDER, CANCEL }
+record Wish { kind: Kind, number: int 0..2 }
+record Goods { number: int 0..2 }
+
+component shop {
+  state sold: int 0..2 = 0
+
+  operation sell() -> bool {
+    branch out when sold == 2 reply false
+    branch sold { sold' = sold + 1  reply true }
+  }
+}
+
+component client {
+  state wants: int 0..2 = 0
+  state has: int 0..3 = 0
+
+  operation wish() -> int 0..2 {
+    branch wished { wants' = min(wants + 1, 2)  reply min(wants + 1, 2) }
+  }
+
+  operation take() -> bool { branch took { has' = min(has + 1, 3)  reply true } }
+}
+
+system trade {
+  shop: shop
+  client: map Client -> client
+  channel wish: Client carries Wish set
+  channel goods: Client carries Goods set duplicating
+  channel bell: Client carries bool set
+
+  step order(c: Client) {
+    let number = client[c].wish()
+    send wish[c] Wish { kind: ORDER, number: number }
+  }
+
+  step sell(c: Client) {
+    receive w from wish[c]
+    require w.kind == ORDER
+    let done = shop.sell()
+    require done
+    send goods[c] Goods { number: w.number }
+  }
+
+  step get(c: Client) {
+    receive g from goods[c]
+    client[c].take()
+  }
+
+  step ring(c: Client) {
+    send bell[c] true
+  }
+
+  step hear(c: Client) {
+    receive b from bell[c]
+    require b
+  }
+}
+
+instance tiny of trade { Client = {ann, bob} }
+
+witness served of trade: some c in Client: client[c].has > 0
+
+always paid_for of trade:
+  forall c in Client: client[c].has <= shop.sold
+"""
+ORDER_TWICE = [("order", "ann"), ("order", "ann"), ("sell", "ann"), ("get", "ann"), ("get", "ann")]
+
+
+def walk(*acts: tuple[str, str], prop: str = "") -> Story:
+    """The story of a walk; with `prop`, of its way to where that is false."""
+    steps: list[Json] = [{"operation": name, "args": {"c": who}} for name, who in acts]
+    told: dict[str, Json] = {"kind": "always" if prop else "walk", "name": prop, "trace": steps}
+    return api.told(api.load_text(SHOP), "tiny", told)
+
+
+def drawn_of(story: Story) -> list[tuple[str, int, int, int | None, bool]]:
+    def row(m: Message) -> tuple[str, int, int, int | None, bool]:
+        return m.values, m.sent, m.receiver, m.received, m.is_copy
+
+    return [row(message) for message in scene(story).messages]
+
+
+def test_each_receipt_has_an_arrow_and_what_nobody_receives_goes_towards_its_taker() -> None:
+    rows = drawn_of(walk(*ORDER_TWICE, prop="paid_for"))
+    assert sorted(rows, key=str) == [
+        ("1", 2, 1, 3, False),
+        ("1", 2, 1, 4, True),
+        ("ORDER 1", 0, 0, 2, False),
+        ("ORDER 2", 1, 0, None, False),
+    ]
+
+
+def test_a_duplicate_in_a_terminal(golden: Golden) -> None:
+    story = walk(*ORDER_TWICE, prop="paid_for")
+    golden.matches(FOLDER / "received_twice.txt", api.drawn(story, "text"))
+
+
+def test_a_duplicate_as_svg_has_two_arrows_one_of_which_is_the_copy() -> None:
+    root = ElementTree.fromstring(api.drawn(walk(*ORDER_TWICE, prop="paid_for"), "svg"))
+    titles = [n.text for n in root.iter() if n.tag.endswith("title")]
+    assert titles.count("number: 1") == 2
+    texts = {n.text for n in root.iter() if n.tag.endswith("text")}
+    assert {"number: 1", "number: 1 (copy)"} <= texts
+
+
+def test_the_numbered_story_says_what_was_received_though_it_stays(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    story = walk(*ORDER_TWICE, prop="paid_for")
+    steps = list(story.steps_json())
+    show_story({"kind": "walk", "name": "", "detail": "", "steps": steps})
+    said = capsys.readouterr().out
+    assert said.count("receives Goods { number: 1 } from goods[ann] (a copy stays)") >= 1
+    mail = {"what": "sent", "place": "wish[ann]", "stays": False}
+    assert isinstance(steps[0], dict)
+    assert steps[0]["mail"] == [mail | {"message": "Wish { kind: ORDER, number: 1 }"}]
+
+
+def test_who_only_sends_to_an_element_is_the_part_that_is_alone() -> None:
+    story = walk(("ring", "bob"), ("ring", "bob"), ("hear", "bob"))
+    seen = scene(story)
+    assert [seen.lanes[event.lane] for event in seen.events] == ["shop", "shop", "bob"]
+    assert "sends true (it is there already)" in seen.events[1].notes
+    assert drawn_of(story) == [("true", 0, 2, 2, False)]
+
+
+def test_a_sending_that_was_received_is_not_the_one_that_is_received_next() -> None:
+    sold = ("order", "ann"), ("sell", "ann"), ("get", "ann")
+    rows = drawn_of(walk(*sold, ("order", "ann"), ("sell", "ann"), ("get", "ann")))
+    assert [row for row in rows if row[0] in ("1", "2")] == [
+        ("1", 1, 1, 2, False),
+        ("2", 4, 1, 5, False),
+    ]
+
+
+def test_two_arrows_of_one_step_stand_on_rows_of_their_own() -> None:
+    text = SHOP.replace(
+        "receive g from goods[c]", "receive g from goods[c]  receive b from bell[c]"
+    )
+    told: dict[str, Json] = {"kind": "walk", "name": "", "trace": [
+        {"operation": name, "args": {"c": "bob"}} for name in ("ring", "order", "sell", "get")
+    ]}  # fmt: skip
+    drawn = api.drawn(api.told(api.load_text(text), "tiny", told), "text")
+    lines = drawn.splitlines()
+    row = next(i for i, line in enumerate(lines) if line.startswith("   4"))
+    assert "true" in lines[row] + lines[row + 1] and "number: 1" in lines[row] + lines[row + 1]
+    assert lines[row].count("▶") == lines[row + 1].count("▶") == 1
