@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from charter.backends.explorer.explore import Options, explore
-from charter.backends.explorer.liveness import Verdict, check_liveness
+from charter.backends.explorer.liveness import check_liveness
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
+from charter.semantics.fairness import Verdict
 from charter.semantics.machine import Machine
 
 MOST = 300_000

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from charter.backends.explorer.lasso import OUTSIDE, Edge, Waiting, lasso
+from charter.semantics.lasso import OUTSIDE, Edge, Waiting, lasso
 
 SIZE = 4
 Graph = list[list[Edge]]

@@ -9,12 +9,13 @@ import pytest
 
 from charter import api
 from charter.backends.explorer.explore import Options, explore
-from charter.backends.explorer.lasso import OUTSIDE, Edge, Waiting, lasso
-from charter.backends.explorer.liveness import Verdict, check_liveness
+from charter.backends.explorer.liveness import check_liveness
 from charter.backends.story.tell import found_in
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
 from charter.semantics.evaluate import Scope, State
+from charter.semantics.fairness import Verdict
+from charter.semantics.lasso import OUTSIDE, Edge, Waiting, lasso
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json
 

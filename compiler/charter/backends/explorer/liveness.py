@@ -7,10 +7,9 @@ elements; otherwise, and to tell a counterexample, the graph is built anew witho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Literal
 
 from charter.backends.explorer.explore import (
     OUTSIDE,
@@ -18,36 +17,14 @@ from charter.backends.explorer.explore import (
     Expander,
     Exploration,
     Options,
-    Trace,
     explore,
 )
-from charter.backends.explorer.lasso import Edge, Lasso, Waiting, lasso
 from charter.backends.explorer.load import Holds, load
 from charter.backends.explorer.support import Undefined
-from charter.formats.canonical import Json
 from charter.ir import nodes as n
-from charter.ir import types as t
 from charter.ir.nodes import Value
-from charter.semantics.values import Universe, to_json
-
-Answer = Literal["holds", "fails", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What can be said of a property: `fails` with the values of its variables and a lasso (an
-    empty `cycle` stays where the `stem` ends), `unknown` with the reason in `detail`."""
-
-    name: str
-    answer: Answer
-    binding: tuple[tuple[n.Param, Value], ...] = ()
-    stem: Trace = ()
-    cycle: Trace = ()
-    detail: str = ""
-
-    def binding_json(self, universe: Universe) -> dict[str, Json]:
-        """The values of the variables, by name."""
-        return {p.name: to_json(p.type, value, universe) for p, value in self.binding}
+from charter.semantics.fairness import Verdict, bound, names_elements, places_of
+from charter.semantics.lasso import Edge, Lasso, Waiting, lasso
 
 
 def check_liveness(
@@ -74,7 +51,7 @@ class _Graphs:
     def verdict(self, live: n.Eventually) -> Verdict:
         """The verdict; a counterexample is looked for where single elements are told apart."""
         permuted = self.options.symmetry and any(len(m) > 1 for _, m in self.instance.sorts)
-        if permuted and not _names_elements(self.model, live):
+        if permuted and not names_elements(self.model, live):
             verdict = self._runs(True).verdict(live)
             if verdict.answer != "fails":
                 return verdict
@@ -88,13 +65,6 @@ class _Graphs:
                 found = explore(bare, self.instance, replace(self.options, symmetry=False))
             self.kept[symmetry] = _Runs(self.model, self.instance, found)
         return self.kept[symmetry]
-
-
-def _names_elements(model: n.Model, live: n.Eventually) -> bool:
-    """Whether a property tells elements of a sort apart, or asks for fairness for each of them."""
-    steps = {step.name: step for system in model.systems for step in system.steps}
-    named = [p.type for f in live.fairness for p in steps[f.step].params if p.name in f.params]
-    return any(t.holds(kind, t.Sort) for kind in (*named, *(p.type for p in live.params)))
 
 
 @dataclass(slots=True)
@@ -151,7 +121,7 @@ class _Runs:
 
     def _edges(self, fairness: tuple[n.Fair, ...]) -> list[list[Edge]]:
         numbers: dict[tuple[n.Fair, tuple[Value, ...]], int] = {}
-        places = _places(self.model, fairness)
+        places = places_of(self.model, fairness)
         satisfied: list[frozenset[int]] = []
         for action in self.actions:
             mine = [
@@ -166,23 +136,14 @@ class _Runs:
         ]
 
     def _waiting(self, live: n.Eventually, values: Sequence[Value]) -> Waiting:
-        bound = [
-            (param, n.Literal(value, type=param.type))
-            for param, value in zip(live.params, values, strict=True)
-            if not isinstance(value, tuple | frozenset)
-        ]
-        begins = self._truth(live.trigger, bound)
-        return Waiting(begins, self._truth(live.goal, bound), live.trigger is None)
+        begins = self._truth(bound(live, live.trigger, values))
+        return Waiting(begins, self._truth(bound(live, live.goal, values)), live.trigger is None)
 
-    def _truth(
-        self, wanted: n.Expr | None, bound: Sequence[tuple[n.Param, n.Literal]]
-    ) -> list[bool]:
+    def _truth(self, wanted: n.Expr | None) -> list[bool]:
         """Where an expression is true. Raises Undefined."""
         states = self.found.graph.states
         if wanted is None:
             return [True] * len(states)
-        for param, value in bound:
-            wanted = n.Let(param.name, value, wanted, type=t.Bool())
         holds = self._compiled(wanted)
         return [holds(state, state, "") for state in states]
 
@@ -190,12 +151,3 @@ class _Runs:
         prop = n.Property("always", "it", self.instance.machine, wanted, ())
         bare = replace(self.model, properties=(prop,), liveness=())
         return load(bare, self.instance).properties["it"]
-
-
-def _places(model: n.Model, fairness: tuple[n.Fair, ...]) -> Mapping[n.Fair, tuple[int, ...]]:
-    """Where the parameters of each fairness stand among those of its step."""
-    steps = {step.name: step for system in model.systems for step in system.steps}
-    return {
-        fair: tuple(i for i, p in enumerate(steps[fair.step].params) if p.name in fair.params)
-        for fair in fairness
-    }

@@ -7,8 +7,9 @@ through a strongly connected part exists exactly where the whole part is fair.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 OUTSIDE = -1
 
@@ -21,6 +22,12 @@ class Edge:
     target: int
     fair: frozenset[int]
     action: int
+
+
+class Edges(Protocol):
+    """The edges out of each state, by its number."""
+
+    def __getitem__(self, number: int, /) -> Sequence[Edge]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,7 @@ def lasso(edges: list[list[Edge]], waiting: Waiting) -> Lasso | None:
         if known is None:
             known = fair[id(part)] = _is_fair(edges, part)
         if known:
-            return Lasso(search.stem((number, True)), _cycle(edges, part, number))
+            return Lasso(search.stem((number, True)), cycle(edges, part, number))
     return None
 
 
@@ -115,12 +122,12 @@ def _is_fair(edges: list[list[Edge]], part: frozenset[int]) -> bool:
     return not always
 
 
-def enabled(edges: list[Edge]) -> frozenset[int]:
+def enabled(edges: Sequence[Edge]) -> frozenset[int]:
     """The fairness conditions that something could satisfy in a state."""
     return frozenset[int]().union(*(edge.fair for edge in edges))
 
 
-def _cycle(edges: list[list[Edge]], part: frozenset[int], entry: int) -> tuple[int, ...]:
+def cycle(edges: Edges, part: Container[int], entry: int) -> tuple[int, ...]:
     """A fair way from `entry` back to it, inside of `part`; short, and not always the shortest."""
     left = enabled(edges[entry])
     here, found = entry, list[int]()
@@ -131,39 +138,36 @@ def _cycle(edges: list[list[Edge]], part: frozenset[int], entry: int) -> tuple[i
         found += [edge.action for edge in way]
         here = way[-1].target
     if edges[entry] and (here != entry or not found):
-        found += [edge.action for edge in _back(edges, part, here, entry)]
+        found += [edge.action for edge in _way(edges, part, here, lambda e: e.target == entry)]
     return tuple(found)
 
 
-def _nearest(
-    edges: list[list[Edge]], part: frozenset[int], start: int, left: frozenset[int]
-) -> list[Edge]:
+def _nearest(edges: Edges, part: Container[int], start: int, left: frozenset[int]) -> list[Edge]:
     """The shortest way that does something of `left`, or makes it impossible."""
     return _way(
         edges, part, start, lambda e: bool(left & e.fair) or not left <= enabled(edges[e.target])
     )
 
 
-def _back(edges: list[list[Edge]], part: frozenset[int], start: int, target: int) -> list[Edge]:
-    return _way(edges, part, start, lambda e: e.target == target)
-
-
 def _way(
-    edges: list[list[Edge]], part: frozenset[int], start: int, wanted: Callable[[Edge], bool]
+    edges: Edges, part: Container[int], start: int, wanted: Callable[[Edge], bool]
 ) -> list[Edge]:
     """A shortest way inside of `part` whose last edge is wanted; there is one."""
-    ways: dict[int, list[Edge]] = {start: []}
+    before: dict[int, tuple[int, Edge] | None] = {start: None}
     queue = deque([start])
     while queue:
         number = queue.popleft()
         for edge in edges[number]:
             if edge.target not in part:
                 continue
-            way = [*ways[number], edge]
             if wanted(edge):
-                return way
-            if edge.target not in ways:
-                ways[edge.target] = way
+                way, step = [edge], before[number]
+                while step is not None:
+                    way.append(step[1])
+                    step = before[step[0]]
+                return way[::-1]
+            if edge.target not in before:
+                before[edge.target] = (number, edge)
                 queue.append(edge.target)
     raise AssertionError("the part is not strongly connected")
 

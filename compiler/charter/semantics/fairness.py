@@ -1,0 +1,59 @@
+"""What `eventually` asks of the runs of a system, and what can be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from charter.formats.canonical import Json
+from charter.ir import nodes as n
+from charter.ir import types as t
+from charter.ir.nodes import Value
+from charter.semantics.machine import Taken
+from charter.semantics.values import Universe, to_json
+
+Answer = Literal["holds", "fails", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What can be said of a property: `fails` with the values of its variables and a lasso (an
+    empty `cycle` stays where the `stem` ends), `unknown` with the reason in `detail`."""
+
+    name: str
+    answer: Answer
+    binding: tuple[tuple[n.Param, Value], ...] = ()
+    stem: tuple[Taken, ...] = ()
+    cycle: tuple[Taken, ...] = ()
+    detail: str = ""
+
+    def binding_json(self, universe: Universe) -> dict[str, Json]:
+        """The values of the variables, by name."""
+        return {p.name: to_json(p.type, value, universe) for p, value in self.binding}
+
+
+def names_elements(model: n.Model, live: n.Eventually) -> bool:
+    """Whether a property tells elements of a sort apart, or asks for fairness for each of them."""
+    steps = {step.name: step for system in model.systems for step in system.steps}
+    named = [p.type for f in live.fairness for p in steps[f.step].params if p.name in f.params]
+    return any(t.holds(kind, t.Sort) for kind in (*named, *(p.type for p in live.params)))
+
+
+def places_of(model: n.Model, fairness: Sequence[n.Fair]) -> Mapping[n.Fair, tuple[int, ...]]:
+    """Where the parameters of each fairness stand among those of its step."""
+    steps = {step.name: step for system in model.systems for step in system.steps}
+    return {
+        fair: tuple(i for i, p in enumerate(steps[fair.step].params) if p.name in fair.params)
+        for fair in fairness
+    }
+
+
+def bound(live: n.Eventually, wanted: n.Expr | None, values: Sequence[Value]) -> n.Expr | None:
+    """The trigger or the goal of a property for one value of each of its variables."""
+    if wanted is None:
+        return None
+    for param, value in zip(live.params, values, strict=True):
+        assert not isinstance(value, tuple | frozenset)
+        wanted = n.Let(param.name, n.Literal(value, type=param.type), wanted, type=t.Bool())
+    return wanted
