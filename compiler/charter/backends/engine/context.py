@@ -11,6 +11,8 @@ that is expanded, and how many outcomes it had."""
 TELL, TOLD, TELL_ROOM, OP, CAPACITY = range(7, 12)
 """Where outcomes are told (0: nowhere), how many were and may be; the operation; how many records
 a buffer holds."""
+LINKS = 12
+"""Where the edges of states are written (0: nowhere): see `links`."""
 HEAD = 16
 
 PARTITIONS = 16

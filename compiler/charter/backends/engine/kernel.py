@@ -18,6 +18,7 @@ from charter.backends.engine.context import (
     ERROR,
     FATAL,
     GENERATED,
+    LINKS,
     MARGIN,
     NOTE,
     OP,
@@ -43,7 +44,8 @@ class Kernel:
     """`states` and `moves` are the properties of states and of transitions, with the number of
     their note; the note behind is for where they have no value. `undefined` is the first note of
     the operations, `deadlock` the note of states where nothing can be done (-1: of no interest);
-    `seed` chooses the hash."""
+    `seed` chooses the hash. `following`: the properties of states are questions, which `@follow`
+    asks, and no more."""
 
     unit: Unit
     context: Context
@@ -53,6 +55,7 @@ class Kernel:
     undefined: int
     deadlock: int
     seed: int
+    following: bool = False
 
     def print(self, operations: int) -> None:
         """Everything."""
@@ -105,7 +108,7 @@ class Kernel:
         """`@states(ctx)`: the properties of the state that is expanded."""
         code = Code("internal void @states(ptr %ctx)", "nounwind")
         s = code.at("%ctx", self.context.fields)
-        for number, _ in self.states:
+        for number, _ in () if self.following else self.states:
             call = f"call i1 @prop_{number}(ptr %ctx, ptr {s}, ptr {s}, i64 -1)"
             self.noting(code, number, code.let(call))
         code.do("ret void")
@@ -151,6 +154,13 @@ class Kernel:
         context = self.context
         fields = code.at("%ctx", context.fields)
         outside, inside, done = code.label(), code.label(), code.label()
+        if self.following:
+            linked, searched = code.label(), code.label()
+            code.fork(code.compare("ne", code.load("%ctx", LINKS), "0"), linked, searched)
+            code.start(linked)
+            code.do("call void @link(ptr %ctx, ptr %z)")
+            code.jump(done)
+            code.start(searched)
         code.fork(code.let("call i1 @outside(ptr %z)"), outside, inside)
         code.start(outside)
         code.bump("%ctx", OUTSIDE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from llvmlite import binding as llvm
@@ -23,6 +23,8 @@ SIGNATURES: dict[str, tuple[bool, int]] = {
     "unpack": (False, 2),
 }
 """What can be called: whether it has a result, and how many arguments; all are 64 bits wide."""
+FOLLOWING = SIGNATURES | {"follow": (True, 3)}
+"""What can be called in a program that looks at runs."""
 
 
 def machine_digest() -> str:
@@ -71,7 +73,7 @@ class Library:
         return self.functions[name]
 
 
-def linked(code: ObjectCode) -> Library:
+def linked(code: ObjectCode, signatures: Mapping[str, tuple[bool, int]] = SIGNATURES) -> Library:
     """The functions of object code."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -79,7 +81,7 @@ def linked(code: ObjectCode) -> Library:
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     functions: dict[str, Function] = {}
-    for name, (result, count) in SIGNATURES.items():
+    for name, (result, count) in signatures.items():
         kind = ctypes.CFUNCTYPE(ctypes.c_int64 if result else None, *[ctypes.c_void_p] * count)
         functions[name] = kind(engine.get_function_address(name))
     return Library(engine, functions)

@@ -11,8 +11,17 @@ from charter.backends.engine.context import NARROW, Context, Memory
 from charter.backends.engine.kernel import Kernel
 from charter.backends.engine.keys import KeyPrinter
 from charter.backends.engine.layout import Layout, Packing, Unsupported
+from charter.backends.engine.links import Labels, LinkPrinter
 from charter.backends.engine.memory import Array
-from charter.backends.engine.native import Library, ObjectCode, compiled, linked, machine_digest
+from charter.backends.engine.native import (
+    FOLLOWING,
+    SIGNATURES,
+    Library,
+    ObjectCode,
+    compiled,
+    linked,
+    machine_digest,
+)
 from charter.backends.engine.offers import Issued, Offers
 from charter.backends.engine.table import TablePrinter
 from charter.backends.engine.unit import Unit
@@ -67,18 +76,19 @@ def labels_of(machine: Machine) -> tuple[str, ...]:
 class Choices:
     """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
     that keeps their order. `fingerprints`: states are remembered by their hash alone, which `seed`
-    chooses."""
+    chooses. `following`: edges of states can be asked for, and properties are questions."""
 
     symmetry: bool = True
     renaming: bool = True
     fingerprints: bool = False
     seed: int = 0
+    following: bool = False
 
     def memory(self, words: int) -> Memory:
         """What stands in the table for keys of so many words."""
         if self.fingerprints:
             return "fingerprints"
-        return "keys" if words <= NARROW else "numbers"
+        return "keys" if words <= NARROW and not self.following else "numbers"
 
 
 def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tuple[Plan, str]:
@@ -120,11 +130,23 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     keys.print_outside()
     keys.print_key()
     print_operations(unit, Offers(unit, context, shape, issued))
-    kernel = Kernel(unit, context, shape, states, moves, undefined, deadlock, choices.seed)
-    kernel.print(len(machine.operations))
-    TablePrinter(unit, context, choices.seed).print()
+    kernel = Kernel(
+        unit, context, shape, states, moves, undefined, deadlock, choices.seed, choices.following
+    )
+    print_search(kernel, choices)
     plan = Plan(machine, layout, shape, packing, context, quotient, tuple(noted), labels)
     return plan, unit.text()
+
+
+def print_search(kernel: Kernel, choices: Choices) -> None:
+    """What searches, and what follows edges if that is wanted. Raises Unsupported."""
+    unit = kernel.unit
+    operations = len(unit.machine.operations)
+    kernel.print(operations)
+    if choices.following:
+        labels = Labels.of(unit.machine, unit.layout)
+        LinkPrinter(kernel, labels, choices.seed).print(operations)
+    TablePrinter(unit, kernel.context, choices.seed).print()
 
 
 def print_operations(unit: Unit, offers: Offers) -> None:
@@ -190,16 +212,23 @@ def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path 
     printed = sha256(text.encode()).hexdigest()
     initial = slots_of(plan, plan.machine.initial())
     digest = sha256(f"{printed}\n{initial}".encode()).hexdigest()
+    code = object_code(text, cache)
+    library = linked(code, FOLLOWING if choices.following else SIGNATURES)
+    return Program(plan, code, library, digest)
+
+
+def object_code(text: str, cache: Path | None) -> ObjectCode:
+    """The code of a text, from the `cache` (None: without one) if it is there."""
     if cache is None:
-        code = compiled(text)
-        return Program(plan, code, linked(code), digest)
+        return compiled(text)
+    printed = sha256(text.encode()).hexdigest()
     name = sha256(f"{machine_digest()}\n{printed}".encode()).hexdigest()
     path = cache / f"{name}.o"
     known = from_cache(path)
     code = compiled(text) if known is None else known
     if known is None:
         to_cache(path, code)
-    return Program(plan, code, linked(code), digest)
+    return code
 
 
 __all__ = ["SIGNATURE", "Choices", "Plan", "Program", "Unsupported", "program"]

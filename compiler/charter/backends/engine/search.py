@@ -164,6 +164,10 @@ class Search:
         """How often each branch was taken."""
         return tuple(self.total(self.plan.taken + i) for i in range(self.plan.labels))
 
+    def tables(self) -> list[int]:
+        """The address of each partition's table, and its size."""
+        return [number for t in self._tables for number in (t.array.address, t.size)]
+
     def note(self, number: int) -> Note:
         """What is noted under a number, by all workers."""
         at = self.plan.noted + NOTE * number
@@ -305,14 +309,14 @@ class Search:
             self._span = min(2 * self._span, MOST_SPAN)
         return blocks.next
 
-    def _expand_all(self, done: int, end: int, pool: ThreadPoolExecutor) -> _Blocks:
+    def _expand_all(self, done: int, end: int, pool: ThreadPoolExecutor) -> Blocks:
         """Expand into the buffers. Where a worker could not finish its block and the other had
         begun a later one, all is done anew, in smaller blocks."""
         counted = [(0, HEAD), (self.plan.taken, self.plan.outs - self.plan.taken)]
         before = [[w.context.numbers(*part) for part in counted] for w in self._crew]
         while True:
             share = max(LEAST, (end - done) // (2 * self.workers))
-            blocks = _Blocks(self, done, end, min(self._block, share))
+            blocks = Blocks(self, done, end, min(self._block, share))
             self._emptied()
             if self.workers == 1:
                 self._expand(self._crew[0], blocks)
@@ -330,7 +334,7 @@ class Search:
             for p in range(PARTITIONS):
                 worker.context.view[self.plan.outs + 2 * p + 1] = 0
 
-    def _expand(self, worker: Worker, blocks: _Blocks) -> None:
+    def _expand(self, worker: Worker, blocks: Blocks) -> None:
         expand = self.program.library["expand"]
         view = worker.context.view
         for number, count in blocks.taken(lambda: self._roomy(worker)):
@@ -381,14 +385,14 @@ class Search:
     def _check_rest(self) -> None:
         """The properties of the states that will not be expanded."""
         worker, check = self._crew[0], self.program.library["check"]
-        rest = _Blocks(self, self.expanded, self.distinct, BLOCK)
+        rest = Blocks(self, self.expanded, self.distinct, BLOCK)
         for number, count in rest.taken(lambda: True):
             worker.context.view[SOURCE] = number
             check(worker.context.address, self.states.address(number), count)
 
 
 @dataclass(slots=True)
-class _Blocks:
+class Blocks:
     """Blocks of at most `size` states that workers take, in order; one that was not finished ends
     the taking. `is_torn`: another one behind it had been taken."""
 
@@ -397,13 +401,13 @@ class _Blocks:
     end: int
     size: int
     is_torn: bool = False
-    _lock: Lock = field(default_factory=Lock)
+    lock: Lock = field(default_factory=Lock)
     _closed: bool = False
 
     def taken(self, ready: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Blocks for one worker while it is ready: first number, count."""
         while True:
-            with self._lock:
+            with self.lock:
                 if self._closed or self.next >= self.end:
                     return
                 if not ready():
@@ -420,6 +424,6 @@ class _Blocks:
 
     def give_back(self, number: int, count: int) -> None:
         """The rest of a block that was not finished is the first of the next chunk."""
-        with self._lock:
+        with self.lock:
             self.is_torn = self.is_torn or self.next != number + count
             self.next, self._closed = number, True

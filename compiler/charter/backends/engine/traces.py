@@ -180,7 +180,7 @@ class Traces:
         state, steps = machine.initial(), list[Step]()
         for target, outcome in zip(reversed(chain), reversed(outcomes), strict=True):
             told = self._towards(state, target, outcome)
-            steps.append(self._followed(state, told))
+            steps.append(self.followed(state, told))
             state = steps[-1].state
         return tuple(steps)
 
@@ -192,7 +192,7 @@ class Traces:
                 return told
         raise Disagreement(f"no way from one state to the next (state {target})")
 
-    def _followed(self, state: State, told: Told) -> Step:
+    def followed(self, state: State, told: Told) -> Step:
         """A step, as the definition does it."""
         machine = self.search.program.plan.machine
         for outcome in machine.outcomes(state, told.operation, told.args):
@@ -214,7 +214,7 @@ class Traces:
             return steps
         for told in self.teller.tell(self.teller.words(state)):
             if told.branch and machine.holds(prop, Scope(state, told.after, told.branch)) is wanted:
-                return (*steps, self._followed(state, told))
+                return (*steps, self.followed(state, told))
         raise Disagreement(f"{prop.name} is not what the engine says")
 
     def unevaluated(self, prop: n.Property, note: Note) -> tuple[tuple[Step, ...], str]:
@@ -233,7 +233,7 @@ class Traces:
                 try:
                     machine.holds(prop, Scope(state, told.after, told.branch))
                 except EvaluationError as problem:
-                    return (*steps, self._followed(state, told)), str(problem)
+                    return (*steps, self.followed(state, told)), str(problem)
         raise Disagreement(f"{prop.name} has a value where the engine found none")
 
     def undefined(self, operation: str, note: Note) -> tuple[tuple[Step, ...], str]:
