@@ -283,9 +283,7 @@ def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model
     return replace(model, instances=places)
 
 
-def searched(
-    model: ir.Model, instance: str, wanted: Wanted, progress: Callable[[int, int, int, int], None]
-) -> Searched:
+def searched(model: ir.Model, instance: str, wanted: Wanted, progress: exploring.Tell) -> Searched:
     """Search an instance ("" for the one that is meant without a name) as `wanted`.
 
     `found` has `engine`, counts (`distinct`, `generated`, `depth`, ...), `seconds`, `complete`,
@@ -300,16 +298,16 @@ def searched(
     Raises `Missing` or `CannotExplore`."""
     chosen = _instance(model, instance)
     found = exploring.searched(model, chosen, wanted, progress)
-    if not model.liveness:
+    if not any(live.machine == chosen.machine for live in model.liveness):
         return found
     from charter.lasting import with_liveness
 
-    more = with_liveness(model, chosen, wanted.most_states, found.found)
+    more = with_liveness(model, chosen, wanted, found.found, progress)
     return Searched(more, found.states)
 
 
 def explored(
-    model: ir.Model, instance: str, wanted: Wanted, progress: Callable[[int, int, int, int], None]
+    model: ir.Model, instance: str, wanted: Wanted, progress: exploring.Tell
 ) -> dict[str, Json]:
     """The same without the states."""
     return searched(model, instance, wanted, progress).found

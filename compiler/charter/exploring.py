@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     from charter.backends.engine.reached import Reached
     from charter.backends.engine.spark import Session
 
-Tell = Callable[[int, int, int, int], None]
-"""Called now and then with distinct states, transitions, the level, and states in the queue."""
+
+class Tell(Protocol):
+    """Called now and then with distinct states, transitions, the level, and states in the queue;
+    `doing` says what is done beside the search itself."""
+
+    def __call__(
+        self, distinct: int, generated: int, level: int, queue: int, doing: str = "", /
+    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from charter.backends.explorer.explore import Options, explore
 from charter.backends.explorer.liveness import check_liveness
+from charter.cache import cache_folder
+from charter.exploring import Tell, Wanted
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
 from charter.semantics.fairness import Verdict
 from charter.semantics.machine import Machine
 
-MOST = 300_000
-"""States up to which `eventually` is looked at, where nobody says how many: the graph is kept."""
+MOST, MOST_PLAIN = 10_000_000, 300_000
+"""States up to which `eventually` is looked at, where nobody says how many: the graph is kept. The
+plain engine's is larger, and slower to make."""
+STATES, EDGES = "what must happen, states", "what must happen, steps"
+"""What the progress calls the two parts of the work."""
 
 WORDS = {"holds": "holds", "fails": "violated", "unknown": "unknown"}
 
 
 def with_liveness(
-    model: n.Model, instance: n.Instance, most_states: int, found: dict[str, Json]
+    model: n.Model, instance: n.Instance, wanted: Wanted, found: dict[str, Json], progress: Tell
 ) -> dict[str, Json]:
-    """An exploration together with a verdict and a finding for each `eventually`."""
-    mine = [live for live in model.liveness if live.machine == instance.machine]
-    findings, verdicts = found["findings"], found["verdicts"]
-    if not mine:
-        return found
+    """An exploration of a machine with an `eventually`, together with a verdict and a finding for
+    each, and `seconds_eventually`: how many of the `seconds` that took."""
+    findings, verdicts, seconds = found["findings"], found["verdicts"], found["seconds"]
     assert isinstance(findings, list) and isinstance(verdicts, dict)
-    answers = _verdicts(model, instance, most_states)
+    assert isinstance(seconds, int | float)
+    begun = time.monotonic()
+    answers = _natively(model, instance, wanted, progress) if wanted.engine != "plain" else None
+    if answers is None:
+        answers = _plainly(model, instance, wanted, progress)
     machine = Machine.of(model, instance)
     is_known = all(one.answer != "unknown" for one in answers)
+    took = time.monotonic() - begun
     return {
         **found,
+        "seconds": round(seconds + took, 3),
+        "seconds_eventually": round(took, 3),
         "complete": bool(found["complete"]) and is_known,
         "fine": bool(found["fine"]) and all(one.answer == "holds" for one in answers),
         "verdicts": {**verdicts, **{one.name: WORDS[one.answer] for one in answers}},
@@ -38,11 +49,46 @@ def with_liveness(
     }
 
 
-def _verdicts(model: n.Model, instance: n.Instance, most_states: int) -> tuple[Verdict, ...]:
-    """On the graph of the plain engine, whatever engine has searched the rest."""
-    options = Options(most_states=most_states or MOST)
+def _natively(
+    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
+) -> tuple[Verdict, ...] | None:
+    """On the graph of the native engine; None where it cannot."""
+    try:
+        from charter.backends.engine import explore as native
+        from charter.backends.engine.liveness import check_liveness
+    except ModuleNotFoundError as error:
+        if error.name != "llvmlite":
+            raise
+        return None
+    options = native.Options(
+        native.Choices(symmetry=wanted.symmetry),
+        most_states=wanted.most_states or MOST,
+        workers=wanted.workers,
+        cache=cache_folder("engine"),
+        memory=wanted.memory,
+    )
+
+    def tell(now: native.Progress, is_graph: bool) -> None:
+        doing = EDGES if is_graph else STATES
+        progress(now.distinct, now.generated, now.depth, now.queue, doing)
+
+    try:
+        return check_liveness(model, instance, options, tell)
+    except (native.Unsupported, native.GaveUp):
+        return None
+
+
+def _plainly(
+    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
+) -> tuple[Verdict, ...]:
+    """On the graph of the plain engine."""
+
+    def tell(distinct: int, generated: int, level: int) -> None:
+        progress(distinct, generated, level, 0, STATES)
+
+    options = Options(most_states=wanted.most_states or MOST_PLAIN, symmetry=wanted.symmetry)
     bare = replace(model, properties=())
-    return check_liveness(model, instance, explore(bare, instance, options), options)
+    return check_liveness(model, instance, explore(bare, instance, options, tell), options)
 
 
 def _finding(machine: Machine, one: Verdict) -> Json:

@@ -107,10 +107,17 @@ class Search:
     show: Callable[[str], None]
     pace: Pace = field(default_factory=lambda: Pace(time.monotonic()))
     last: str = ""
+    doing: str = ""
 
-    def __call__(self, distinct: int, generated: int, level: int, queue: int) -> None:
-        """How far it is."""
-        self.last = self.pace.line(time.monotonic(), distinct, generated, level, queue)
+    def __call__(
+        self, distinct: int, generated: int, level: int, queue: int, doing: str = "", /
+    ) -> None:
+        """How far it is; of what is done beside the search itself, with a pace of its own."""
+        now = time.monotonic()
+        if doing != self.doing:
+            self.doing, self.pace = doing, Pace(now)
+        line = self.pace.line(now, distinct, generated, level, queue)
+        self.last = f"{doing}: {line}" if doing else line
         self.show(self.last)
 
 

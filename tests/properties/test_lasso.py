@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from charter.backends.engine.links import ABSENT, END, TARGET_BITS
+from charter.backends.engine.memory import Room
+from charter.backends.engine.native import Library
+from charter.backends.engine.runs import Graph as Native
+from charter.backends.engine.runs import Question, functions
 from charter.semantics.lasso import OUTSIDE, Edge, Waiting, lasso
 
 SIZE = 4
@@ -68,12 +75,45 @@ def test_a_lasso_is_found_exactly_where_there_is_one(
     edges: list[tuple[int, int, frozenset[int]]], begins: list[bool], ends: list[bool], once: bool
 ) -> None:
     graph, waiting = graph_of(edges), Waiting(begins, ends, once)
+    natively(edges, graph, waiting)
     inside = sorted(reached(graph, waiting))
     parts = [frozenset(c) for n in range(1, SIZE + 1) for c in combinations(inside, n)]
     found = lasso(graph, waiting)
     assert (found is not None) == any(can_stay(graph, part) for part in parts)
     if found is not None:
         check(graph, waiting, found.stem, found.cycle)
+
+
+@cache
+def library() -> Library:
+    return functions(None)
+
+
+def natively(edges: list[tuple[int, int, frozenset[int]]], graph: Graph, waiting: Waiting) -> None:
+    """The native search takes the very same way; conditions 64 apart are looked at in two passes,
+    and truths stand in two words. A label of an edge is its number."""
+    native = Native(Room(1 << 30, Path()), library(), SIZE, 65)
+    chunk = native.chunk()
+    place = 0
+    for at, here in enumerate(graph):
+        native.firsts.view[at] = chunk.at(place)
+        for edge in here:
+            target = ABSENT if edge.target == OUTSIDE else edge.target
+            chunk.view[place] = edge.action << TARGET_BITS | target
+            place += 1
+        chunk.view[place] = END
+        place += 1
+        native.truths.view[2 * at] = int(waiting.begins[at]) << 63
+        native.truths.view[2 * at + 1] = int(waiting.ends[at])
+    question = Question(-1 if waiting.once else 63, 64)
+    conditions = [frozenset(64 * number for number in fair) for _, _, fair in edges]
+    expected = lasso(graph, waiting)
+    for _ in range(2):  # the second time in memory that is used
+        found = native.lasso(question, conditions or [frozenset()])
+        assert (found is None) == (expected is None)
+        if found is not None and expected is not None:
+            ways = [[word >> TARGET_BITS for word in way] for way in (found.stem, found.cycle)]
+            assert ways == [list(expected.stem), list(expected.cycle)]
 
 
 def check(graph: Graph, waiting: Waiting, stem: tuple[int, ...], cycle: tuple[int, ...]) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from charter import api
+from charter.backends.engine.explore import Choices
+from charter.backends.engine.explore import Options as NativeOptions
+from charter.backends.engine.liveness import check_liveness as natively
 from charter.backends.explorer.explore import Options, explore
 from charter.backends.explorer.liveness import check_liveness
 from charter.backends.story.tell import found_in
@@ -101,12 +105,21 @@ EACH = "forall c in Client: waits[c] leads to served == present(c)"
 SOME = "(some c in Client: waits[c]) leads to served != none"
 
 
-def verdict(fair: str, body: str, size: int = 2, **options: bool) -> Verdict:
+def verdict(fair: str, body: str, size: int = 2, *, symmetry: bool = True) -> Verdict:
+    """What the plain explorer says, and the native engine too: with the same trace."""
     model = api.load_text(QUEUE.format(fair=fair, body=body, size=size))
-    chosen = Options(**options)
-    searched = explore(model, model.instances[0], chosen)
-    (only,) = check_liveness(model, model.instances[0], searched, chosen)
-    return only
+    (instance,) = model.instances
+    chosen = Options(symmetry=symmetry)
+    (plain,) = check_liveness(model, instance, explore(model, instance, chosen), chosen)
+    (native,) = natively(model, instance, NativeOptions(Choices(symmetry=symmetry)))
+    assert as_told(native) == as_told(plain)
+    return plain
+
+
+def as_told(one: Verdict) -> tuple[object, ...]:
+    """A verdict with its steps as they are told."""
+    runs = [[(s.operation, s.args, s.branch) for s in steps] for steps in (one.stem, one.cycle)]
+    return one.name, one.answer, one.binding, one.detail, runs
 
 
 @pytest.mark.parametrize(
@@ -141,7 +154,9 @@ def test_a_search_that_gave_up_says_unknown() -> None:
     options = Options(most_states=2)
     searched = explore(model, model.instances[0], options)
     (only,) = check_liveness(model, model.instances[0], searched, options)
+    (native,) = natively(model, model.instances[0], NativeOptions(most_states=2))
     assert only.answer == "unknown" and "gave up" in only.detail
+    assert as_told(native) == as_told(only)
 
 
 # --- a lasso is a fair run of the definition that never gets what it waits for --------------------
@@ -152,6 +167,7 @@ def as_list(value: Json) -> list[Json]:
     return value
 
 
+@pytest.mark.parametrize("engine", ["plain", "native"])
 @pytest.mark.parametrize(
     ("name", "mutant"),
     [
@@ -162,9 +178,11 @@ def as_list(value: Json) -> list[Json]:
         ("two_phase_commit", "waits_for_ever"),
     ],
 )
-def test_a_lasso_is_a_fair_run_when_it_is_told_on_the_definition(name: str, mutant: str) -> None:
+def test_a_lasso_is_a_fair_run_when_it_is_told_on_the_definition(
+    name: str, mutant: str, engine: Literal["plain", "native"]
+) -> None:
     model = api.load(EXAMPLES / f"{name}.charter", api.Selection(mutant=mutant))
-    wanted = api.Wanted(engine="plain", most_states=2_000)
+    wanted = api.Wanted(engine=engine, most_states=2_000)
     result = api.explored(model, "tiny", wanted, lambda *_: None)
     lives = {live.name: live for live in model.liveness}
     failing = [

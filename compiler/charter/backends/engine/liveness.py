@@ -17,7 +17,7 @@ from charter.backends.engine import links
 from charter.backends.engine.explore import GaveUp, Options, Progress, Unsupported
 from charter.backends.engine.memory import NoRoom, Room, default_budget
 from charter.backends.engine.program import Program, program
-from charter.backends.engine.runs import Graph, Question, followed, functions
+from charter.backends.engine.runs import Graph, Question, follow, functions
 from charter.backends.engine.search import Search
 from charter.backends.engine.traces import Disagreement, Step, Teller, Told, Traces
 from charter.ir import nodes as n
@@ -34,7 +34,8 @@ OUTSIDE = "runs that leave the instance are not looked at"
 
 DEFAULT = Options()
 
-Tell = Callable[[Progress], None]
+Tell = Callable[[Progress, bool], None]
+"""Called now and then: how far the search is, or (true) how many states still wait for edges."""
 
 
 def check_liveness(
@@ -75,6 +76,11 @@ class _Asking:
     options: Options
     tell: Tell | None
 
+    def told(self, now: Progress, is_graph: bool) -> None:
+        """How far it is."""
+        if self.tell is not None:
+            self.tell(now, is_graph)
+
     def verdicts(self, lives: Sequence[n.Eventually], *, symmetry: bool) -> list[Verdict]:
         """A verdict on each property; of one that fails the trace is told where elements are told
         apart."""
@@ -88,12 +94,13 @@ class _Asking:
         with tempfile.TemporaryDirectory(prefix="charter-") as folder:
             room = Room(options.memory or default_budget(), Path(folder))
             search = Search(compiled, room, options.workers, options.most_states)
-            search.run(self.tell)
+            search.run(lambda now: self.told(now, False))
             if not search.complete:
                 detail = search.stopped or GAVE_UP
                 return [Verdict(live.name, "unknown", detail=detail) for live in lives]
             try:
-                graph = followed(search, functions(options.cache), len(questions))
+                graph = Graph(room, functions(options.cache), search.distinct, len(questions))
+                follow(search, graph, lambda now: self.told(now, True))
                 plan = compiled.plan
                 runs = _Runs(search, graph, links.Labels.of(plan.machine, plan.layout))
                 about = [(live, [case for case in cases if case.live is live]) for live in lives]

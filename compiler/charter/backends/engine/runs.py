@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 from charter.backends.engine import fair, links
 from charter.backends.engine.context import CAPACITY, FATAL, MARGIN, NOTE, SOURCE
@@ -15,7 +17,7 @@ from charter.backends.engine.context import LINKS as LINKED
 from charter.backends.engine.memory import Array, Room
 from charter.backends.engine.native import Library, linked
 from charter.backends.engine.program import object_code
-from charter.backends.engine.search import Blocks, GaveUp, Note, Search
+from charter.backends.engine.search import BRIEF, Blocks, GaveUp, Note, Progress, Search
 from charter.backends.engine.unit import WHY
 from charter.semantics.lasso import OUTSIDE, Edge, Lasso, cycle
 
@@ -44,26 +46,27 @@ class Question:
 
 @dataclass(slots=True)
 class Graph:
-    """Edges and truths of `states` states, as `links` has them. `wide`: words of truths of each
-    state. `notes` says of a question where it has no value."""
+    """Edges and truths of `states` states, as `links` has them. `notes` says of a question where it
+    has no value."""
 
     room: Room
     library: Library
     states: int
-    wide: int
+    questions: int
     firsts: Array = field(init=False)
     truths: Array = field(init=False)
     notes: dict[int, Note] = field(default_factory=dict)
     _chunks: list[Array] = field(default_factory=list)
+    _arrays: dict[int, Array] = field(default_factory=dict)
     _block: Array = field(default_factory=lambda: Array.of(fair.SIZE))
 
     def __post_init__(self) -> None:
         """Room for what every state has. Raises NoRoom."""
         self.firsts = self.room.array(self.states)
-        self.truths = self.room.array(self.states * self.wide)
-        view = self._block.view
+        wide, view = (self.questions + 63) // 64, self._block.view
+        self.truths = self.room.array(self.states * wide)
         view[fair.FIRSTS], view[fair.STATES] = self.firsts.address, self.states
-        view[fair.WIDE] = self.wide
+        view[fair.WIDE] = wide
         for at in range(fair.PARENTS, fair.MASKS):
             each = 2 if at in (fair.PARENTS, fair.QUEUE) else 1
             self._kept(at, self.room.array(each * self.states + 1))
@@ -73,8 +76,6 @@ class Graph:
             strict=True,
         ):
             view[at] = view[free]
-
-    _arrays: dict[int, Array] = field(default_factory=dict)
 
     def _kept(self, at: int, array: Array) -> None:
         self._arrays[at] = array
@@ -179,45 +180,62 @@ class _Part:
 # --- once more over all states -------------------------------------------------------------------
 
 
-def followed(search: Search, library: Library, questions: int) -> Graph:
-    """The graph of a search that came to its end; its program follows edges and asks so many
-    questions. Raises GaveUp or NoRoom."""
-    graph = Graph(search.room, library, search.distinct, (questions + 63) // 64)
+def follow(search: Search, graph: Graph, tell: Callable[[Progress], None]) -> None:
+    """Fill the graph of a search that came to its end, whose program follows edges. Raises GaveUp
+    or NoRoom."""
     block = Array.of(links.TABLES + len(search.tables()))
     block.view[links.DIRECTORY] = search.states.directory.address
     block.view[links.FIRSTS], block.view[links.TRUTHS] = graph.firsts.address, graph.truths.address
     block.write(links.TABLES, search.tables())
-    blocks = Blocks(search, 0, search.distinct, BLOCK)
+    followers = _Followers(search, graph, Blocks(search, 0, search.distinct, BLOCK), tell)
     contexts = [Array.of(search.plan.size) for _ in range(search.workers)]
     for context in contexts:
         context.view[LINKED] = block.address
-
-    def work(context: Array) -> None:
-        _follow(search, graph, context, blocks)
-
     with ThreadPoolExecutor(search.workers) as pool:
-        list(pool.map(work, contexts))
+        list(pool.map(followers.work, contexts))
     for number in range(search.plan.notes):
         at = search.plan.noted + NOTE * number
         notes = [Note(*context.numbers(at, NOTE)) for context in contexts]
         if hits := [note for note in notes if note.count]:
             graph.notes[number] = min(hits, key=lambda note: note.source)
-    return graph
 
 
-def _follow(search: Search, graph: Graph, context: Array, blocks: Blocks) -> None:
-    """What one worker does."""
-    follow, view, outs = search.program.library["follow"], context.view, search.plan.outs
-    view[CAPACITY] = CHUNK - 1
-    view[outs + 1] = CHUNK
-    for number, count in blocks.taken(lambda: True):
-        done = 0
-        while done < count:
-            if view[outs + 1] + MARGIN > CHUNK - 1:
-                with blocks.lock:
-                    view[outs], view[outs + 1] = graph.chunk().address, 0
-            view[SOURCE] = number + done
-            at = search.states.address(number + done)
-            done += follow(context.address, at, count - done)
-            if view[FATAL]:
-                raise GaveUp(WHY[view[FATAL]])
+@dataclass(slots=True)
+class _Followers:
+    """Workers that share the blocks of states."""
+
+    search: Search
+    graph: Graph
+    blocks: Blocks
+    tell: Callable[[Progress], None]
+    lock: Lock = field(default_factory=Lock)
+    said: float = field(default_factory=time.monotonic)
+
+    def work(self, context: Array) -> None:
+        """What one worker does."""
+        search, view, outs = self.search, context.view, self.search.plan.outs
+        view[CAPACITY] = CHUNK - 1
+        view[outs + 1] = CHUNK
+        for number, count in self.blocks.taken(lambda: True):
+            done = 0
+            while done < count:
+                if view[outs + 1] + MARGIN > CHUNK - 1:
+                    with self.lock:
+                        view[outs], view[outs + 1] = self.graph.chunk().address, 0
+                view[SOURCE] = number + done
+                at = search.states.address(number + done)
+                done += search.program.library["follow"](context.address, at, count - done)
+                if view[FATAL]:
+                    raise GaveUp(WHY[view[FATAL]])
+            self.say()
+
+    def say(self) -> None:
+        """How many states are left, now and then."""
+        with self.lock:
+            now = time.monotonic()
+            if now - self.said < BRIEF:
+                return
+            self.said = now
+            search, depth = self.search, len(self.search.levels)
+            left = search.distinct - self.blocks.next
+            self.tell(Progress(search.distinct, search.generated, depth, left))
