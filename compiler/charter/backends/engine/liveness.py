@@ -94,11 +94,10 @@ class _Asking:
         with tempfile.TemporaryDirectory(prefix="charter-") as folder:
             room = Room(options.memory or default_budget(), Path(folder))
             search = Search(compiled, room, options.workers, options.most_states)
-            search.run(lambda now: self.told(now, False))
-            if not search.complete:
-                detail = search.stopped or GAVE_UP
-                return [Verdict(live.name, "unknown", detail=detail) for live in lives]
             try:
+                search.run(lambda now: self.told(now, False))
+                if not search.complete:
+                    raise NoRoom(search.stopped or GAVE_UP)
                 graph = Graph(room, functions(options.cache), search.distinct, len(questions))
                 follow(search, graph, lambda now: self.told(now, True))
                 plan = compiled.plan
@@ -146,8 +145,7 @@ class _Runs:
         """The verdict on one property, with a trace if it is `told`."""
         conditions = self.labels.conditions(live.fairness)
         for case in cases:
-            undefined = self._undefined(case.question)
-            if undefined:
+            if undefined := self._undefined(case.question):
                 return Verdict(live.name, "unknown", detail=undefined)
             seen = self.graph.lasso(case.question, conditions)
             if seen is not None:
@@ -157,12 +155,15 @@ class _Runs:
         return Verdict(live.name, "holds", detail=OUTSIDE if self.search.outside else "")
 
     def _undefined(self, question: Question) -> str:
-        """Where one of its questions has no value; "" if both have one everywhere."""
+        """What one of its questions asks for that does not exist; "" if both have a value
+        everywhere."""
+        machine = self.search.program.plan.machine
         for number in (question.begins, question.ends):
             # The note of a question is followed by the one of states in which it has no value.
             note = self.graph.notes.get(2 * number + 1) if number >= 0 else None
             if note is not None:
-                return self.search.program.plan.sites[note.site - 1]
+                traces = Traces(self.search, Teller(self.search.program))
+                return traces.unevaluated(machine.model.properties[number], note)[1]
         return ""
 
     # --- a counterexample ------------------------------------------------------------------------
