@@ -101,6 +101,15 @@ def test_an_acknowledged_record_is_lost_when_it_is_before_966() -> None:
         assert broken(model(), other) == set()
 
 
+def test_the_story_of_before_966_ends_at_its_second_step_when_there_is_an_elr() -> None:
+    story = next(s for s in scenarios("pre_kip_966") if s.title.startswith("S1-E0"))
+    with pytest.raises(ScenarioFails) as fails:
+        follow(model(), story)
+    end = next(i for i, step in enumerate(story.steps) if step.span == fails.value.span)
+    told = [step.title for step in story.steps[:end] if isinstance(step, n.Moment)]
+    assert told[-1].startswith("2 both followers drop out")
+
+
 def test_the_texts_danger_comes_about_when_the_maximal_isr_is_left_out() -> None:
     """S2 §6.5.2: without it the high watermark reaches 10 in the sixth step."""
     bent = opened().model(api.Selection(mutant="proposes_without_maximal_isr"))
