@@ -11,6 +11,13 @@ from charter import api
 from charter.backends.explorer.explore import Exploration, Options, explore
 
 CHARTER = Path(__file__).resolve().parents[2] / "spec" / "examples" / "primary_backup.charter"
+MUTANTS = {
+    "waits_for_nobody": 13,
+    "is_in_sync_at_once": 16,
+    "keeps_what_was_not_committed": 13,
+    "serves_any_epoch": 12,
+}
+"""Steps of the shortest way to where two nodes disagree. As it is written, `small` has none."""
 
 
 def explored(name: str, options: Options) -> Exploration:
@@ -51,6 +58,24 @@ def test_traces_are_runs_when_replayed_on_the_definition() -> None:
 def test_counts_when_a_larger_instance_is_explored(name: str, counts: tuple[int, int, int]) -> None:
     found = explored(name, Options())
     assert (found.distinct, found.generated, len(found.levels)) == counts
+
+
+def test_every_mutant_has_the_steps_that_are_pinned_here() -> None:
+    assert [mutant.name for mutant in api.load(CHARTER).mutants] == list(MUTANTS)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_the_property_catches_the_mutant_when_its_instance_is_searched(name: str) -> None:
+    """By the native engine: two elections are needed, which are thousands of states away."""
+    about = next(m for m in api.load(CHARTER).mutants if m.name == name)
+    bent = api.load(CHARTER, api.Selection(mutant=name))
+    found = api.explored(bent, about.instance, api.Wanted(engine="native"), lambda *_: None)
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    traces = {f["name"]: f["trace"] for f in findings if isinstance(f, dict) and f["seen"]}
+    caught = traces[about.caught_by]
+    assert isinstance(caught, list)
+    assert len(caught) == MUTANTS[name]
 
 
 def test_readme_gives_the_counts_that_are_pinned_here() -> None:
