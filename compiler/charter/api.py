@@ -421,7 +421,8 @@ def simulated(
     """Random walks; `findings` as those of `explored`, each with the `seed` of its batch.
 
     `branches`: how often each was taken; `unseen`: branches and witnesses that no walk met;
-    `states`: how many a batch saw at most; `walk`: the trace of the only walk. Raises `Missing`."""
+    `states`: how many different ones were seen, up to renaming; `walk`: the trace of the only walk;
+    `not_looked_at`: what must happen in the end, of which walks say nothing. Raises `Missing`."""
     from charter.backends.explorer.simulate import Plan
     from charter.backends.explorer.swarm import swarm
 

@@ -16,7 +16,7 @@ from conform.commands.charters import (
     settings_json,
     settings_line,
 )
-from conform.commands.mutants import own_instance
+from conform.commands.mutants import judged, own_instance
 from conform.commands.numbers import count, whole
 from conform.commands.story import (
     add_pictures,
@@ -43,7 +43,8 @@ EXAMPLES = """examples:
 
 One walk is told. Several are searched: every property is checked after every step, what fails is
 shortened and told, with the seed that finds it again. Equal seeds give equal walks, in any number
-of processes. Nothing found is no proof: `conform explore` searches all states.
+of processes. Nothing found is no proof: `conform explore` searches all states, and it alone looks
+at `eventually`.
 
 Exit code 0: nothing violated on these walks; 1: a property fails, a system is stuck, or the charter
 asks for a value that does not exist.
@@ -94,6 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
     found["set"] = settings_json(found, arguments.bounds)
     findings = found["findings"]
     assert isinstance(findings, list)
+    violated: dict[str, Json] = {str(_object(each)["name"]): "violated" for each in findings}
+    found["mutant"] = judged(model, arguments.mutant, {"verdicts": violated})
     name = str(found["instance"])
     stories: list[Story] = []
     for finding in findings:
@@ -136,5 +139,33 @@ def _show(found: dict[str, Json], findings: list[Json], arguments: argparse.Name
                 f"  found again by: --seed {finding['seed']} --walks {finding['batch']}"
                 f" --steps {arguments.steps}"
             )
-    if not findings and walk is None:
-        out("nothing is violated on these walks")
+    unlooked = found["not_looked_at"]
+    assert isinstance(unlooked, list)
+    if walk is None:
+        if not findings:
+            out("nothing is violated on these walks")
+        if unlooked:
+            names = ", ".join(str(name) for name in unlooked)
+            out(f"not looked at: {names}; `conform explore` looks at `eventually`")
+    if found["mutant"] is not None:
+        out(_of_mutant(_object(found["mutant"]), unlooked))
+
+
+def _of_mutant(mutant: dict[str, Json], unlooked: list[Json]) -> str:
+    """What walks say of a mutant, in words."""
+    name, prop = mutant["name"], mutant["caught_by"]
+    if mutant["answer"] == "caught":
+        return f"mutant {name} is caught by {prop}"
+    if prop in unlooked:
+        return (
+            f"mutant {name} is meant for {prop}, which walks do not look at; `conform explore` does"
+        )
+    return (
+        f"mutant {name} was not caught by {prop} on these walks; `conform explore` searches all"
+        " states"
+    )
+
+
+def _object(value: Json) -> dict[str, Json]:
+    assert isinstance(value, dict)
+    return value

@@ -73,3 +73,17 @@ def test_guided_walks_see_what_is_deep_where_others_do_not() -> None:
     )
     assert "everybody_knows" not in plain.witnesses
     assert "everybody_knows" in guided.witnesses
+
+
+def test_states_are_those_of_all_batches_together() -> None:
+    model = model_of("ring_election")
+    batches = [simulate(model, model.instances[0], Plan(6, 50, seed)) for seed in (0, 1)]
+    together = batches[0].states | batches[1].states
+    assert searched(model, steps=6, walks=100)["states"] == len(together)
+    assert len(together) > max(len(batch.states) for batch in batches)
+
+
+def test_what_walks_do_not_look_at_is_named() -> None:
+    table = searched(model_of("dining_philosophers"), walks=1)
+    assert table["not_looked_at"] == ["somebody_eats", "nobody_starves"]
+    assert searched(model_of("paxos"), walks=1)["not_looked_at"] == []

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
+from charter.backends.explorer.load import Key
 from charter.backends.explorer.simulate import BATCH, Batch, Failure, Plan, simulate
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
@@ -27,10 +28,13 @@ def swarm(
         for number, first in enumerate(range(0, plan.walks, BATCH))
     ]
     seen: list[Batch] = []
+    states: set[Key] = set()
     for batch in _batches(subject, plans, workers):
+        states |= batch.states
+        batch.states.clear()  # they are in `states` now
         seen.append(batch)
         progress(sum(each.walks for each in plans[: len(seen)]), plan.walks)
-    return _summary(subject, plan, plans, seen)
+    return {**_summary(subject, plan, plans, seen), "states": len(states)}
 
 
 def _batches(subject: Subject, plans: list[Plan], workers: int) -> Iterator[Batch]:
@@ -66,9 +70,9 @@ def _summary(
         "seed": plan.seed,
         "walks": plan.walks,
         "steps": sum(branches.values()),
-        "states": max(len(batch.states) for batch in batches),
         "branches": {name: branches[name] for name in known},
         "unseen": list(unseen),
+        "not_looked_at": [p.name for p in model.liveness if p.machine == instance.machine],
         "findings": [
             {
                 "name": one.name,
