@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.golden.test_story import story_of
 from tests.support.golden import Golden
 
 from charter import api
@@ -168,3 +169,37 @@ def test_two_arrows_of_one_step_stand_on_rows_of_their_own() -> None:
     row = next(i for i, line in enumerate(lines) if line.startswith("   4"))
     assert "true" in lines[row] + lines[row + 1] and "number: 1" in lines[row] + lines[row + 1]
     assert lines[row].count("▶") == lines[row + 1].count("▶") == 1
+
+
+def test_an_arrow_goes_past_the_dots_of_others_and_its_text_past_other_texts() -> None:
+    """The first vote of Paxos would go straight through the dot of the second promise."""
+    story = story_of("paxos", "forgets_its_promise", "promises_are_kept")
+    root = ElementTree.fromstring(api.drawn(story, "svg"))
+    dots = [(float(n.attrib["cx"]), float(n.attrib["cy"])) for n in root.iter() if "cx" in n.attrib]
+    lines = [n.attrib["d"] for n in root.iter() if " Q" in n.get("d", "")]
+    assert len(lines) == 3
+    for line in lines:
+        start, bend, end = (tuple(map(float, p)) for p in points(line))
+        ends = {start, end}
+        for x, y in dots:
+            if (x, y) not in ends and min(start[0], end[0]) <= x <= max(start[0], end[0]):
+                part = (x - start[0]) / (end[0] - start[0])
+                shares = (1 - part) ** 2, 2 * part * (1 - part), part**2
+                at = sum(s * p[1] for s, p in zip(shares, (start, bend, end), strict=True))
+                assert abs(at - y) > 5
+
+
+def points(line: str) -> list[list[str]]:
+    """The three points of a curve: `M x y Q a b u v`."""
+    numbers = line.replace("M", "").replace("Q", "").split()
+    return [numbers[:2], numbers[2:4], numbers[4:]]
+
+
+def test_each_message_that_arrives_has_a_head_of_its_own_at_its_dot() -> None:
+    root = ElementTree.fromstring(api.drawn(walk(*ORDER_TWICE, prop="paid_for"), "svg"))
+    heads = [n.attrib["points"].split() for n in root.iter() if n.tag.endswith("polygon")]
+    assert len(heads) == 3
+    dots = [(float(n.attrib["cx"]), float(n.attrib["cy"])) for n in root.iter() if "cx" in n.attrib]
+    for head in heads:
+        x, y = map(float, head[0].split(","))
+        assert any(abs((x - a) ** 2 + (y - b) ** 2 - 25) < 2 for a, b in dots)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import zip_longest
+from math import hypot
 from textwrap import wrap
 
 from charter.backends.story.scene import Event, Message, Scene
@@ -27,8 +28,18 @@ _SHORT = 24
 _PARTS = tuple(part / 20 for part in range(3, 18))
 """Where on a message's way its text may stand."""
 
+_CLEAR, _BENDS = 10, (0, -30, 30, -60, 60, -90, 90)
+"""How far a message stays away from dots that are not its own, and how far it is bent for that."""
+
 _CHARACTER = 6.4
 """Width of a character, about."""
+
+
+_Dot = tuple[int, int]
+_Point = tuple[float, float]
+
+_Way = tuple[_Point, _Point, _Point]
+"""The line of a message on the page: where it begins, what it is bent towards, where it ends."""
 
 
 def in_text(scene: Scene) -> str:
@@ -153,18 +164,17 @@ def in_svg(scene: Scene) -> str:
         f"<title>{escape(scene.title)}</title>",
         f"<desc>{escape(_description(scene))}</desc>",
         '<rect width="100%" height="100%" fill="#ffffff"/>',
-        '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8"'
-        ' markerHeight="8" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#1f5fa8"/></marker>'
-        "</defs>",
         _text(16, 20, scene.title, css='font-weight="bold"'),
     ]
     for position, lane in enumerate(scene.lanes):
         x = _x(position)
         parts.append(f'<path d="M{x} {_TOP} V{bottom}" stroke="#b8bec6" stroke-width="1.5"/>')
         parts.append(_text(x, _TOP - 8, lane, css='font-weight="bold" text-anchor="middle"'))
-    parts += (_line(message, _way(message, tops, bottom)) for message in scene.messages)
-    parts += _dots(scene, tops)
-    parts += _labels(scene, tops, bottom)
+    dots = [(_x(event.lane), y) for event, y in zip(scene.events, tops, strict=True)]
+    ways = [_way(message, dots, bottom) for message in scene.messages]
+    parts += map(_line, scene.messages, ways)
+    parts += _dots(dots)
+    parts += _labels(scene, dots, ways)
     parts += _frame(scene, tops, bottom, width)
     parts += (
         _text(18, bottom + 44 + _LINE * i, line, css='fill="#20242a"')
@@ -207,24 +217,26 @@ def _tops(scene: Scene) -> tuple[list[int], int]:
     return tops, y
 
 
-def _dots(scene: Scene, tops: list[int]) -> Iterator[str]:
+def _dots(dots: list[_Dot]) -> Iterator[str]:
     """The events and their numbers."""
-    for number, (event, y) in enumerate(zip(scene.events, tops, strict=True), 1):
-        yield f'<circle cx="{_x(event.lane)}" cy="{y}" r="5" fill="#20242a"/>'
+    for number, (x, y) in enumerate(dots, 1):
+        yield f'<circle cx="{x}" cy="{y}" r="5" fill="#20242a"/>'
         yield _text(14, y + 4, str(number), css='fill="#6b7280"')
 
 
-def _labels(scene: Scene, tops: list[int], bottom: int) -> Iterator[str]:
+def _labels(scene: Scene, dots: list[_Dot], ways: list[_Way]) -> Iterator[str]:
     """What is said beside events and messages. Lines do not cross it: below all of it lies the
     same text in white and wider (an element of its own, as few programs paint a stroke below the
     letters that it belongs to)."""
     labels = [
-        _Label(_x(event.lane) + 11, y + 4 + line * _LINE, *row)
-        for event, y in zip(scene.events, tops, strict=True)
+        _Label(x + 17, y + 4 + line * _LINE, *row)
+        for event, (x, y) in zip(scene.events, dots, strict=True)
         for line, row in enumerate(_rows(event))
     ]
-    for message in scene.messages:
-        labels += _of_message(message, _way(message, tops, bottom), labels)
+    for number, message in enumerate(scene.messages):
+        lines = [_at(way, part / 40) for i, way in enumerate(ways) if i != number
+                 for part in range(41)]  # fmt: skip
+        labels += _of_message(message, ways[number], labels, lines)
     yield (
         '<g aria-hidden="true" fill="#ffffff" stroke="#ffffff" stroke-width="3"'
         ' stroke-linejoin="round">'
@@ -249,6 +261,11 @@ class _Label:
             abs(self.y - other.y) < _LINE + 4 and left.x + _CHARACTER * len(left.text) + 4 > right.x
         )
 
+    def covers(self, point: _Point) -> bool:
+        """Whether a point lies below it."""
+        x, y = point
+        return self.x <= x <= self.x + _CHARACTER * len(self.text) and -_LINE < y - self.y < 4
+
     def svg(self, css: str = "") -> str:
         """An element; what `css` does not say is that of the group around it."""
         return (
@@ -261,49 +278,81 @@ def _text(x: int, y: int, text: str, *, css: str) -> str:
     return f'<text x="{x}" y="{y}" {css}>{escape(text)}</text>'
 
 
-_Way = tuple[tuple[int, int], tuple[int, int]]
-"""The two ends of a message on the page."""
+def _way(message: Message, dots: list[_Dot], bottom: int) -> _Way:
+    """From the dot that sent a message to the one that received it, or to the end of the lane; bent
+    where it would go through the dot of another event."""
+    x, y = dots[message.sent]
+    u = _x(message.receiver)
+    v = bottom if message.received is None else dots[message.received][1]
+    if x == u:
+        return (x, y), (x - 40, (y + v) // 2), (u, v)
+    between = [(a, b) for a, b in dots if min(x, u) < a < max(x, u)]
+    ways = [((x, y), ((x + u) / 2, (y + v) / 2 + bend), (u, v)) for bend in _BENDS]
+
+    def is_clear(way: _Way) -> bool:
+        return all(abs(_at(way, (a - x) / (u - x))[1] - b) > _CLEAR for a, b in between)
+
+    return next(filter(is_clear, ways), ways[0])
 
 
-def _way(message: Message, tops: list[int], bottom: int) -> _Way:
-    """From the dot that sent a message to the one that received it, or to the end of the lane."""
-    last = bottom if message.received is None else tops[message.received]
-    return (_x(message.sender), tops[message.sent]), (_x(message.receiver), last)
+def _at(way: _Way, part: float) -> _Point:
+    """The point at a part of a way."""
+    shares = (1 - part) ** 2, 2 * part * (1 - part), part**2
+    x, y = (sum(share * point[i] for share, point in zip(shares, way, strict=True)) for i in (0, 1))
+    return x, y
 
 
 def _line(message: Message, way: _Way) -> str:
-    (x, y), (u, v) = way
+    (x, y), (a, b), (u, v) = way
     arrives = message.received is not None and not message.is_lost
-    style = ' marker-end="url(#head)"' if arrives else ' stroke-dasharray="4 3"'
-    bend = f"M{x} {y} Q{x - 40} {(y + v) // 2} {u} {v}" if x == u else f"M{x} {y} L{u} {v}"
+    style = "" if arrives else ' stroke-dasharray="4 3"'
     return (
-        f'<g><title>{escape(message.text)}</title><path d="{bend}" fill="none" stroke="#1f5fa8"'
-        f' stroke-width="1.4"{style}/></g>'
+        f"<g><title>{escape(message.text)}</title>"
+        f'<path d="M{x} {y} Q{a:g} {b:g} {u} {v}" fill="none" stroke="#1f5fa8"'
+        f' stroke-width="1.4"{style}/>{_head(way) if arrives else ""}</g>'
     )
 
 
-def _of_message(message: Message, way: _Way, others: list[_Label]) -> list[_Label]:
-    """What stands at a message's line, where it meets the fewest others."""
-    lines = [_fitting(message, _SHORT)]
-    if not lines[0]:
+def _head(way: _Way) -> str:
+    """The head of an arrow, at the edge of the dot. (Programs turn markers in different ways.)"""
+    _, (a, b), (u, v) = way
+    far = hypot(u - a, v - b)
+    along, across = (u - a) / far, (v - b) / far
+    corners = ((5, 0), (14, 4.5), (14, -4.5))
+    points = (
+        f"{u - back * along - side * across:.1f},{v - back * across + side * along:.1f}"
+        for back, side in corners
+    )
+    return f'<polygon points="{" ".join(points)}" fill="#1f5fa8"/>'
+
+
+def _of_message(
+    message: Message, way: _Way, others: list[_Label], lines: list[_Point]
+) -> list[_Label]:
+    """What stands at a message's line: where it meets the fewest other texts, and of such places
+    where it meets the fewest `lines` of other messages."""
+    rows = [_fitting(message, _SHORT)]
+    if not rows[0]:
         text = _texts(message)[-1]
-        lines = wrap(text, _SHORT, break_long_words=False, break_on_hyphens=False)
+        rows = wrap(text, _SHORT, break_long_words=False, break_on_hyphens=False)
     if message.is_lost:
-        lines[-1] += " ✗"
+        rows[-1] += " ✗"
     far = abs(message.sender - message.receiver) > 1
     parts = sorted(_PARTS, key=lambda part: abs(part - (1 / 3 if far else 1 / 2)))
-    places = [_along(lines, way, part) for part in parts]
-    return min(places, key=lambda labels: sum(a.meets(b) for a in labels for b in others))
+
+    def met(labels: list[_Label]) -> tuple[int, bool]:
+        texts = sum(a.meets(b) for a in labels for b in others)
+        return texts, any(label.covers(point) for label in labels for point in lines)
+
+    return min((_along(rows, _at(way, part)) for part in parts), key=met)
 
 
-def _along(lines: list[str], way: _Way, part: float) -> list[_Label]:
-    """Lines of text at a part of a message's way, upwards from there."""
-    (x, y), (u, v) = way
-    middle = round(x + (u - x) * part if x != u else x - 80 * part * (1 - part))
-    low = round(y + (v - y) * part) - 4
+def _along(rows: list[str], point: _Point) -> list[_Label]:
+    """Lines of text upwards from a point of a message's way."""
+    x, y = round(point[0]), round(point[1]) - 4
     return [
-        _Label(middle - 3 * len(line), low - up * _LINE, line, "normal", "#1f5fa8")
-        for up, line in enumerate(reversed(lines))
+        _Label(x - 3 * len(row), y - up * _LINE, row, "normal", "#1f5fa8")
+        for up, row in enumerate(reversed(rows))
     ]
 
 
