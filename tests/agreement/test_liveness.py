@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from tests.support.drawn_models import WHOLE, systems
 
 from charter import api
-from charter.backends.engine.explore import Choices, Options
+from charter.backends.engine.explore import Choices, GaveUp, Options, Unsupported
 from charter.backends.engine.liveness import check_liveness as natively
 from charter.backends.explorer.explore import Options as PlainOptions
 from charter.backends.explorer.explore import explore
@@ -19,6 +23,7 @@ from charter.semantics.fairness import Verdict
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "examples"
 NAMES = ("dining_philosophers", "ring_election", "two_phase_commit")
 MODELS = {name: api.load(SPEC / f"{name}.charter") for name in NAMES}
+MOST = 1_000
 MUTANTS = [(name, mutant.name) for name in NAMES for mutant in MODELS[name].mutants]
 
 
@@ -53,3 +58,32 @@ def test_verdicts_agree_on_examples(name: str, symmetry: bool) -> None:
 def test_verdicts_and_runs_agree_on_mutants(name: str, mutant: str) -> None:
     bent = api.load(SPEC / f"{name}.charter", api.Selection(mutant=mutant))
     assert_agree(bent, tiny(bent))
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.generate,),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(systems(), st.booleans())
+def agree(tally: Counter[str], model: n.Model, symmetry: bool) -> None:
+    options = Options(Choices(symmetry=symmetry), most_states=MOST)
+    try:
+        native = natively(model, WHOLE, options)
+    except (Unsupported, GaveUp):
+        tally["beyond"] += 1
+        return
+    if any("gave up" in one.detail for one in native):
+        return
+    plain_options = PlainOptions(symmetry=symmetry)
+    searched = explore(model, WHOLE, plain_options)
+    assert as_told(native) == as_told(plainly(model, WHOLE, searched, plain_options))
+    tally.update(one.answer for one in native)
+
+
+def test_verdicts_and_runs_agree_when_systems_are_generated() -> None:
+    tally: Counter[str] = Counter()
+    agree(tally)
+    assert tally["holds"] > 4 and tally["fails"] > 4, dict(tally)

@@ -1,4 +1,5 @@
-"""The native engine against the plain explorer, two workers against one, generated C, and TLC.
+"""The native engine against the plain explorer, also where something must happen in the end; two
+workers against one, generated C, and TLC.
 
     python -m tests.benchmarks.explorer [--charter FILE --instance NAME] [--only PART ...]
         [--most N] [--tlc-jar PATH]
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmarks.primary_backup_c import SOURCE
@@ -25,13 +27,16 @@ from tests.support.tlc import Tlc
 
 from charter import api
 from charter.backends.engine.explore import Choices, Options, explore
+from charter.backends.engine.liveness import check_liveness as check_natively
 from charter.backends.engine.native import compiled, linked
 from charter.backends.engine.program import plan_and_text
 from charter.backends.explorer.explore import Options as PlainOptions
 from charter.backends.explorer.explore import explore as plainly
+from charter.backends.explorer.liveness import check_liveness as check_plainly
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "spec" / "examples" / "primary_backup.charter"
+COMMIT = ROOT / "spec" / "examples" / "two_phase_commit.charter"
 TIMES = 3
 APART = Choices(symmetry=False)
 
@@ -87,6 +92,32 @@ def against_plain(cache):
     fast, seconds = natively(model, tiny, cache)
     assert (fast.distinct, fast.generated) == (plain.distinct, plain.generated)
     rate("native, loaded from the cache", fast.distinct, seconds, base)
+
+
+def eventually(cache):
+    """Verdicts of `eventually` alone: the search for its states, the graph, the runs."""
+    for participants in (3, 4, 5):
+        model = api.bounded(api.load(COMMIT), "small", [f"Participant={participants}"])
+        instance = chosen(model, "small")
+        say(f"eventually, two_phase_commit of {participants}, with symmetry")
+        options = Options(cache=cache)
+        distinct = explore(model, instance, options).distinct
+        base = None
+        if participants < 5:
+            bare, start = replace(model, properties=()), cpu()
+            graph = plainly(bare, instance, PlainOptions())
+            expected = check_plainly(model, instance, graph, PlainOptions())
+            base = rate("plain", distinct, cpu() - start)
+            assert [one.answer for one in expected] == ["holds"]
+
+        def once(model=model, instance=instance, options=options):
+            start = cpu()
+            (found,) = check_natively(model, instance, options)
+            assert found.answer == "holds"
+            return cpu() - start
+
+        rate("native, compiled anew", distinct, once(), base)
+        rate("native, code from the cache", distinct, best(once), base)
 
 
 def against_workers(model, instance, cache):
@@ -196,7 +227,7 @@ def memory(model, instance, most, cache):
         "width")  # fmt: skip
 
 
-PARTS = ("compile", "plain", "c", "workers", "memory", "tlc")
+PARTS = ("compile", "plain", "eventually", "c", "workers", "memory", "tlc")
 
 
 def main():
@@ -215,6 +246,7 @@ def main():
         measures = {
             "compile": compile_time,
             "plain": lambda: against_plain(cache),
+            "eventually": lambda: eventually(cache),
             "c": lambda: against_c(cache),
             "workers": lambda: against_workers(model, instance, cache),
             "memory": lambda: memory(model, instance, arguments.most, cache),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from hypothesis import strategies as st
@@ -395,3 +395,47 @@ def drawn_model(rng: Random, *, partial: bool = False, depth: int = 3) -> n.Mode
 def models() -> st.SearchStrategy[n.Model]:
     """Models drawn at random, everything in them defined."""
     return st.randoms(use_true_random=False).map(drawn_model)
+
+
+WHOLE = n.Instance("i", "whole", (("S", ("s1", "s2", "s3")),), (), (), ())
+
+
+def drawn_system(rng: Random) -> n.Model:
+    """A random component inside a system, whose steps call its operations, with two `eventually`
+    that are drawn from a few, and fairness."""
+    model = drawn_model(rng)
+    (component,) = model.components
+    steps = tuple(
+        n.Step(operation.name, operation.params, (_calling(operation),), ())
+        for operation in component.operations
+    )
+    state = tuple(n.StateVar(f"it.{v.name}", v.type, v.initial, "durable") for v in component.state)
+    system = n.System("whole", (n.Part("it", None, "machine"),), state, steps)
+    lives = tuple(_eventually(rng, f"p{i}", steps) for i in range(2))
+    return replace(model, systems=(system,), instances=(WHOLE,), liveness=lives)
+
+
+def _calling(operation: n.Operation) -> n.CallOperation:
+    args = tuple(n.Local(p.name, type=p.type) for p in operation.params)
+    return n.CallOperation("", "it", None, operation.name, args)
+
+
+def _eventually(rng: Random, name: str, steps: tuple[n.Step, ...]) -> n.Eventually:
+    """Of every element, or of none; from the start on, or after something."""
+    params = (n.Param("e", S),) if rng.random() < 0.5 else ()
+    element = n.Present(n.Local("e", type=S), type=SOME) if params else lit(SOME, None)
+    chosen = binary("eq", n.StateRef("it.chosen", False, type=SOME), element)
+    count = n.StateRef("it.count", False, type=SMALL)
+    goals = [chosen, binary("ne", count, lit(SMALL, 0)), binary("eq", count, lit(SMALL, 2))]
+    fairness = []
+    for step in steps:
+        named = [p.name for p in step.params if isinstance(p.type, t.Sort | t.Enum | t.Int)]
+        if rng.random() < 0.7:
+            fairness.append(n.Fair(step.name, tuple(x for x in named if rng.random() < 0.5)))
+    trigger = rng.choice([None, *goals])
+    return n.Eventually(name, "whole", params, trigger, rng.choice(goals), tuple(fairness), ())
+
+
+def systems() -> st.SearchStrategy[n.Model]:
+    """Systems drawn at random, with what must happen in them."""
+    return st.randoms(use_true_random=False).map(drawn_system)

@@ -70,3 +70,19 @@ def test_a_search_says_how_far_it_is_where_stderr_is_no_terminal(
         for n in states
     ]
     assert tell.last.startswith("19,900 states (100/s)")
+
+
+def test_what_is_done_beside_the_search_has_a_pace_of_its_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("conform.progress.time.monotonic", lambda: now[0])
+    with searching() as tell:
+        now[0] = 110.0
+        tell(1000, 2000, 3, 0)
+        tell(5, 9, 1, 4, "what must happen, states")
+        now[0] = 120.0
+        tell(50, 90, 2, 40, "what must happen, states")
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("conform: 1,000 states (100/s)")
+    assert second.startswith("conform: what must happen, states: 50 states (5/s)")

@@ -1,0 +1,130 @@
+"""`eventually` on the native graph: in little memory, without room, and what it cannot do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.backends.engine import runs
+from charter.backends.engine.context import MARGIN
+from charter.backends.engine.explore import Options, Progress, Unsupported
+from charter.backends.engine.liveness import check_liveness
+from charter.backends.engine.memory import NoRoom
+from charter.backends.explorer import liveness as plain
+from charter.backends.explorer.explore import Options as PlainOptions
+from charter.backends.explorer.explore import explore
+from charter.ir import nodes as n
+from charter.semantics.fairness import Verdict
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
+
+WORK = """protocol test.work
+sort Client
+system work {{
+  state done: map Client -> int 0..3 = [c in Client: 0]
+  state log: seq int 0..3 max 2 = <>
+  step go(c: Client) {{ require done[c] < 3  done[c]' = done[c] + 1 }}
+  step maybe(c: option Client) {{ require c != none  log' = <> }}
+  step note(c: Client) {{ require size(log) < 2  log' = append(log, done[c]) }}
+}}
+witness w of work: size(log) > 0
+eventually p of work fair {fair}: {body}
+instance tiny of work {{ Client = 2 }}
+"""
+
+
+DEFAULT = Options()
+REACHED = "forall c in Client: done[c] == 0 leads to done[c] == 3"
+
+
+def told(one: Verdict) -> tuple[object, ...]:
+    """A verdict with its steps as they are told."""
+    ways = [[(s.operation, s.args, s.branch) for s in steps] for steps in (one.stem, one.cycle)]
+    return one.name, one.answer, one.binding, one.detail, ways
+
+
+def plainly(model: n.Model) -> list[tuple[object, ...]]:
+    instance, options = model.instances[0], PlainOptions()
+    found = explore(model, instance, options)
+    return [told(one) for one in plain.check_liveness(model, instance, found, options)]
+
+
+def natively(model: n.Model, options: Options = DEFAULT) -> list[tuple[object, ...]]:
+    return [told(one) for one in check_liveness(model, model.instances[0], options)]
+
+
+def work(fair: str, body: str) -> n.Model:
+    return api.load_text(WORK.format(fair=fair, body=body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "forall c in Client: done[c] == 1 leads to log[1] == 3",
+        "forall c in Client: log[0] == 1 leads to done[c] == 3",
+    ],
+)
+def test_a_question_without_a_value_is_unknown_and_says_where(body: str) -> None:
+    model = work("go(c)", body)
+    ((_, answer, _, detail, _),) = found = natively(model)
+    assert answer == "unknown" and "of a sequence of 0" in str(detail)
+    assert found == plainly(model)
+
+
+@pytest.mark.parametrize("mutant", ["", "waits_for_ever"])
+def test_edges_in_many_small_arrays_and_in_files_are_the_same(
+    mutant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = EXAMPLES / "two_phase_commit.charter"
+    model = api.load(path, api.Selection(mutant=mutant))
+    expected = plainly(model)
+    made: list[int] = []
+
+    class Counted(runs.Graph):
+        def chunk(self) -> runs.Array:
+            made.append(0)
+            return super().chunk()
+
+    monkeypatch.setattr(runs, "CHUNK", MARGIN + 60)
+    monkeypatch.setattr("charter.backends.engine.liveness.Graph", Counted)
+    assert natively(model, Options(memory=1, workers=2)) == expected
+    assert len(made) > 10
+
+
+def test_a_graph_without_room_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: runs.Graph) -> runs.Array:
+        raise NoRoom("no room for edges")
+
+    monkeypatch.setattr(runs.Graph, "chunk", full)
+    ((_, answer, _, detail, _),) = natively(work("go(c)", REACHED))
+    assert (answer, detail) == ("unknown", "no room for edges")
+
+
+def test_the_plain_graph_answers_where_the_native_one_cannot() -> None:
+    model = work("maybe(c), go(c)", REACHED)
+    with pytest.raises(Unsupported, match="a large parameter of maybe"):
+        natively(model)
+    found = api.explored(model, "tiny", api.Wanted(), lambda *_: None)
+    assert found["engine"] == "native" and found["verdicts"] == {"w": "found", "p": "holds"}
+    seconds, part = found["seconds"], found["seconds_eventually"]
+    assert isinstance(seconds, float) and isinstance(part, float) and 0 < part < seconds
+
+
+def test_a_fair_step_that_the_instance_does_not_offer_is_never_neglected() -> None:
+    text = WORK.format(fair="go(c), note(c)", body=REACHED)
+    model = api.load_text(text.replace("{ Client = 2 }", "{ Client = 2  offers go, maybe }"))
+    assert natively(model) == plainly(model)
+
+
+def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "BRIEF", -1.0)
+    said: list[tuple[bool, Progress]] = []
+    model = api.load(EXAMPLES / "two_phase_commit.charter")
+    check_liveness(
+        model, model.instances[0], Options(), lambda now, is_graph: said.append((is_graph, now))
+    )
+    order = [is_graph for is_graph, _ in said]
+    assert order == sorted(order) and set(order) == {False, True}
+    assert said[-1][1].queue == 0
