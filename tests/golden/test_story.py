@@ -250,16 +250,30 @@ always unserved of shop: not server.got
 """
 
 
-def test_of_a_long_message_the_values_are_shown_and_none_is_cut() -> None:
-    model = api.load_text(LONG)
+def story_of_long(text: str) -> Story:
     told: dict[str, Json] = {"kind": "always", "name": "unserved", "trace": [
         {"operation": "ask", "args": {"c": "c1"}},
         {"operation": "take", "args": {"c": "c1"}},
     ]}  # fmt: skip
-    story = api.told(model, "tiny", told)
+    return api.told(api.load_text(text), "tiny", told)
+
+
+def test_a_message_that_is_too_long_for_its_arrow_is_told_on_several_lines_and_never_cut() -> None:
+    story = story_of_long(LONG)
     [message] = scene(story).messages
     assert message.text.startswith("kind: REQUEST, urgent: false, nonce: 1, where: ")
     assert message.values == "REQUEST not urgent 1 (2 3)"
     texts = ["".join(node.itertext()) for node in svg_of(story).iter()]
-    assert "REQUEST not urgent 1 (2" in texts and "3)" in texts
-    assert not any("…" in text for text in texts)
+    lines = ["kind: REQUEST, urgent: false, nonce:", "1, where: Where { shelf: 2, place: 3", "}"]
+    assert set(lines) <= set(texts)
+    drawn = api.drawn(story, "text")
+    assert not any("…" in text for text in [*texts, drawn])
+    assert "REQUEST not urgent 1 (2 3)" in drawn
+    narrow = api.drawn(story_of_long(LONG.replace("Client = 1", "Client = 5")), "text")
+    assert f"receives {message.text}" in narrow
+
+
+def test_values_alone_stand_where_only_they_have_room_for_all_messages_of_a_channel() -> None:
+    text = LONG.replace("nonce: int 0..9, where: option Where", "nonce: int 0..9")
+    told = story_of_long(text.replace(", where: present(Where { shelf: 2, place: 3 })", ""))
+    assert "●◀─REQUEST not urgent 1─○" in api.drawn(told, "text")

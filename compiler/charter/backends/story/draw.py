@@ -25,6 +25,9 @@ _LANE, _LEFT, _TOP, _LINE, _MOST = 280, 64, 56, 15, 42
 _SHORT = 24
 """Characters of a line at a message's arrow."""
 
+_LONG, _MANY = 36, 4
+"""Of a message that has no room on one line: characters of its lines, and how many these may be."""
+
 _PARTS = tuple(part / 20 for part in range(3, 18))
 """Where on a message's way its text may stand."""
 
@@ -67,23 +70,24 @@ def in_text(scene: Scene) -> str:
 def _width(scene: Scene) -> int:
     """Characters of a lane, so that messages have room."""
     least = max([_COLUMN, *(len(lane) + 2 for lane in scene.lanes)])
+    most = min(_WIDEST, _WIDE // len(scene.lanes))
     wanted = [least]
     for message in scene.messages:
         lanes = abs(message.sender - message.receiver)
         if lanes:
             needed = [-(-(len(text) + _BESIDE) // lanes) for text in _texts(message)]
-            wanted.append(needed[0] if needed[0] <= _WIDER else needed[-1])
-    return max(least, min(max(wanted), _WIDEST))
+            best = needed[0] if needed[0] <= _WIDER else needed[-1]
+            wanted += [best] if best <= most else []
+    return max(wanted)
 
 
 def _even(scene: Scene, room: Callable[[int], int]) -> Scene:
     """The scene with all messages of a channel told alike: by their values alone, if one of them
-    has no `room` for more, so many lanes as it crosses."""
-    narrow = {
-        m.place[0]
-        for m in scene.messages
-        if len(_texts(m)[0]) > room(abs(m.sender - m.receiver)) and m.sender != m.receiver
-    }
+    has no `room` for more, so many lanes as it crosses, and each has for these."""
+    across = [m for m in scene.messages if m.sender != m.receiver]
+    rooms = [(m, room(abs(m.sender - m.receiver))) for m in across]
+    narrow = {m.place[0] for m, most in rooms if len(_texts(m)[0]) > most}
+    narrow -= {m.place[0] for m, most in rooms if len(_texts(m)[-1]) > most}
     brief = (replace(m, is_brief=m.place[0] in narrow) for m in scene.messages)
     return replace(scene, messages=tuple(brief))
 
@@ -214,7 +218,8 @@ def _tops(scene: Scene) -> tuple[list[int], int]:
     for event in scene.events:
         tops.append(y)
         y += _LINE * len(_rows(event)) + 18
-    return tops, y
+    waits = any(m.received is None and m.sender != m.receiver for m in scene.messages)
+    return tops, y + (2 * _LINE if waits else 0)
 
 
 def _dots(dots: list[_Dot]) -> Iterator[str]:
@@ -333,8 +338,8 @@ def _of_message(
     where it meets the fewest `lines` of other messages."""
     rows = [_fitting(message, _SHORT)]
     if not rows[0]:
-        text = _texts(message)[-1]
-        rows = wrap(text, _SHORT, break_long_words=False, break_on_hyphens=False)
+        several = [wrap(text, _LONG, break_long_words=False) for text in _texts(message)]
+        rows = next((lines for lines in several if len(lines) <= _MANY), several[-1])
     if message.is_lost:
         rows[-1] += " ✗"
     far = abs(message.sender - message.receiver) > 1
