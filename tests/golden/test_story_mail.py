@@ -203,3 +203,15 @@ def test_each_message_that_arrives_has_a_head_of_its_own_at_its_dot() -> None:
     for head in heads:
         x, y = map(float, head[0].split(","))
         assert any(abs((x - a) ** 2 + (y - b) ** 2 - 25) < 2 for a, b in dots)
+
+
+def test_a_message_is_lost_where_it_would_have_arrived() -> None:
+    text = SHOP.replace("Wish set", "Wish set lossy")
+    told: dict[str, Json] = {"kind": "walk", "name": "", "trace": [
+        {"operation": "order", "args": {"c": "bob"}},
+        {"operation": "lose_wish", "args": {"receiver": "bob"}},
+    ]}  # fmt: skip
+    seen = scene(api.told(api.load_text(text), "tiny", told))
+    [message] = seen.messages
+    assert message.is_lost and seen.lanes[message.receiver] == "shop"
+    assert seen.lanes[seen.events[1].lane] == "shop"

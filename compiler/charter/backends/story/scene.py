@@ -310,6 +310,9 @@ class _Stage:
         bound = dict(zip((p.name for p in chosen.params), args, strict=True))
         named: list[Who] = [(_called(p.type), bound[p.name]) for p in chosen.params]
         lanes = [self.lanes.index(who) for who in named if who in self.lanes]
+        for mail in step.mail:
+            if step.operation == f"lose_{mail.channel}" and (end := self._taker(mail)) is not None:
+                return end
         if isinstance(chosen, n.Step) and system is not None:
             for name, index in self._acting(system, chosen):
                 at = bound.get(index.name) if isinstance(index, n.Local) else None
