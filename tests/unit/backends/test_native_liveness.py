@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from charter import api
-from charter.backends.engine import runs
+from charter.backends.engine import links, runs
 from charter.backends.engine.context import MARGIN
 from charter.backends.engine.explore import Options, Progress, Unsupported
 from charter.backends.engine.liveness import check_liveness
@@ -88,6 +89,7 @@ def test_edges_in_many_small_arrays_and_in_files_are_the_same(
             return super().chunk()
 
     monkeypatch.setattr(runs, "CHUNK", MARGIN + 60)
+    monkeypatch.setattr(links, "PENDING", 3)
     monkeypatch.setattr("charter.backends.engine.liveness.Graph", Counted)
     assert natively(model, Options(memory=1, workers=2)) == expected
     assert len(made) > 10
@@ -128,3 +130,22 @@ def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.Mo
     order = [is_graph for is_graph, _ in said]
     assert order == sorted(order) and set(order) == {False, True}
     assert said[-1][1].queue == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
+    workers: Literal[1, 2], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "BRIEF", -1.0)
+    monkeypatch.setattr(runs, "BLOCK", 1)
+    left: list[int] = []
+
+    def interrupted(now: Progress, is_graph: bool) -> None:
+        if is_graph:
+            left.append(now.queue)
+            raise KeyboardInterrupt
+
+    model = api.load(EXAMPLES / "two_phase_commit.charter")
+    with pytest.raises(KeyboardInterrupt):
+        check_liveness(model, model.instances[0], Options(workers=workers), interrupted)
+    assert min(left) > 100

@@ -5,7 +5,9 @@ i64 follow(ctx, states, count)      -> how many were followed before the buffer 
 An edge is one word: the number of its target (ABSENT where the step leaves the instance) and above
 it a label, the number of what fairness can tell of a step. A state's edges, in the order of the
 search and without those that leave it as it is, end with END; they stand in the buffer of the first
-partition, one state's behind the other's.
+partition, one state's behind the other's. Targets are looked for some at a time, so that the
+table's memory is asked for before it is needed: what waits for that stands in the buffer of the
+second partition.
 """
 
 from __future__ import annotations
@@ -30,7 +32,14 @@ from charter.backends.engine.context import (
 )
 from charter.backends.engine.kernel import Kernel
 from charter.backends.engine.layout import Layout, Unsupported
-from charter.backends.engine.table import TAKEN_BIT, TablePrinter, hashed, row_of
+from charter.backends.engine.table import (
+    TAKEN_BIT,
+    TablePrinter,
+    hashed,
+    home,
+    prefetched,
+    row_of,
+)
 from charter.backends.engine.unit import FATAL_SUCCESSORS
 from charter.ir import nodes as n
 from charter.ir import types as t
@@ -41,6 +50,8 @@ TARGET_BITS = 40
 ABSENT = (1 << TARGET_BITS) - 1
 END = (1 << 64) - 1
 MOST_LABELS = 1 << 20
+PENDING = 64
+"""Edges whose targets are looked for at once."""
 
 DIRECTORY, FIRSTS, TRUTHS, TABLES = range(4)
 """What a context's LINKS leads to: the directory of the states; the list of where each state's
@@ -133,6 +144,7 @@ class LinkPrinter:
     def print(self, operations: int) -> None:
         """Everything."""
         self.print_find()
+        self.print_resolve()
         self.print_link()
         self.print_truths()
         self.print_follow(operations)
@@ -164,28 +176,70 @@ class LinkPrinter:
         code.do(f"ret i64 {ABSENT}")
         self.kernel.unit.add(code)
 
+    def tabled(self, code: Code, spread: Ref) -> tuple[Ref, Ref]:
+        """The table that a hash belongs to, and its size."""
+        links = code.load("%ctx", LINKS, "ptr")
+        part = code.binary("lshr", spread, str(64 - PARTITION_BITS))
+        place = code.at(links, code.add(code.binary("mul", part, "2"), str(TABLES)))
+        return code.load(place, 0, "ptr"), code.load(place, 1)
+
+    def print_resolve(self) -> None:
+        """`@resolve(ctx)`: the targets of all edges that wait for theirs: place, hash, key."""
+        code, context = Code("internal void @resolve(ptr %ctx)", "nounwind"), self.context
+        out, waiting = code.at("%ctx", context.outs), code.at("%ctx", context.outs + 2)
+        buffer, pending = code.load(out, 0, "ptr"), code.load(waiting, 0, "ptr")
+        count = code.load(waiting, 1)
+        directory = code.load(code.load("%ctx", LINKS, "ptr"), DIRECTORY, "ptr")
+        table = TablePrinter(self.kernel.unit, context, self.seed)
+        with code.counting(count) as i:
+            record = code.at(pending, code.binary("mul", i, str(pending_size(context))))
+            spread = code.load(record, 1)
+            address, size = self.tabled(code, spread)
+            entry = table.entry(code, address, home(code, spread, size))
+            mark = code.binary("or", spread, str(TAKEN_BIT))
+            with code.when(code.compare("eq", code.load(entry), mark)):
+                row = row_of(code, code.load(entry, 1), context.width, directory)
+                code.do(prefetched(code.at(row, context.key_at)))
+        with code.counting(count) as i:
+            record = code.at(pending, code.binary("mul", i, str(pending_size(context))))
+            spread = code.load(record, 1)
+            address, size = self.tabled(code, spread)
+            given = f"ptr {address}, i64 {size}, ptr {directory}, ptr {code.at(record, 2)}"
+            number = code.let(f"call i64 @find({given}, i64 {spread})")
+            place = code.at(buffer, code.load(record))
+            code.store(code.binary("or", code.load(place), number), place)
+        code.store("0", waiting, 1)
+        code.do("ret void")
+        self.kernel.unit.add(code)
+
     def print_link(self) -> None:
         """`@link(ctx, after)`: one edge, unless the state stays as it is."""
         head = "internal void @link(ptr %ctx, ptr noalias readonly %z)"
         code, context = Code(head, "nounwind"), self.context
-        fields, words = code.at("%ctx", context.fields), code.at("%ctx", context.key)
-        target = code.memory(1)
+        fields = code.at("%ctx", context.fields)
         same = code.let(f"call i1 @same(ptr {fields}, ptr %z, i64 {context.slots})")
         with code.unless(same):
-            code.store(str(ABSENT), target)
-            with code.unless(code.let("call i1 @outside(ptr %z)")):
+            label = code.binary("shl", self.label(code), str(TARGET_BITS))
+            outside = code.let("call i1 @outside(ptr %z)")
+            with code.when(outside):
+                self.append(code, code.binary("or", label, str(ABSENT)))
+            with code.unless(outside):
+                waiting = code.at("%ctx", context.outs + 2)
+                with code.when(code.compare("eq", code.load(waiting, 1), str(PENDING))):
+                    code.do("call void @resolve(ptr %ctx)")
+                number = code.binary("mul", code.bump(waiting, 1), str(pending_size(context)))
+                record = code.at(code.load(waiting, 0, "ptr"), number)
+                code.store(code.load("%ctx", context.outs + 1), record)
+                words = code.at(record, 2)
                 code.do(f"call void @key(ptr %z, ptr {words})")
                 refs = [code.load(words, i) for i in range(context.words)]
                 spread = hashed(code, refs, self.seed)
-                links = code.load("%ctx", LINKS, "ptr")
-                part = code.binary("lshr", spread, str(64 - PARTITION_BITS))
-                place = code.at(links, code.add(code.binary("mul", part, "2"), str(TABLES)))
-                table, size = code.load(place, 0, "ptr"), code.load(place, 1)
-                directory = code.load(links, DIRECTORY, "ptr")
-                call = f"ptr {table}, i64 {size}, ptr {directory}, ptr {words}, i64 {spread}"
-                code.store(code.let(f"call i64 @find({call})"), target)
-            label = code.binary("shl", self.label(code), str(TARGET_BITS))
-            self.append(code, code.binary("or", code.load(target), label))
+                code.store(spread, record, 1)
+                address, size = self.tabled(code, spread)
+                table = TablePrinter(self.kernel.unit, context, self.seed)
+                entry = table.entry(code, address, home(code, spread, size))
+                code.do(prefetched(entry))
+                self.append(code, label)
         code.do("ret void")
         self.kernel.unit.add(code)
 
@@ -261,6 +315,7 @@ class LinkPrinter:
         place = code.at(code.load(links, TRUTHS, "ptr"), code.binary("mul", source, str(wide)))
         code.do(f"call void @truths(ptr %ctx, ptr {place})")
         self.kernel.all_offers(code, operations)
+        code.do("call void @resolve(ptr %ctx)")
         code.store("-1", code.load(out, 0, "ptr"), code.load(out, 1))
         code.bump(out, 1)
         code.bump("%ctx", SOURCE)
@@ -269,6 +324,11 @@ class LinkPrinter:
         code.start(done)
         code.do(f"ret i64 {code.load(number)}")
         self.kernel.unit.add(code)
+
+
+def pending_size(context: Context) -> int:
+    """Words of an edge that waits for its target."""
+    return 2 + context.words
 
 
 def truth_words(questions: Sequence[tuple[int, n.Property]]) -> int:

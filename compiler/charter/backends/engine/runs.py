@@ -192,7 +192,10 @@ def follow(search: Search, graph: Graph, tell: Callable[[Progress], None]) -> No
     for context in contexts:
         context.view[LINKED] = block.address
     with ThreadPoolExecutor(search.workers) as pool:
-        list(pool.map(followers.work, contexts))
+        try:
+            list(pool.map(followers.work, contexts))
+        finally:
+            followers.stopped = True  # an interrupt does not wait for what is left
     for number in range(search.plan.notes):
         at = search.plan.noted + NOTE * number
         notes = [Note(*context.numbers(at, NOTE)) for context in contexts]
@@ -210,13 +213,23 @@ class _Followers:
     tell: Callable[[Progress], None]
     lock: Lock = field(default_factory=Lock)
     said: float = field(default_factory=time.monotonic)
+    stopped: bool = False
 
     def work(self, context: Array) -> None:
-        """What one worker does."""
+        """What one worker does; if it fails, the others stop."""
+        try:
+            self._work(context)
+        except BaseException:
+            self.stopped = True
+            raise
+
+    def _work(self, context: Array) -> None:
         search, view, outs = self.search, context.view, self.search.plan.outs
+        pending = Array.of(links.PENDING * links.pending_size(search.plan))
+        view[outs + 2] = pending.address
         view[CAPACITY] = CHUNK - 1
         view[outs + 1] = CHUNK
-        for number, count in self.blocks.taken(lambda: True):
+        for number, count in self.blocks.taken(lambda: not self.stopped):
             done = 0
             while done < count:
                 if view[outs + 1] + MARGIN > CHUNK - 1:

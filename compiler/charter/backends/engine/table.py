@@ -59,9 +59,9 @@ def home(code: Code, spread: Ref, size: Ref) -> Ref:
     return code.let(f"trunc i128 {high} to i64")
 
 
-def row_of(code: Code, number: Ref, width: int) -> Ref:
+def row_of(code: Code, number: Ref, width: int, directory: Ref = "%directory") -> Ref:
     """The row of a state in the list of states."""
-    block = code.load("%directory", code.binary("lshr", number, str(BLOCK_BITS)), "ptr")
+    block = code.load(directory, code.binary("lshr", number, str(BLOCK_BITS)), "ptr")
     inside = code.binary("and", number, str((1 << BLOCK_BITS) - 1))
     return code.at(block, code.binary("mul", inside, str(width)))
 
