@@ -22,6 +22,8 @@ _WIDE = 100
 """Characters of a line below."""
 
 _LANE, _LEFT, _TOP, _LINE, _MOST = 280, 64, 56, 15, 42
+_LINES = 3
+"""Lines of a change that say what was before, too."""
 _SHORT = 24
 """Characters of a line at a message's arrow."""
 
@@ -197,15 +199,19 @@ def _rows(event: Event) -> list[tuple[str, str, str]]:
     """The lines beside an event: text, weight, colour."""
     said = [(event.title, "bold", "#20242a")]
     said += [(rule, "normal", "#6b7280") for rule in event.rules]
-    said += [(note, "normal", "#9a3412") for note in event.notes]
+    said += [(_short(note), "normal", "#9a3412") for note in event.notes]
     return [(line, weight, fill) for text, weight, fill in said for line in _wrapped(text)]
 
 
+def _short(note: str) -> str:
+    """A change; where it is long, what was before is left out: what is now is news."""
+    path, colon, change = note.partition(": ")
+    _, arrow, after = change.partition(" → ")
+    return note if len(_wrapped(note)) <= _LINES or not arrow else f"{path}{colon}…{arrow}{after}"
+
+
 def _wrapped(text: str) -> list[str]:
-    """A few lines; what does not fit is left out."""
-    return wrap(
-        text, _MOST, subsequent_indent="   ", break_on_hyphens=False, max_lines=3, placeholder=" …"
-    )
+    return wrap(text, _MOST, subsequent_indent="   ", break_on_hyphens=False)
 
 
 def _x(lane: int) -> int:

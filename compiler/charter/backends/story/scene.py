@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from charter.backends.story.handover import Handed, Handovers, Place
 from charter.backends.story.tell import Story
 from charter.backends.story.words import in_values, in_words, spoken
 from charter.ir import nodes as n
@@ -21,13 +22,13 @@ from charter.ir.nodes import Value
 from charter.ir.walk import nodes, statement_expressions
 from charter.semantics.machine import Machine
 from charter.semantics.mail import Mail, edits, keys_of
-from charter.semantics.retell import Told, show_value
+from charter.semantics.retell import Change, Told, show_value
 
 Who = tuple[str, Value]
 """A part without index and None, or the name of a type and one of its values."""
 
-Place = tuple[str, tuple[Value, ...]]
-"""A channel and its ends: where a message lies."""
+_LABEL = 24
+"""Characters that something which was handed over has at its arrow."""
 
 _Acting = tuple[str, n.Expr | None]
 """Who takes a step: a part without index and None, or a type and an expression for its value."""
@@ -91,8 +92,12 @@ class Scene:
 def scene(story: Story) -> Scene:
     """The scene of a story."""
     stage = _Stage(story.machine)
-    for number, (step, act) in enumerate(zip(story.steps, story.found.acts, strict=False)):
-        stage.event(number, step, act[1])
+    handovers = Handovers(story.machine, stage.system(), story.initial)
+    ways = zip(story.steps, story.found.acts, story.states, strict=False)
+    for number, (step, act, before) in enumerate(ways):
+        lane = stage.lane_of(step, act[1])
+        handed = handovers.taken(number, lane, step, before)
+        stage.event(number, lane, step, handed)
     waiting = (stage.message(sending, None) for sending in stage.waiting())
     messages = sorted([*stage.messages, *waiting], key=lambda m: (m.sent, m.receiver, m.text))
     return Scene(
@@ -196,13 +201,14 @@ class _Stage:
                 return operation.params[0].name
         return ""
 
-    def event(self, number: int, step: Told, args: tuple[Value, ...]) -> None:
-        """Put a step on its lane, and its messages on their way or to their end."""
-        lane = self._lane_of(step, args)
+    def event(self, number: int, lane: int, step: Told, handed: tuple[Handed, ...]) -> None:
+        """Put a step on its lane, and its messages on their way or to their end; `handed` is what
+        it takes that others left."""
         system = self.system()
         channels = system.channels if system is not None else ()
         called = ", ".join(spoken(name, value) for name, value in step.args)
-        changes = [(c, f"{c.path}: {c.before} → {c.after}") for c in step.changes]
+        taken = {one.place for one in handed}
+        changes = [(c, _changed(c, taken)) for c in step.changes]
         mine = self._prefixes(lane)
         notes = [_without(note, mine) for c, note in changes if c.variable not in channels]
         notes += [self._unchanged(mail) for mail in step.mail if mail.stays]
@@ -219,6 +225,15 @@ class _Stage:
         )
         for mail in step.mail:
             self._mail(mail, number, lane)
+        self.messages += (self._handed(one, number, lane) for one in handed)
+
+    def _handed(self, one: Handed, number: int, lane: int) -> Message:
+        """What an event on a lane takes, as a message. What it is stands where it was left."""
+        label = in_values(one.type, one.value, self.machine.universe)
+        if len(label) > _LABEL:
+            is_case = isinstance(one.type, t.Union)
+            label = label.partition("(")[0] if is_case else one.place[0]
+        return Message(label, label, one.place, one.sender, one.sent, lane, number)
 
     def _unchanged(self, mail: Mail) -> str:
         """Mail that leaves its channel as it was."""
@@ -305,7 +320,8 @@ class _Stage:
         wanted += [(_called(ends[-1]), mail.ends[-1])] if ends else []
         return next((self.lanes.index(who) for who in wanted if who in self.lanes), None)
 
-    def _lane_of(self, step: Told, args: tuple[Value, ...]) -> int:
+    def lane_of(self, step: Told, args: tuple[Value, ...]) -> int:
+        """Who takes a step."""
         chosen, system = self.machine.operations[step.operation], self.system()
         bound = dict(zip((p.name for p in chosen.params), args, strict=True))
         named: list[Who] = [(_called(p.type), bound[p.name]) for p in chosen.params]
@@ -362,6 +378,13 @@ class _Stage:
 
 def _part(part: n.Part, index: n.Expr | None) -> _Acting:
     return (part.name, None) if part.index is None else (_called(part.index), index)
+
+
+def _changed(change: Change, taken: set[Place]) -> str:
+    """A change in words. What was taken stands at its arrow."""
+    places = {(change.variable, change.keys[:depth]) for depth in range(len(change.keys) + 1)}
+    before = "…" if places & taken else change.before
+    return f"{change.path}: {before} → {change.after}"
 
 
 def _without(text: str, prefixes: tuple[str, ...]) -> str:
