@@ -11,7 +11,7 @@ from charter.cache import cache_folder
 from charter.exploring import Tell, Wanted
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
-from charter.semantics.fairness import Verdict
+from charter.semantics.fairness import GAVE_UP, Verdict
 from charter.semantics.machine import Machine
 
 MOST, MOST_PLAIN = 10_000_000, 300_000
@@ -32,34 +32,43 @@ def with_liveness(
     assert isinstance(findings, list) and isinstance(verdicts, dict)
     assert isinstance(seconds, int | float)
     begun = time.monotonic()
-    answers = _natively(model, instance, wanted, progress) if wanted.engine != "plain" else None
-    if answers is None:
+    why, most = "", wanted.most_states or (MOST_PLAIN if wanted.engine == "plain" else MOST)
+    try:
+        search = _plainly if wanted.engine == "plain" else _natively
+        answers = search(model, instance, wanted, progress)
+    except _Beyond as reason:
+        why, most = f"for `eventually`, {reason}", wanted.most_states or MOST_PLAIN
         answers = _plainly(model, instance, wanted, progress)
     machine = Machine.of(model, instance)
     is_known = all(one.answer != "unknown" for one in answers)
     took = time.monotonic() - begun
     return {
         **found,
+        **({"why_plain": found.get("why_plain") or why} if why else {}),
         "seconds": round(seconds + took, 3),
         "seconds_eventually": round(took, 3),
         "complete": bool(found["complete"]) and is_known,
         "fine": bool(found["fine"]) and all(one.answer == "holds" for one in answers),
         "verdicts": {**verdicts, **{one.name: WORDS[one.answer] for one in answers}},
-        "findings": [*findings, *(_finding(machine, one) for one in answers)],
+        "findings": [*findings, *(_finding(machine, one, most) for one in answers)],
     }
+
+
+class _Beyond(Exception):
+    """Why the native engine cannot do it; a phrase."""
 
 
 def _natively(
     model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
-) -> tuple[Verdict, ...] | None:
-    """On the graph of the native engine; None where it cannot."""
+) -> tuple[Verdict, ...]:
+    """On the graph of the native engine. Raises _Beyond where it cannot."""
     try:
         from charter.backends.engine import explore as native
         from charter.backends.engine.liveness import check_liveness
     except ModuleNotFoundError as error:
         if error.name != "llvmlite":
             raise
-        return None
+        raise _Beyond("llvmlite is not installed") from None
     options = native.Options(
         native.Choices(symmetry=wanted.symmetry),
         most_states=wanted.most_states or MOST,
@@ -74,8 +83,8 @@ def _natively(
 
     try:
         return check_liveness(model, instance, options, tell)
-    except (native.Unsupported, native.GaveUp):
-        return None
+    except (native.Unsupported, native.GaveUp) as reason:
+        raise _Beyond(str(reason)) from None
 
 
 def _plainly(
@@ -91,10 +100,13 @@ def _plainly(
     return check_liveness(model, instance, explore(bare, instance, options, tell), options)
 
 
-def _finding(machine: Machine, one: Verdict) -> Json:
+def _finding(machine: Machine, one: Verdict, most: int) -> Json:
     """A verdict as a finding: the `binding` of its variables, and `loop`, the number of steps after
-    which the rest of the trace repeats for ever (all of them: nothing happens)."""
-    fails = one.answer == "fails"
+    which the rest of the trace repeats for ever (all of them: nothing happens). `most`: states that
+    were looked at if the search for them gave up."""
+    fails, detail = one.answer == "fails", one.detail
+    if detail == GAVE_UP:
+        detail = f"{detail}, at {most:,} states; --most N goes on to N"
     return {
         "name": one.name,
         "kind": "eventually",
@@ -103,5 +115,5 @@ def _finding(machine: Machine, one: Verdict) -> Json:
         "binding": one.binding_json(machine.universe),
         "trace": machine.trace_json((*one.stem, *one.cycle)),
         "loop": len(one.stem) if fails else None,
-        "detail": one.detail,
+        "detail": detail,
     }

@@ -13,6 +13,9 @@ from charter.ir.nodes import Value
 from charter.semantics.machine import Taken
 from charter.semantics.values import Universe, to_json
 
+GAVE_UP = "the search gave up before its end"
+"""Why nothing is known where there are too many states."""
+
 Answer = Literal["holds", "fails", "unknown"]
 
 

@@ -110,6 +110,9 @@ def test_the_plain_graph_answers_where_the_native_one_cannot() -> None:
         natively(model)
     found = api.explored(model, "tiny", api.Wanted(), lambda *_: None)
     assert found["engine"] == "native" and found["verdicts"] == {"w": "found", "p": "holds"}
+    assert found["why_plain"] == (
+        "for `eventually`, fairness for each value of a large parameter of maybe"
+    )
     seconds, part = found["seconds"], found["seconds_eventually"]
     assert isinstance(seconds, float) and isinstance(part, float) and 0 < part < seconds
 
@@ -149,3 +152,25 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
     with pytest.raises(KeyboardInterrupt):
         check_liveness(model, model.instances[0], Options(workers=workers), interrupted)
     assert min(left) > 100
+
+
+@pytest.mark.parametrize(
+    ("wanted", "most"),
+    [
+        (api.Wanted(), "30"),
+        (api.Wanted(engine="plain"), "20"),
+        (api.Wanted(most_states=10), "10"),
+    ],
+)
+def test_a_graph_that_is_too_large_is_unknown_and_says_what_to_do(
+    wanted: api.Wanted, most: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("charter.lasting.MOST", 30)
+    monkeypatch.setattr("charter.lasting.MOST_PLAIN", 20)
+    found = api.explored(work("go(c)", REACHED), "tiny", wanted, lambda *_: None)
+    findings = found["findings"]
+    assert isinstance(findings, list) and not found["complete"]
+    (unknown,) = (one for one in findings if isinstance(one, dict) and one["kind"] == "eventually")
+    assert unknown["detail"] == (
+        f"the search gave up before its end, at {most} states; --most N goes on to N"
+    )

@@ -23,13 +23,12 @@ from charter.backends.engine.traces import Disagreement, Step, Teller, Told, Tra
 from charter.ir import nodes as n
 from charter.ir.nodes import Value
 from charter.semantics.evaluate import State
-from charter.semantics.fairness import Verdict, bound, names_elements
+from charter.semantics.fairness import GAVE_UP, Verdict, bound, names_elements
 from charter.semantics.faults import refuse_faults
 from charter.semantics.lasso import Lasso
 from charter.semantics.machine import Machine
 
 MOST_QUESTIONS = 1 << 10
-GAVE_UP = "the search gave up before its end"
 OUTSIDE = "runs that leave the instance are not looked at"
 
 DEFAULT = Options()

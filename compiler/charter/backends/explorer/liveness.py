@@ -23,7 +23,7 @@ from charter.backends.explorer.load import Holds, load
 from charter.backends.explorer.support import Undefined
 from charter.ir import nodes as n
 from charter.ir.nodes import Value
-from charter.semantics.fairness import Verdict, bound, names_elements, places_of
+from charter.semantics.fairness import GAVE_UP, Verdict, bound, names_elements, places_of
 from charter.semantics.lasso import Edge, Lasso, Waiting, lasso
 
 
@@ -95,7 +95,7 @@ class _Runs:
     def verdict(self, live: n.Eventually) -> Verdict:
         """The verdict on one property."""
         if not self.found.complete:
-            return Verdict(live.name, "unknown", detail="the search gave up before its end")
+            return Verdict(live.name, "unknown", detail=GAVE_UP)
         edges = self._edges(live.fairness)
         flat = self.found.graph.flat
         domains = [flat.machine.universe.domain(param.type) for param in live.params]
