@@ -149,6 +149,30 @@ def test_a_counter_that_grows_for_ever_is_a_run_too() -> None:
     assert [a.operation for a in seen.cycle] == ["tick"]
 
 
+TOKEN = """protocol test.token
+sort Client
+system ring {{
+  state holds: option Client = none
+  state done: bool = false
+  step take(c: Client) {{ require not done and holds != present(c)  holds' = present(c) }}
+  step win(c: Client) {{ require holds == present(c)  done' = true }}
+}}
+witness w of ring: done
+eventually p of ring fair {fair}: done
+instance tiny of ring {{ Client = 2 }}
+"""
+
+
+@pytest.mark.parametrize(("fair", "answer"), [("win", "holds"), ("win(c)", "fails")])
+def test_fairness_for_each_element_does_not_take_one_for_another(fair: str, answer: str) -> None:
+    """Somebody can win at any time, but nobody all the time. Up to permutation these are one."""
+    model = api.load_text(TOKEN.format(fair=fair))
+    (instance,) = model.instances
+    (plain,) = check_liveness(model, instance, explore(model, instance), Options())
+    (native,) = natively(model, instance)
+    assert as_told(native) == as_told(plain) and plain.answer == answer
+
+
 def test_a_search_that_gave_up_says_unknown() -> None:
     model = api.load_text(QUEUE.format(fair="", body=SOME, size=2))
     options = Options(most_states=2)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Literal
 
 import pytest
@@ -174,3 +176,72 @@ def test_a_graph_that_is_too_large_is_unknown_and_says_what_to_do(
     assert unknown["detail"] == (
         f"the search gave up before its end, at {most} states; --most N goes on to N"
     )
+
+
+EPOCHS = """protocol test.epochs
+counter Epoch
+system epochs {
+  state epoch: Epoch = 0
+  state seen: Epoch = 0
+  state never: bool = false
+  step tick() { epoch' = bump(epoch) }
+  step learn(e: Epoch) { require e == epoch  seen' = e }
+}
+witness w of epochs: epoch != seen
+eventually p of epochs fair learn: epoch != seen leads to never
+eventually q of epochs fair learn, tick: epoch == seen leads to epoch != seen
+instance tiny of epochs {}
+"""
+
+
+def test_a_run_is_found_again_where_states_are_kept_beside_their_keys() -> None:
+    model = api.load_text(EPOCHS)
+    found = natively(model)
+    assert [answer for _, answer, *_ in found] == ["fails", "holds"]
+    assert found == plainly(model)
+
+
+def test_a_run_that_must_leave_the_instance_does_not_stop_there() -> None:
+    """Without its `require`, which the checker would ask for, a step leads out of the range."""
+    text = MANY.replace("x == 40 and a < 35", "x == 40 and a < 40")
+    model = api.load_text(text)
+    assert [answer for _, answer, *_ in natively(model)] == ["fails"]
+    (system,) = model.systems
+    (step,) = system.steps
+    body = tuple(line for line in step.body if not isinstance(line, n.Require))
+    bent = replace(model, systems=(replace(system, steps=(replace(step, body=body),)),))
+    ((_, answer, _, detail, _),) = found = natively(bent)
+    assert answer == "holds" and "leave the instance" in str(detail)
+    assert found == plainly(bent)
+
+
+MANY = """protocol test.many
+type Number = int 0..40
+system many {
+  state x: Number = 0
+  step up() { require x < 40  x' = x + 1 }
+}
+witness w of many: x > 0
+eventually p of many: forall a in Number: x == a leads to x == 40 and a < 35
+instance tiny of many {}
+"""
+
+
+def test_a_property_may_have_more_cases_than_a_word_has_bits() -> None:
+    model = api.load_text(MANY)
+    ((_, answer, _, _, _),) = found = natively(model)
+    assert answer == "fails" and found == plainly(model)
+    (one,) = check_liveness(model, model.instances[0])
+    assert [value for _, value in one.binding] == [35]
+
+
+def test_keys_are_compared_where_their_hashes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def few_bits(seed: int, count: int) -> tuple[int, ...]:
+        random = Random(seed)
+        return tuple(random.getrandbits(12) << 116 for _ in range(count))
+
+    monkeypatch.setattr("charter.backends.engine.table.multipliers", few_bits)
+    path = EXAMPLES / "two_phase_commit.charter"
+    for mutant in ("", "waits_for_ever"):
+        model = api.load(path, api.Selection(mutant=mutant))
+        assert natively(model) == plainly(model)
