@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
+import threading
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,39 +19,49 @@ _DIGEST = 32
 
 
 def cache_folder(kind: str) -> Path:
-    """Where things of one kind are kept: below CHARTER_CACHE, or in the user's cache folder."""
+    """Where things of one kind are kept: below CHARTER_CACHE, or in the user's cache folder. For a
+    user without a home it is a folder that nothing can be kept in."""
     if chosen := os.environ.get("CHARTER_CACHE"):
         return Path(chosen) / kind
+    try:
+        return _of_user() / "charter" / kind
+    except RuntimeError:
+        return Path(os.devnull) / kind
+
+
+def _of_user() -> Path:
+    """Raises RuntimeError for a user without a home."""
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "charter" / kind
+        chosen = os.environ.get("LOCALAPPDATA")
+        return Path(chosen) if chosen else Path.home() / "AppData" / "Local"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    chosen = os.environ.get("XDG_CACHE_HOME")
+    return Path(chosen) if chosen else Path.home() / ".cache"
 
 
 def from_cache(path: Path) -> bytes | None:
     """What a file of the cache holds, if it is whole."""
     try:
         data = path.read_bytes()
-        os.utime(path)
     except OSError:
         return None
+    with suppress(OSError):  # a cache that can only be read is one all the same
+        os.utime(path)
     whole = len(data) > _DIGEST and sha256(data[_DIGEST:]).digest() == data[:_DIGEST]
     return data[_DIGEST:] if whole else None
 
 
 def to_cache(path: Path, data: bytes) -> None:
     """Keep `data`, and forget what was not used for longest."""
+    new = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(sha256(data).digest() + data)
-        Path(name).replace(path)
+        new.write_bytes(sha256(data).digest() + data)
+        new.replace(path)
         used = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime_ns)
         for old in used[:-MOST]:
             old.unlink(missing_ok=True)
     except OSError:
-        return
+        with suppress(OSError):
+            new.unlink(missing_ok=True)

@@ -149,7 +149,7 @@ def test_search_goes_on_from_the_last_level_that_is_whole(
         case "missing":
             file.unlink()
         case "journal":
-            (tmp_path / "spark.json").write_text("{}")
+            (tmp_path / "spark.json").write_text('{"program": ')
             told = "the journal is damaged: the search begins anew"
         case "count":
             said = json.loads((tmp_path / "spark.json").read_text())

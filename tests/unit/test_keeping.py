@@ -153,3 +153,39 @@ def test_a_cache_that_cannot_be_written_is_no_error(
     make = Maker(api.PLAIN)
     assert make(api.Source("a", TEXT)) == make(api.Source("a", TEXT))
     assert make.times == 2
+
+
+def test_a_cache_that_can_only_be_read_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path) -> None:
+        raise OSError(30, "Read-only file system")
+
+    to_cache(tmp_path / "a", b"x")
+    monkeypatch.setattr(os, "utime", refused)
+    assert from_cache(tmp_path / "a") == b"x"
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, data: bytes) -> None:
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    to_cache(tmp_path / "a", b"x")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_user_without_a_home_has_no_cache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(Path, "home", homeless)
+    for name in ("CHARTER_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    to_cache(cache_folder("core") / "a", b"x")
+    assert from_cache(cache_folder("core") / "a") is None
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder("core") == tmp_path / "charter" / "core"

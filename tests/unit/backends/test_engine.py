@@ -139,7 +139,7 @@ def test_search_goes_on_before_the_damage_when_a_journal_is_damaged(
     (tmp_path / "levels").write_bytes(data)
     again = explore(model, model.instances[0], options)
     assert "is damaged" in again.message and counts(again) == counts(whole)
-    (tmp_path / "journal.json").write_text('{"levels": [{}]}')
+    (tmp_path / "journal.json").write_text('{"program": ')
     again = explore(model, model.instances[0], options)
     assert "begins anew" in again.message and counts(again) == counts(whole)
 

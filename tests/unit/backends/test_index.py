@@ -61,10 +61,17 @@ def test_rows_are_bound_to_their_place(index: Index, change: str) -> None:
     assert list(index.read().rows) == ([] if change == "head" else ROWS[:1])
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"program": "program", "levels": 3}', "\xff"])
+@pytest.mark.parametrize("text", ["", '{"program": "pro', '{"program": "program"}', "\xff"])
 def test_what_is_no_index_is_damaged(index: Index, text: str) -> None:
     index.path.write_bytes(text.encode("latin-1"))
     assert index.read().message == DAMAGED
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"program": "other", "levels": []}'])
+def test_the_file_of_somebody_else_is_left_alone(index: Index, text: str) -> None:
+    index.path.write_text(text)
+    with pytest.raises(OtherSearch, match="holds another search"):
+        index.read()
 
 
 def test_a_row_that_is_no_row_is_damaged(index: Index) -> None:

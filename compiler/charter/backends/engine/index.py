@@ -46,16 +46,18 @@ class Index:
         self._make_folder()
         try:
             read = json.loads(self.path.read_bytes())
-            program, head, rows = read["program"], dict(read["head"]), list(read["levels"])
         except FileNotFoundError:
             return Found({}, ())
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError):
             return Found({}, (), DAMAGED)
-        if program != self.program:
+        if not isinstance(read, dict) or read.get("program") != self.program:
             raise OtherSearch(
                 f"{self.path.parent} holds another search (another charter, instance or option); "
                 "name another folder, or remove it"
             )
+        head, rows = read.get("head"), read.get("levels")
+        if not isinstance(head, dict) or not isinstance(rows, list):
+            return Found({}, (), DAMAGED)
         whole: list[Row] = []
         digest = _next(self.program, head)
         for row in rows:
