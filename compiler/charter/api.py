@@ -302,8 +302,7 @@ def searched(model: ir.Model, instance: str, wanted: Wanted, progress: exploring
         return found
     from charter.lasting import with_liveness
 
-    more = with_liveness(model, chosen, wanted, found.found, progress)
-    return Searched(more, found.states)
+    return with_liveness(model, chosen, wanted, found, progress)
 
 
 def explored(

@@ -60,10 +60,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search found, and its states if they were wanted."""
+    """What a search found, and its states if they were wanted: they hold so many bytes of
+    memory."""
 
     found: dict[str, Json]
     states: Table | None = None
+    held: int = 0
 
 
 class CannotExplore(Exception):
@@ -83,7 +85,7 @@ def searched(model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tel
         raise CannotExplore("the plain engine cannot do it: --journal needs the native one")
     if wanted.engine != "plain":
         try:
-            found, states = _natively(model, instance, wanted, progress, asides)
+            found, reached = _natively(model, instance, wanted, progress, asides)
         except _Beyond as reason:
             why = str(reason)
             if wanted.engine in ("native", "spark") or needs:
@@ -93,7 +95,7 @@ def searched(model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tel
                 ) from None
         else:
             found["seconds"] = round(time.monotonic() - begun, 3)
-            return Searched(found, states)
+            return Searched(found, reached, 0 if reached is None else reached.search.room.used)
     found = _plainly(model, instance, wanted, progress, asides)
     found["why_plain"] = why
     if wanted.journal is not None:
@@ -116,7 +118,7 @@ class _Beyond(Exception):
 
 def _natively(
     model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell, asides: Asides
-) -> tuple[dict[str, Json], Table | None]:
+) -> tuple[dict[str, Json], Reached | None]:
     try:
         from charter.backends.engine import explore as native
         from charter.backends.engine.reached import Reached
@@ -181,7 +183,7 @@ def _natively(
     reached = Reached.of(found, question, wanted.mutant)
     if question is not None:
         head["where"] = _matches(reached, question, wanted.limit)
-    return head, reached
+    return head, reached if wanted.states else None
 
 
 def _on_spark(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from charter.backends.explorer.explore import Options, explore
 from charter.backends.explorer.liveness import check_liveness
 from charter.cache import cache_folder
-from charter.exploring import Tell, Wanted
+from charter.exploring import Searched, Tell, Wanted
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
 from charter.semantics.fairness import GAVE_UP, Verdict
@@ -24,10 +24,14 @@ WORDS = {"holds": "holds", "fails": "violated", "unknown": "unknown"}
 
 
 def with_liveness(
-    model: n.Model, instance: n.Instance, wanted: Wanted, found: dict[str, Json], progress: Tell
-) -> dict[str, Json]:
+    model: n.Model, instance: n.Instance, wanted: Wanted, searched: Searched, progress: Tell
+) -> Searched:
     """An exploration of a machine with an `eventually`, together with a verdict and a finding for
-    each, and `seconds_eventually`: how many of the `seconds` that took."""
+    each, and `seconds_eventually`: how many of the `seconds` that took. Of the memory, what the
+    states of the exploration do not hold is used."""
+    found = searched.found
+    if wanted.memory:
+        wanted = replace(wanted, memory=max(1, wanted.memory - searched.held))
     findings, verdicts, seconds = found["findings"], found["verdicts"], found["seconds"]
     assert isinstance(findings, list) and isinstance(verdicts, dict)
     assert isinstance(seconds, int | float)
@@ -42,7 +46,7 @@ def with_liveness(
     machine = Machine.of(model, instance)
     is_known = all(one.answer != "unknown" for one in answers)
     took = time.monotonic() - begun
-    return {
+    more: dict[str, Json] = {
         **found,
         **({"why_plain": found.get("why_plain") or why} if why else {}),
         "seconds": round(seconds + took, 3),
@@ -52,6 +56,7 @@ def with_liveness(
         "verdicts": {**verdicts, **{one.name: WORDS[one.answer] for one in answers}},
         "findings": [*findings, *(_finding(machine, one, most) for one in answers)],
     }
+    return replace(searched, found=more)
 
 
 class _Beyond(Exception):

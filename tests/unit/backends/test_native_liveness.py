@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -14,7 +16,9 @@ from charter.backends.engine import links, runs
 from charter.backends.engine.context import MARGIN
 from charter.backends.engine.explore import Options, Progress, Unsupported
 from charter.backends.engine.liveness import check_liveness
-from charter.backends.engine.memory import NoRoom
+from charter.backends.engine.memory import NoRoom, Room
+from charter.backends.engine.program import Program
+from charter.backends.engine.search import Search
 from charter.backends.explorer import liveness as plain
 from charter.backends.explorer.explore import Options as PlainOptions
 from charter.backends.explorer.explore import explore
@@ -245,3 +249,30 @@ def test_keys_are_compared_where_their_hashes_are_the_same(monkeypatch: pytest.M
     for mutant in ("", "waits_for_ever"):
         model = api.load(path, api.Selection(mutant=mutant))
         assert natively(model) == plainly(model)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_the_first_search_is_gone_before_its_states_are_searched_again(
+    keeps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = work("go(c)", REACHED)
+    alive: list[int] = []
+    budgets: list[int] = []
+    module = sys.modules[check_liveness.__module__]
+
+    def counted(*arguments: object) -> Search:
+        alive.append(sum(isinstance(one, Search) for one in gc.get_objects()))
+        compiled, room, *_ = arguments
+        assert isinstance(compiled, Program) and isinstance(room, Room)
+        budgets.append(room.budget)
+        return Search(compiled, room)
+
+    gc.collect()
+    before = sum(isinstance(one, Search) for one in gc.get_objects())
+    monkeypatch.setattr(module, "Search", counted)
+    wanted = api.Wanted(states=keeps, memory=1 << 26)
+    found = api.searched(model, "tiny", wanted, lambda *_: None)
+    assert found.found["verdicts"] == {"w": "found", "p": "holds"}
+    assert (found.states is not None) is keeps
+    assert [count - before for count in alive] == [int(keeps)]
+    assert all((budget < 1 << 26) is keeps for budget in budgets)
