@@ -55,3 +55,9 @@ class Untrustworthy(ConformError):
     """A canary misbehaved, so nothing that the run says can be relied on."""
 
     exit_code = 3
+
+
+class Interrupted(ConformError):
+    """A search was interrupted."""
+
+    exit_code = 130

@@ -79,8 +79,8 @@ class Pace:
         seconds = max(0.001, now - self.begun)
         text = (
             f"{distinct:,} states ({distinct / seconds:,.0f}/s), {generated:,} transitions, "
-            f"depth {level}, {queue:,} in the queue"
-        )
+            f"depth {level}"
+        ) + (f", {queue:,} in the queue" if queue else "")  # the plain engine does not tell its own
         here = self.levels[-1] - (self.expanded - self.start) if self.levels else 0
         rest = left(self.levels, here)
         if rest is None or not self.expanded:

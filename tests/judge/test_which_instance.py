@@ -6,6 +6,7 @@ import json
 import pytest
 from tests.support.boxes import TOY
 
+from charter import api
 from conform import cli
 
 MUTANTS = """
@@ -28,6 +29,7 @@ def test_a_mutant_is_searched_in_its_own_instance(conform, bent):
     assert (code, found["instance"]) == (1, "tiny")
     assert found["mutant"] == {
         "name": "keeps_all", "caught_by": "at_most_one", "instance": "tiny", "answer": "caught",
+        "detail": "",
     }  # fmt: skip
     _, out, _ = conform("explore", bent, "--mutant", "forgets", "--json")
     assert json.loads(out)["instance"] == "one"
@@ -66,10 +68,12 @@ def test_all_mutants_of_a_pattern_are_tried(conform, bent):
 def test_a_mutant_is_not_known_to_be_caught_when_the_search_gives_up(conform, bent):
     code, out, _ = conform("explore", bent, "--mutant", "f*", "--most", "1")
     assert code == 3
-    assert out.startswith("forgets  not known   by at_most_one in one\n")
+    assert out.startswith("forgets  not known   by at_most_one in one: the search gave up\n")
     code, out, _ = conform("explore", bent, "--mutant", "forgets", "--most", "1")
     assert code == 3
-    assert "whether mutant forgets is caught by at_most_one is not known\n" in out
+    assert (
+        "whether mutant forgets is caught by at_most_one is not known: the search gave up\n" in out
+    )
 
 
 @pytest.mark.parametrize("option", [("--instance", "tiny"), ("--set", "Node=1"), ("--itf", "a")])
@@ -118,3 +122,50 @@ def test_mutants_as_tla_have_a_folder_of_their_own(conform, bent, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     _, out, _ = conform("generate", bent, "--backend", "tla", "--mutant", "forgets")
     assert all(line.startswith("build/tla-forgets/") for line in out.splitlines())
+
+
+TWO = """
+component lamp { operation press() -> bool cites silent { branch pressed reply true } }
+witness pressed of lamp: took press
+instance dark of lamp { }
+"""
+
+
+@pytest.mark.parametrize("command", ["explore", "simulate"])
+def test_a_mutant_is_not_searched_in_an_instance_of_another_machine(conform, bent, command):
+    bent.write_text(bent.read_text() + TWO)
+    code, out, err = conform(command, bent, "--mutant", "forgets", "--instance", "dark")
+    assert (code, out) == (2, "")
+    assert "mutant forgets is of box (instance one); dark is an instance of lamp" in err
+
+
+def test_a_mutant_with_errors_is_told_as_any_charter(conform, bent):
+    wrong = "mutant bad in one { replace update held of box.put/kept with 3 } caught by at_most_one"
+    bent.write_text(bent.read_text() + wrong)
+    code, out, err = conform("explore", bent, "--mutant", "*")
+    assert code == 1
+    assert "[type/mismatch]" in out and "mutant bad has 1 error" in err
+
+
+def test_what_the_engine_cannot_do_is_told_with_the_mutant(conform, bent):
+    words = ("--mutant", "*", "--engine", "plain", "--fingerprints")
+    code, _, err = conform("explore", bent, *words)
+    assert code == 2
+    assert "mutant forgets: the plain engine cannot do it" in err
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_mutants_that_were_tried_are_told_when_it_is_interrupted(conform, bent, monkeypatch, words):
+    explored, tried = api.explored, []
+
+    def interrupted(*given):
+        if tried:
+            raise KeyboardInterrupt
+        tried.append(explored(*given))
+        return tried[0]
+
+    monkeypatch.setattr(api, "explored", interrupted)
+    code, out, err = conform("explore", bent, "--mutant", "*", *words)
+    assert code == 130
+    assert "interrupted; 1 of 2 mutants were tried" in err
+    assert "forgets" in out and "keeps_all" not in out

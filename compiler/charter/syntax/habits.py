@@ -30,7 +30,7 @@ HABITS: Final = (
         "not equal is `!=`",
         "write `a != b`",
         ("always p of c: x /= y",),
-        lambda s: s.text == "/" and s.behind.startswith("=") and s.lacks("!="),
+        lambda s: s.text == "/" and s.behind.startswith("=") and s.expects("!="),
     ),
     Mistake(
         "not equal is `!=`, and a comment begins with two dashes",
@@ -39,7 +39,7 @@ HABITS: Final = (
             "always p of c: x # y",
             "component c { operation f() -> bool { branch a when x[k] # {} reply true } }",
         ),
-        lambda s: s.text == "#" and s.lacks("!="),
+        lambda s: s.text == "#" and s.expects("!="),
     ),
     Mistake(
         "`=>` is no operator",
@@ -50,7 +50,7 @@ HABITS: Final = (
             "always p of c: a ==> b",
         ),
         lambda s: (
-            (s.text == "=" and s.behind.startswith(">") and s.lacks("implies"))
+            (s.text == "=" and s.behind.startswith(">") and s.expects("implies"))
             or (s.text == ">" and s.last == "==")
         ),
     ),
@@ -64,7 +64,7 @@ HABITS: Final = (
         "less or equal is `<=`",
         "write `a <= b`",
         ("always p of c: a =< b",),
-        lambda s: s.text == "=" and s.behind.startswith("<") and s.lacks("<="),
+        lambda s: s.text == "=" and s.behind.startswith("<") and s.expects("<="),
     ),
     *(
         Mistake(
@@ -79,7 +79,7 @@ HABITS: Final = (
         "what is in a set but not in another is written with a minus",
         "write `s - t`",
         ("always p of c: s \\ t == {}",),
-        lambda s: s.text == "\\" and s.behind.startswith(" ") and s.lacks("-"),
+        lambda s: s.text == "\\" and s.behind.startswith(" ") and s.expects("-"),
     ),
     Mistake(
         "`~` means nothing alone",

@@ -45,7 +45,7 @@ MISTAKES: Final = (
         "a file begins with the name of its protocol",
         "write `protocol a.b` first",
         ("protocl x", "-- nothing\n\nprotocols x\n"),
-        lambda s: s.lacks("protocol"),
+        lambda s: s.expects("protocol"),
         whole=True,
     ),
     Mistake(
@@ -80,7 +80,7 @@ MISTAKES: Final = (
             "component c { operation f() -> bool { branch a { x += 1 reply true } } }",
             "component c { operation f() -> bool { branch a { x' := 1 reply true } } }",
         ),
-        lambda s: s.text in {":", "+", "-"} and s.lacks("=") and s.lacks("'", ".", "="),
+        lambda s: s.text in {":", "+", "-"} and s.expects("=") and s.expects("'", ".", "="),
     ),
     Mistake(
         "an arrow of a case is a dash and an angle",
@@ -91,7 +91,7 @@ MISTAKES: Final = (
             "fun f(a: option bool) -> bool = match a { none: true, present(x): x }",
         ),
         lambda s: (
-            (s.text == "=" and s.behind.startswith(">") and s.lacks("->"))
+            (s.text == "=" and s.behind.startswith(">") and s.expects("->"))
             or (s.text == "(" and s.accepted == {":"})
         ),
     ),
@@ -103,7 +103,7 @@ MISTAKES: Final = (
             "component c { operation f() { branch a reply true } }",
             "fun f(a: bool): bool = a",
         ),
-        lambda s: s.text in {"=", "{", "cites", ":"} and s.last == ")" and s.lacks("->"),
+        lambda s: s.text in {"=", "{", "cites", ":"} and s.last == ")" and s.expects("->"),
     ),
     Mistake(
         "`=` gives a name its value; two values are compared with `==`",
@@ -113,19 +113,19 @@ MISTAKES: Final = (
             "fun f(a: bool) -> bool = if a = true then a else a",
             "component c { operation f() -> bool { branch a when x = 1 reply true } }",
         ),
-        lambda s: s.text == "=" and s.lacks("=="),
+        lambda s: s.text == "=" and s.expects("=="),
     ),
     Mistake(
         "comparisons do not chain",
         "write `a < b and b < c`",
         ("always p of c: 1 < x < 3", "always p of c: a == b == c", "always p of c: a in b in c"),
-        lambda s: s.text in COMPARATORS and s.lacks("and") and not s.lacks(s.text),
+        lambda s: s.text in COMPARATORS and s.expects("and") and not s.expects(s.text),
     ),
     Mistake(
         "a branch ends with its reply",
         "write `reply e` before the brace",
         ("component c { operation f() -> bool { branch a { x' = 1 } } }",),
-        lambda s: s.text == "}" and s.lacks("reply") and not s.lacks("{"),
+        lambda s: s.text == "}" and s.expects("reply") and not s.expects("{"),
     ),
     Mistake(
         "nothing follows the reply of a branch",
@@ -135,9 +135,9 @@ MISTAKES: Final = (
             "component c { operation f() -> bool { branch a { reply true let x = 1 } } }",
         ),
         lambda s: (
-            s.lacks("}")
-            and s.lacks("==")
-            and not s.lacks(
+            s.expects("}")
+            and s.expects("==")
+            and not s.expects(
                 ",", "let", "branch", "state", "step", "offers", "expect", "NAME", "drop"
             )
             and s.text.isidentifier()
@@ -147,7 +147,7 @@ MISTAKES: Final = (
         "a branch has a body",
         "write `reply e`, or `{ ... reply e }`",
         ("component c { operation f() -> bool { branch a when x branch b reply true } }",),
-        lambda s: s.text in {"branch", "}"} and s.lacks("reply"),
+        lambda s: s.text in {"branch", "}"} and s.expects("reply"),
     ),
     Mistake(
         "an operation consists of named branches",
@@ -157,7 +157,7 @@ MISTAKES: Final = (
             "component c { operation f() -> bool { x' = true reply true } }",
             "component c { operation f() -> bool { when x reply true } }",
         ),
-        lambda s: s.lacks("branch") and s.lacks("_LET_STATEMENT") and not s.lacks("=="),
+        lambda s: s.expects("branch") and s.expects("_LET_STATEMENT") and not s.expects("=="),
     ),
     Mistake(
         "only a step of a system sends, receives and requires",
@@ -217,7 +217,7 @@ MISTAKES: Final = (
             "variant v { add in s step t() { } }",
             "mutant m in tiny { drop require 1 of s.t } caught by p",
         ),
-        lambda s: s.text in {"step", "require"} and s.lacks("operation") and s.lacks("branch"),
+        lambda s: s.text in {"step", "require"} and s.expects("operation") and s.expects("branch"),
     ),
     Mistake(
         "a branch answers with `reply`",
@@ -229,7 +229,7 @@ MISTAKES: Final = (
         "a quantifier has a domain",
         "write `forall x in S: ...`",
         ("always p of c: forall x: x == x", "always p of c: some x, y in S: x == y"),
-        lambda s: s.text in {":", ","} and s.lacks("in") and not s.lacks("=="),
+        lambda s: s.text in {":", ","} and s.expects("in") and not s.expects("=="),
     ),
     Mistake(
         "quantifiers are written `forall`, `some` and `the`",
@@ -241,7 +241,7 @@ MISTAKES: Final = (
         "`forall`, `some` and `the` reach as far right as they can, so no label can follow",
         "put the quantifier in parentheses",
         ("component c { operation f() -> bool { branch a when k: some x in S: x and l: y {} } }",),
-        lambda s: s.text == ":" and s.second_last in {"and", "or"} and s.lacks("=="),
+        lambda s: s.text == ":" and s.second_last in {"and", "or"} and s.expects("=="),
     ),
     Mistake(
         "`let` inside of an expression goes on with `in`",
@@ -250,20 +250,20 @@ MISTAKES: Final = (
             "fun f(a: bool) -> bool = let x = a x",
             "fun f(a: A) -> bool = let x = a in B and true in",
         ),
-        lambda s: s.lacks("_LET_IN") or (s.text == "" and s.last == "in"),
+        lambda s: s.expects("_LET_IN") or (s.text == "" and s.last == "in"),
     ),
     Mistake(
         "`if` has no `else`",
         "every expression has a value: write `if c then a else b`",
         ("fun f(a: bool) -> bool = if a then a", "fun f(a: bool) -> bool = { if a then a }"),
-        lambda s: s.lacks("else"),
+        lambda s: s.expects("else"),
     ),
     Mistake(
         "a state variable has an initial value",
         "write `state x: T = e`",
         ("component c { state x: bool }", "component c { state x: bool state y: bool = true }"),
         lambda s: (
-            s.text in {"}", "state", "operation", "observe", "ghost", "volatile"} and s.lacks("=")
+            s.text in {"}", "state", "operation", "observe", "ghost", "volatile"} and s.expects("=")
         ),
     ),
     Mistake(
@@ -282,14 +282,14 @@ MISTAKES: Final = (
         "a range is a type and stands behind `int`",
         "write `int 0..9`",
         ("type A = 0..9", "const n: 1..3", "fun f(a: bool) -> bool = size({x}) in 0..3"),
-        lambda s: s.text == ".." or (s.text.isdigit() and s.lacks("int")),
+        lambda s: s.text == ".." or (s.text.isdigit() and s.expects("int")),
     ),
     *(
         Mistake(
             f"`{foreign}` is no word of Charter here",
             f"write `{ours}`",
             (f"{foreign} x",),
-            lambda s, foreign=foreign: s.text == foreign and s.lacks("component"),  # type: ignore[misc]
+            lambda s, foreign=foreign: s.text == foreign and s.expects("component"),  # type: ignore[misc]
         )
         for foreign, ours in FOREIGN.items()
     ),
@@ -325,6 +325,7 @@ WORDS: Final = {
     "_LET_STATEMENT": "`let`",
     "_LET_EXPRESSION": "`let`",
     "_LET_IN": "`in`",
+    "_LEADS_TO": "`leads to`",
 }
 MOST: Final = 8
 """More alternatives than that help nobody."""
@@ -363,7 +364,7 @@ def explain(stuck: Stuck) -> tuple[str, str]:
 def _general_hint(stuck: Stuck) -> str:
     if not stuck.text:
         return "a bracket or a declaration is not finished"
-    if stuck.text.isidentifier() and stuck.lacks("=="):
+    if stuck.text.isidentifier() and stuck.expects("=="):
         return "the expression before ended here; an operator or a bracket may be missing"
     if stuck.text in {")", "]", "}"}:
         return f"something before `{stuck.text}` is missing, or a bracket too many"

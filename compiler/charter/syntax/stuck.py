@@ -37,7 +37,7 @@ class Stuck:
         found = LETTERS.match(self.behind)
         return found.group() if found else ""
 
-    def lacks(self, *tokens: str) -> bool:
+    def expects(self, *tokens: str) -> bool:
         """Whether one of `tokens` could have stood here."""
         return any(token in self.accepted for token in tokens)
 

@@ -38,6 +38,17 @@ def read(path: Path, selection: Selection) -> tuple[Opened, Model]:
         raise Errors(f"{path} has {refused(error)}; `conform explain CODE` tells more") from None
 
 
+def edited(charter: Opened, selection: Selection, what: str) -> Model:
+    """The core of a charter that was read, with other edits; `what` they are. Raises as `loaded`
+    does."""
+    try:
+        return charter.model(selection)
+    except (api.Unreadable, api.Missing) as error:
+        raise ConformError(str(error)) from None
+    except api.Refused as error:
+        raise Errors(f"{what} has {refused(error)}; `conform explain CODE` tells more") from None
+
+
 def refused(error: Refused) -> str:
     """Shows all errors; how many they are."""
     for item in error.diagnostics:

@@ -18,7 +18,7 @@ from conform.commands.charters import (
     settings_json,
     settings_line,
 )
-from conform.commands.mutants import judged, own_instance, sentence, try_all
+from conform.commands.mutants import judged, own_instance, refuse_other_machine, sentence, try_all
 from conform.commands.numbers import count, gibibytes
 from conform.commands.states import add_states, asked, first_story, keep, ready, show_where
 from conform.commands.story import (
@@ -30,7 +30,7 @@ from conform.commands.story import (
     show_story,
 )
 from conform.commands.unmet import show_unmet
-from conform.errors import ConformError, MissingEngine
+from conform.errors import ConformError, Interrupted, MissingEngine
 from conform.progress import Search, searching
 from conform.terminal import columns, number, out, out_json, say
 
@@ -66,8 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
         "--instance", default="", metavar="NAME",
-        help="default: that of the mutant, or the one that is called tiny; 'tiny_*' searches all "
-        "that are called so",
+        help="default: that of the mutant, else the one that is called tiny, else the first whose "
+        "name begins so, else the only one; 'tiny_*' searches all that are called so",
     )  # fmt: skip
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument(
@@ -125,6 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
         names = api.instances(model, arguments.instance)
     except api.Missing as error:
         raise ConformError(str(error)) from None
+    refuse_other_machine(model, arguments.mutant, names)
     several = "*" in arguments.instance
     if several and (arguments.journal is not None or arguments.keep is not None):
         raise ConformError("--journal and --keep are for one instance; name one with --instance")
@@ -141,12 +142,6 @@ def run(arguments: argparse.Namespace) -> int:
         out_json({"instances": list[Json](explored)} if several else explored[0])
     draw(stories, arguments)
     return min((_status(found) for found in explored), key=_WORST.index)
-
-
-class Interrupted(ConformError):
-    """A search was interrupted."""
-
-    exit_code = 130
 
 
 @contextmanager

@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--backend", choices=["tla"], help="what to write of one charter")
     parser.add_argument(
-        "--out", type=Path, help="with --backend: the folder (default: build/tla, build/tla-MUTANT)"
+        "--out",
+        type=Path,
+        help="with --backend: the folder (default: build/tla, then -VARIANT and -MUTANT)",
     )
     parser.add_argument("--instance", default="", help="with --backend: one instance, not all")
     parser.add_argument("--variant", default="", help="with --backend: a variant of the charter")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
-from conform.errors import ConformError
+from conform.commands.charters import edited
+from conform.errors import ConformError, Interrupted
 from conform.progress import searching
 from conform.terminal import out, out_json
 
@@ -37,6 +38,19 @@ def own_instance(model: Model, mutant: str) -> str:
     return next((m.instance for m in model.mutants if m.name == mutant), "")
 
 
+def refuse_other_machine(model: Model, mutant: str, instances: Sequence[str]) -> None:
+    """Raises `ConformError` for an instance of another machine than that of the mutant: what it
+    bends is not there."""
+    machines = {i.name: i.machine for i in model.instances}
+    own = own_instance(model, mutant)
+    for name in instances if own else ():
+        if machines[name] != machines[own]:
+            raise ConformError(
+                f"mutant {mutant} is of {machines[own]} (instance {own}); {name} is an instance of "
+                f"{machines[name]}"
+            )
+
+
 def judged(model: Model, mutant: str, found: Mapping[str, Json]) -> dict[str, Json] | None:
     """What a search says of its mutant: `caught`, `missed` (its property holds), or `unknown`."""
     for one in model.mutants:
@@ -49,8 +63,17 @@ def judged(model: Model, mutant: str, found: Mapping[str, Json]) -> dict[str, Js
                 "caught_by": one.caught_by,
                 "instance": one.instance,
                 "answer": answer,
+                "detail": _why_unknown(one.caught_by, found) if answer == "unknown" else "",
             }
     return None
+
+
+def _why_unknown(name: str, found: Mapping[str, Json]) -> str:
+    """Why a search does not know whether a property holds."""
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    details = (f["detail"] for f in findings if isinstance(f, dict) and f["name"] == name)
+    return next((str(d) for d in details if d), "") or "the search gave up"
 
 
 def sentence(found: Mapping[str, Json]) -> str:
@@ -67,7 +90,8 @@ def sentence(found: Mapping[str, Json]) -> str:
             return f"mutant {name} is NOT caught: {prop} holds in {here}{also}"
         case _:
             also = f" (it is meant for {mutant['instance']})" if mutant["instance"] != here else ""
-            return f"whether mutant {name} is caught by {prop} is not known{also}"
+            why = mutant["detail"]
+            return f"whether mutant {name} is caught by {prop} is not known{also}: {why}"
 
 
 def try_all(charter: Opened, model: Model, wanted: Wanted, arguments: argparse.Namespace) -> int:
@@ -80,14 +104,18 @@ def try_all(charter: Opened, model: Model, wanted: Wanted, arguments: argparse.N
     names = of_pattern(model, arguments.mutant)
     widths = [max(len(n) for n in names), max(len(word) for word in WORDS.values())]
     rows: list[dict[str, Json]] = []
-    for name in names:
-        rows.append(_tried(charter, model, wanted, api.Selection(arguments.variant, name)))
-        if not arguments.json:
-            _show(rows[-1], widths)
+    try:
+        for name in names:
+            rows.append(_tried(charter, model, wanted, api.Selection(arguments.variant, name)))
+            if not arguments.json:
+                _show(rows[-1], widths)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; {len(rows)} of {len(names)} mutants were tried") from None
+    finally:
+        if arguments.json:
+            out_json({"mutants": list[Json](rows)})
     answers = [row["answer"] for row in rows]
-    if arguments.json:
-        out_json({"mutants": list[Json](rows)})
-    else:
+    if not arguments.json:
         out(f"{answers.count('caught')} of {len(rows)} mutants are caught")
     if "missed" in answers:
         return 4
@@ -95,24 +123,34 @@ def try_all(charter: Opened, model: Model, wanted: Wanted, arguments: argparse.N
 
 
 def _show(row: Mapping[str, Json], widths: Sequence[int]) -> None:
-    word, steps = WORDS[str(row["answer"])], row["steps"]
-    after = f" after {steps} {'step' if steps == 1 else 'steps'}" if steps is not None else ""
-    name, word = (cell.ljust(w) for cell, w in zip((str(row["name"]), word), widths, strict=True))
-    out(f"{name}  {word}  by {row['caught_by']} in {row['instance']}{after}")
+    cells = zip((str(row["name"]), WORDS[str(row["answer"])]), widths, strict=True)
+    name, word = (cell.ljust(width) for cell, width in cells)
+    steps, loops, more = row["steps"], row["loops"], ""
+    if steps is not None:
+        count = f"{steps} {'step' if steps == 1 else 'steps'}"
+        more = f" in a run of {count} that goes on for ever" if loops else f" after {count}"
+    elif row["detail"]:
+        more = f": {row['detail']}"
+    out(f"{name}  {word}  by {row['caught_by']} in {row['instance']}{more}")
 
 
 def _tried(charter: Opened, model: Model, wanted: Wanted, selection: Selection) -> dict[str, Json]:
-    """What is known of a mutant, with the `steps` to what catches it."""
-    bent = charter.model(selection)
-    with searching() as progress:
-        found = api.explored(bent, own_instance(model, selection.mutant), wanted, progress)
-    row = judged(bent, selection.mutant, found)
+    """What is known of a mutant, with the `steps` of what catches it, and whether these go on for
+    ever. Raises `ConformError`."""
+    name = selection.mutant
+    bent = edited(charter, selection, f"mutant {name}")
+    try:
+        with searching() as progress:
+            found = api.explored(bent, own_instance(model, name), wanted, progress)
+    except api.CannotExplore as error:
+        raise ConformError(f"mutant {name}: {error}") from None
+    row = judged(bent, name, found)
     findings = found["findings"]
     assert row is not None and isinstance(findings, list)
-    row["steps"] = None
+    row |= {"steps": None, "loops": False}
     for finding in findings:
         assert isinstance(finding, dict)
         trace = finding["trace"]
         if finding["name"] == row["caught_by"] and finding["seen"] and isinstance(trace, list):
-            row["steps"] = len(trace)
+            row |= {"steps": len(trace), "loops": finding.get("loop") is not None}
     return {**row, "distinct": found["distinct"], "seconds": found["seconds"]}

@@ -22,7 +22,7 @@ open; 1: one is false at the start. `eventually` is not looked at: `conform expl
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
-    parser.add_argument("--instance", default="", help="default: the one that is called tiny")
+    parser.add_argument("--instance", default="", help="default: as of `conform explore`")
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

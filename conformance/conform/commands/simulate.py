@@ -16,7 +16,7 @@ from conform.commands.charters import (
     settings_json,
     settings_line,
 )
-from conform.commands.mutants import judged, own_instance
+from conform.commands.mutants import judged, own_instance, refuse_other_machine
 from conform.commands.numbers import count, whole
 from conform.commands.story import (
     add_pictures,
@@ -53,9 +53,7 @@ asks for a value that does not exist.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
-    parser.add_argument(
-        "--instance", default="", help="default: that of the mutant, or the one that is called tiny"
-    )
+    parser.add_argument("--instance", default="", help="default: as of `conform explore`")
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--mutant", default="", help="a mutant of the charter")
     add_bounds(parser)
@@ -74,6 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_two_outputs(arguments)
     model = loaded(arguments.charter, arguments.variant, arguments.mutant)
     arguments.instance = arguments.instance or own_instance(model, arguments.mutant)
+    try:
+        refuse_other_machine(model, arguments.mutant, api.instances(model, arguments.instance))
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
     model = bounded(model, arguments.instance, arguments.bounds)
     wanted = api.Simulation(
         arguments.steps,
@@ -96,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     findings = found["findings"]
     assert isinstance(findings, list)
     violated: dict[str, Json] = {str(_object(each)["name"]): "violated" for each in findings}
-    found["mutant"] = judged(model, arguments.mutant, {"verdicts": violated})
+    found["mutant"] = judged(model, arguments.mutant, {"verdicts": violated, "findings": []})
     name = str(found["instance"])
     stories: list[Story] = []
     for finding in findings:

@@ -61,7 +61,7 @@ def draw(stories: Sequence[Story], arguments: argparse.Namespace) -> None:
     picture, trace = arguments.picture, arguments.itf
     if not stories:
         if picture or trace:
-            say("nothing is wrong, so there is nothing to draw")
+            say("nothing was found that could be drawn")
         return
     if picture == TERMINAL:
         out(api.drawn(stories[0], "text").rstrip())

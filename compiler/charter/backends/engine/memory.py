@@ -77,13 +77,14 @@ class Array:
 
 @dataclass(slots=True)
 class Room:
-    """Where large arrays are made: in memory until `budget` bytes are used, then in files in
-    `folder`."""
+    """Where large arrays are made: in memory until `budget` bytes are `used`, those `reserved` for
+    buffers among them, then in files in `folder`."""
 
     budget: int
     folder: Path
     used: int = 0
     spilled: int = 0
+    reserved: int = 0
     _sizes: dict[int, int] = field(default_factory=dict)
 
     def array(self, length: int) -> Array:
@@ -103,6 +104,7 @@ class Room:
     def reserve(self, array: Array) -> None:
         """Count an array that stays in memory whatever the budget is."""
         self.used += 8 * array.length
+        self.reserved += 8 * array.length
 
     def holds(self, array: Array) -> bool:
         """Whether an array is in memory and can be put elsewhere."""

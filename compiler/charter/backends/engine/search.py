@@ -147,8 +147,9 @@ class Search:
 
     @property
     def bytes_each(self) -> int:
-        """What a state takes, of memory and files, buffers among it."""
-        return (self.room.used + self.room.spilled) // max(1, self.distinct)
+        """What a state takes, of memory and files."""
+        room = self.room
+        return (room.used - room.reserved + room.spilled) // max(1, self.distinct)
 
     @property
     def generated(self) -> int:

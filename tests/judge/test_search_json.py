@@ -1,0 +1,81 @@
+"""The JSON of searches and walks, field by field, against the page that explains it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "formats" / "search.md").read_text(encoding="utf-8")
+EXAMPLES = "spec/examples/"
+ODD = """protocol odd
+component c {
+  state x: option int 0..3 = none
+  operation put() -> int 0..3 cites silent { branch done reply value(x) }
+}
+witness none_yet of c: x == none
+instance tiny of c { }
+"""
+SEARCHES = [
+    ("spec/kafka", "--mutant", "elr_without_gate"),
+    (EXAMPLES + "dining_philosophers.charter", "--mutant", "without_fairness"),
+    (EXAMPLES + "paxos.charter", "--mutant", "proposes_what_it_wants"),
+    (EXAMPLES + "paxos.charter", "--most", "9", "--engine", "plain"),
+    (EXAMPLES + "paxos.charter", "--most", "9", "--where", "true"),
+]
+
+
+def tables() -> list[set[str]]:
+    """The fields that each table of the page names, in the order of the tables."""
+    found = []
+    for table in re.findall(r"(?:^\|.*\n)+", PAGE, re.MULTILINE):
+        cells = [line.split("|")[1] for line in table.splitlines()[2:]]
+        found.append({name for cell in cells for name in re.findall("`([a-z_]+)`", cell)})
+    return found
+
+
+SEARCH, FINDING, WALK = tables()
+
+
+@pytest.fixture(scope="module")
+def searches():
+    return {}
+
+
+@pytest.mark.parametrize("words", SEARCHES, ids=" ".join)
+def test_each_field_of_a_search_stands_in_its_table(conform, searches, words):
+    charter, *more = words
+    _, out, _ = conform("explore", ROOT / charter, *more, "--json")
+    found = json.loads(out)
+    assert set(found) <= SEARCH
+    assert set().union(*found["findings"]) <= FINDING
+    searches[words] = found
+
+
+def test_each_field_of_a_failure_stands_in_its_table(conform, searches, tmp_path):
+    (tmp_path / "odd.charter").write_text(ODD)
+    _, out, _ = conform("explore", tmp_path / "odd.charter", "--json")
+    found = json.loads(out)
+    assert set().union(*found["findings"]) <= FINDING
+    searches["odd"] = found
+
+
+def test_each_field_of_the_tables_is_one_of_a_search(searches):
+    if len(searches) <= len(SEARCHES):
+        pytest.skip("the searches were not all made")
+    assert set().union(*searches.values()) == SEARCH
+    findings = (finding for found in searches.values() for finding in found["findings"])
+    assert set().union(*findings) == FINDING
+
+
+def test_each_field_of_walks_stands_in_a_table(conform):
+    _, out, _ = conform("simulate", ROOT / "spec" / "kafka", "--mutant", "elr_without_gate",
+                        "--walks", "20", "--json")  # fmt: skip
+    found = json.loads(out)
+    both = {"machine", "instance", "bounds", "set", "mutant"}
+    assert WALK - set(found) <= both and set(found) - WALK <= both
+    (finding,) = found["findings"]
+    assert set(finding) <= FINDING | {"seed", "batch"}
