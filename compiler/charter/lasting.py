@@ -107,10 +107,11 @@ def _plainly(
 
 def _finding(machine: Machine, one: Verdict, most: int) -> Json:
     """A verdict as a finding: the `binding` of its variables, and `loop`, the number of steps after
-    which the rest of the trace repeats for ever (all of them: nothing happens). `most`: states that
-    were looked at if the search for them gave up."""
+    which the rest of the trace repeats for ever (all of them: nothing happens); null, as the trace,
+    where no run is shown. `most`: states that were looked at if the search for them gave up."""
     fails, detail = one.answer == "fails", one.detail
-    if detail == GAVE_UP:
+    untold = fails and not one.has_run
+    if detail.endswith(GAVE_UP):
         detail = f"{detail}, at {most:,} states; --most N goes on to N"
     return {
         "name": one.name,
@@ -118,7 +119,7 @@ def _finding(machine: Machine, one: Verdict, most: int) -> Json:
         "seen": int(fails),
         "answer": WORDS[one.answer],
         "binding": one.binding_json(machine.universe),
-        "trace": machine.trace_json((*one.stem, *one.cycle)),
-        "loop": len(one.stem) if fails else None,
+        "trace": None if untold else machine.trace_json((*one.stem, *one.cycle)),
+        "loop": len(one.stem) if one.has_run else None,
         "detail": detail,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from charter.formats.canonical import Json
@@ -22,7 +22,8 @@ Answer = Literal["holds", "fails", "unknown"]
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What can be said of a property: `fails` with the values of its variables and a lasso (an
-    empty `cycle` stays where the `stem` ends), `unknown` with the reason in `detail`."""
+    empty `cycle` stays where the `stem` ends), or with the reason in `detail` why none is shown;
+    `unknown` with the reason in `detail`."""
 
     name: str
     answer: Answer
@@ -30,6 +31,19 @@ class Verdict:
     stem: tuple[Taken, ...] = ()
     cycle: tuple[Taken, ...] = ()
     detail: str = ""
+
+    @property
+    def has_run(self) -> bool:
+        """Whether there is a lasso."""
+        return self.answer == "fails" and not self.detail
+
+    def settled(self, apart: Verdict) -> Verdict:
+        """What is known of a property that fails where some elements count as one, after it was
+        looked at again where they are told apart: for its run, which may have had no room."""
+        if apart.answer != "unknown":
+            return apart
+        detail = f"no run is shown: where elements are told apart, {apart.detail}"
+        return replace(self, stem=(), cycle=(), detail=detail)
 
     def binding_json(self, universe: Universe) -> dict[str, Json]:
         """The values of the variables, by name."""

@@ -276,3 +276,44 @@ def test_the_first_search_is_gone_before_its_states_are_searched_again(
     assert (found.states is not None) is keeps
     assert [count - before for count in alive] == [int(keeps)]
     assert all((budget < 1 << 26) is keeps for budget in budgets)
+
+
+ENDS = "size(log) == 1 leads to size(log) == 2"
+"""It fails. There are 135 states; 226 where elements are told apart."""
+
+
+@pytest.mark.parametrize("engine", ["auto", "plain"])
+def test_what_fails_is_violated_though_no_run_can_be_shown(
+    engine: Literal["auto", "plain"],
+) -> None:
+    model = work("go", ENDS)
+    wanted = api.Wanted(engine=engine, most_states=150)
+    found = api.explored(model, "tiny", wanted, lambda *_: None)
+    assert (found["verdicts"], found["complete"]) == ({"w": "found", "p": "violated"}, True)
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    (fails,) = (one for one in findings if isinstance(one, dict) and one["kind"] == "eventually")
+    assert (fails["seen"], fails["trace"], fails["loop"]) == (1, None, None)
+    assert fails["detail"] == (
+        "no run is shown: where elements are told apart, the search gave up before its end, "
+        "at 150 states; --most N goes on to N"
+    )
+    story = api.told(model, "tiny", fails)
+    assert story.steps_json() == [] and "loop" not in api.itf(story)
+    assert "no run is shown" in api.drawn(story, "text")
+
+
+def test_what_fails_is_violated_though_the_graph_of_its_run_has_no_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chunk = runs.Graph.chunk
+
+    def full(self: runs.Graph) -> runs.Array:
+        if self.states > 135:
+            raise NoRoom("no room for edges")
+        return chunk(self)
+
+    monkeypatch.setattr(runs.Graph, "chunk", full)
+    ((_, answer, _, detail, ways),) = natively(work("go", ENDS))
+    assert (answer, ways) == ("fails", [[], []])
+    assert detail == "no run is shown: where elements are told apart, no room for edges"

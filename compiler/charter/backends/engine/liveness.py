@@ -46,14 +46,16 @@ def check_liveness(
     refuse_faults(model)
     wanted = [live for live in model.liveness if live.machine == instance.machine]
     found: dict[str, Verdict] = {}
+    failing: dict[str, Verdict] = {}
     permuted = options.choices.symmetry and any(len(m) > 1 for _, m in instance.sorts)
     alike = [live for live in wanted if permuted and not names_elements(model, live)]
     asking = _Asking(model, instance, options, tell)
     for verdict in asking.verdicts(alike, symmetry=True):
-        if verdict.answer != "fails":
-            found[verdict.name] = verdict
+        (failing if verdict.answer == "fails" else found)[verdict.name] = verdict
     rest = [live for live in wanted if live.name not in found]
-    found |= {verdict.name: verdict for verdict in asking.verdicts(rest, symmetry=False)}
+    for verdict in asking.verdicts(rest, symmetry=False):
+        known = failing.get(verdict.name)
+        found[verdict.name] = verdict if known is None else known.settled(verdict)
     return tuple(found[live.name] for live in wanted)
 
 

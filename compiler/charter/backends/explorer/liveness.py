@@ -53,8 +53,9 @@ class _Graphs:
         permuted = self.options.symmetry and any(len(m) > 1 for _, m in self.instance.sorts)
         if permuted and not names_elements(self.model, live):
             verdict = self._runs(True).verdict(live)
-            if verdict.answer != "fails":
-                return verdict
+            if verdict.answer == "fails":
+                return verdict.settled(self._runs(False).verdict(live))
+            return verdict
         return self._runs(False).verdict(live)
 
     def _runs(self, symmetry: bool) -> _Runs:

@@ -125,6 +125,8 @@ def _end(story: Story) -> str:
         case "deadlock":
             return "no step can happen any more"
         case "eventually":
+            if found.loop is None:
+                return "no run is shown"
             stays = found.loop == len(found.acts)
             return "nothing happens any more" if stays else "and so on for ever"
         case "undefined":
