@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -86,7 +87,7 @@ def searched(model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tel
     if wanted.engine != "plain":
         try:
             found, reached = _natively(model, instance, wanted, progress, asides)
-        except _Beyond as reason:
+        except Beyond as reason:
             why = str(reason)
             if wanted.engine in ("native", "spark") or needs:
                 other = f"{needs} it" if needs else "--engine plain can, slowly"
@@ -112,33 +113,48 @@ def _needs_native(model: n.Model, wanted: Wanted) -> str:
     return "--keep needs" if wanted.states else ""
 
 
-class _Beyond(Exception):
+class Beyond(Exception):
     """Why the native engine cannot do it; a phrase."""
 
 
-def _natively(
-    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell, asides: Asides
-) -> tuple[dict[str, Json], Reached | None]:
+@contextmanager
+def loading_native() -> Iterator[None]:
+    """Imports of the native engine. Raises Beyond where llvmlite, which it needs, is not there."""
     try:
-        from charter.backends.engine import explore as native
-        from charter.backends.engine.reached import Reached
+        yield
     except ModuleNotFoundError as error:
         if error.name != "llvmlite":
             raise
-        raise _Beyond("llvmlite is not installed") from None
-    options = native.Options(
-        native.Choices(
-            symmetry=wanted.symmetry,
-            fingerprints=wanted.fingerprints is not None,
-            seed=wanted.fingerprints or 0,
-        ),
+        raise Beyond("llvmlite is not installed") from None
+
+
+def native_options(wanted: Wanted) -> Options:
+    """A wish as the native engine takes it."""
+    from charter.backends.engine.explore import Choices, Options
+
+    choices = Choices(
+        symmetry=wanted.symmetry,
+        fingerprints=wanted.fingerprints is not None,
+        seed=wanted.fingerprints or 0,
+    )
+    return Options(
+        choices,
         most_states=wanted.most_states,
         workers=wanted.workers,
         cache=cache_folder("engine"),
         journal=wanted.journal,
         memory=wanted.memory,
-        untold=frozenset(aside.witness.name for aside in asides),
     )
+
+
+def _natively(
+    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell, asides: Asides
+) -> tuple[dict[str, Json], Reached | None]:
+    with loading_native():
+        from charter.backends.engine import explore as native
+        from charter.backends.engine.reached import Reached
+    untold = frozenset(aside.witness.name for aside in asides)
+    options = replace(native_options(wanted), untold=untold)
 
     def tell(now: native.Progress) -> None:
         progress(now.distinct, now.generated, now.depth, now.queue)
@@ -149,7 +165,7 @@ def _natively(
         else:
             found = _on_spark(wanted.session, model, instance, options, tell)
     except (native.Unsupported, native.GaveUp) as reason:
-        raise _Beyond(str(reason)) from None
+        raise Beyond(str(reason)) from None
     except native.OtherSearch as reason:
         raise CannotExplore(str(reason)) from None
     except native.NoRoom as reason:

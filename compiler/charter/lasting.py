@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from charter.backends.explorer.explore import Options, explore
 from charter.backends.explorer.liveness import check_liveness
-from charter.cache import cache_folder
-from charter.exploring import Searched, Tell, Wanted
+from charter.exploring import Beyond, Searched, Tell, Wanted, loading_native, native_options
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
 from charter.semantics.fairness import GAVE_UP, Verdict
@@ -40,7 +39,7 @@ def with_liveness(
     try:
         search = _plainly if wanted.engine == "plain" else _natively
         answers = search(model, instance, wanted, progress)
-    except _Beyond as reason:
+    except Beyond as reason:
         why, most = f"for `eventually`, {reason}", wanted.most_states or MOST_PLAIN
         answers = _plainly(model, instance, wanted, progress)
     machine = Machine.of(model, instance)
@@ -59,28 +58,14 @@ def with_liveness(
     return replace(searched, found=more)
 
 
-class _Beyond(Exception):
-    """Why the native engine cannot do it; a phrase."""
-
-
 def _natively(
     model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
 ) -> tuple[Verdict, ...]:
-    """On the graph of the native engine. Raises _Beyond where it cannot."""
-    try:
+    """On the graph of the native engine. Raises Beyond where it cannot."""
+    with loading_native():
         from charter.backends.engine import explore as native
         from charter.backends.engine.liveness import check_liveness
-    except ModuleNotFoundError as error:
-        if error.name != "llvmlite":
-            raise
-        raise _Beyond("llvmlite is not installed") from None
-    options = native.Options(
-        native.Choices(symmetry=wanted.symmetry),
-        most_states=wanted.most_states or MOST,
-        workers=wanted.workers,
-        cache=cache_folder("engine"),
-        memory=wanted.memory,
-    )
+    options = native_options(replace(wanted, most_states=wanted.most_states or MOST))
 
     def tell(now: native.Progress, is_graph: bool) -> None:
         doing = EDGES if is_graph else STATES
@@ -89,7 +74,7 @@ def _natively(
     try:
         return check_liveness(model, instance, options, tell)
     except (native.Unsupported, native.GaveUp) as reason:
-        raise _Beyond(str(reason)) from None
+        raise Beyond(str(reason)) from None
 
 
 def _plainly(
