@@ -16,7 +16,7 @@ from charter.backends.engine import links, runs
 from charter.backends.engine.context import MARGIN
 from charter.backends.engine.explore import Options, Progress, Unsupported
 from charter.backends.engine.liveness import check_liveness
-from charter.backends.engine.memory import NoRoom, Room
+from charter.backends.engine.memory import Array, NoRoom, Room
 from charter.backends.engine.program import Program
 from charter.backends.engine.search import Search
 from charter.backends.explorer import liveness as plain
@@ -317,3 +317,24 @@ def test_what_fails_is_violated_though_the_graph_of_its_run_has_no_room(
     ((_, answer, _, detail, ways),) = natively(work("go", ENDS))
     assert (answer, ways) == ("fails", [[], []])
     assert detail == "no run is shown: where elements are told apart, no room for edges"
+
+
+def test_files_beside_memory_are_in_the_folder_of_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places: list[Path] = []
+    file = Room.file
+
+    def noted(self: Room, length: int) -> Array:
+        places.append(self.folder)
+        return file(self, length)
+
+    monkeypatch.setattr(Room, "file", noted)
+    model, journal = work("go(c)", REACHED), tmp_path / "journal"
+    options = Options(memory=1, journal=journal)
+    answers = natively(model, options)
+    assert places and journal not in places and not journal.exists()
+    journal.mkdir()
+    places.clear()
+    assert natively(model, options) == answers
+    assert {*places} == {journal} and not [*journal.iterdir()]

@@ -41,7 +41,8 @@ def check_liveness(
     model: n.Model, instance: n.Instance, options: Options = DEFAULT, tell: Tell | None = None
 ) -> tuple[Verdict, ...]:
     """A verdict for each `eventually` of the instance's machine, in the order of the charter, from
-    a search of its own. Raises Unsupported or GaveUp where the charter is beyond the engine,
+    a search of its own. Nothing of it is written down: of a journal, only the folder is used, for
+    files beside memory. Raises Unsupported or GaveUp where the charter is beyond the engine,
     ValueError for a model with faults."""
     refuse_faults(model)
     wanted = [live for live in model.liveness if live.machine == instance.machine]
@@ -93,7 +94,9 @@ class _Asking:
         asked = replace(self.model, properties=questions)
         compiled = program(asked, self.instance, choices, options.cache)
         with tempfile.TemporaryDirectory(prefix="charter-") as folder:
-            room = Room(options.memory or default_budget(), Path(folder))
+            kept = options.journal
+            place = kept if kept is not None and kept.is_dir() else Path(folder)
+            room = Room(options.memory or default_budget(), place)
             search = Search(compiled, room, options.workers, options.most_states)
             try:
                 search.run(lambda now: self.told(now, False))
