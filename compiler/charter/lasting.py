@@ -7,7 +7,15 @@ from dataclasses import replace
 
 from charter.backends.explorer.explore import Options, explore
 from charter.backends.explorer.liveness import check_liveness
-from charter.exploring import Beyond, Searched, Tell, Wanted, loading_native, native_options
+from charter.exploring import (
+    Beyond,
+    CannotExplore,
+    Searched,
+    Tell,
+    Wanted,
+    loading_native,
+    native_options,
+)
 from charter.formats.canonical import Json
 from charter.ir import nodes as n
 from charter.semantics.fairness import GAVE_UP, Verdict
@@ -18,6 +26,8 @@ MOST, MOST_PLAIN = 10_000_000, 300_000
 plain engine's is larger, and slower to make."""
 STATES, EDGES = "what must happen, states", "what must happen, steps"
 """What the progress calls the two parts of the work."""
+PLAINLY = "what must happen, on the plain engine"
+"""What it calls both where the native engine was meant to do them."""
 
 WORDS = {"holds": "holds", "fails": "violated", "unknown": "unknown"}
 
@@ -27,7 +37,8 @@ def with_liveness(
 ) -> Searched:
     """An exploration of a machine with an `eventually`, together with a verdict and a finding for
     each, and `seconds_eventually`: how many of the `seconds` that took. Of the memory, what the
-    states of the exploration do not hold is used."""
+    states of the exploration do not hold is used. Raises CannotExplore where only the plain engine
+    could do it and the native one was asked for."""
     found = searched.found
     if wanted.memory:
         wanted = replace(wanted, memory=max(1, wanted.memory - searched.held))
@@ -40,6 +51,11 @@ def with_liveness(
         search = _plainly if wanted.engine == "plain" else _natively
         answers = search(model, instance, wanted, progress)
     except Beyond as reason:
+        if wanted.engine == "native":
+            raise CannotExplore(
+                f"the native engine cannot look at what must happen in {instance.name}: {reason}; "
+                "--engine plain can, slowly"
+            ) from None
         why, most = f"for `eventually`, {reason}", wanted.most_states or MOST_PLAIN
         answers = _plainly(model, instance, wanted, progress)
     machine = Machine.of(model, instance)
@@ -81,9 +97,12 @@ def _plainly(
     model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell
 ) -> tuple[Verdict, ...]:
     """On the graph of the plain engine."""
+    doing = STATES if wanted.engine == "plain" else PLAINLY
 
     def tell(distinct: int, generated: int, level: int) -> None:
-        progress(distinct, generated, level, 0, STATES)
+        progress(distinct, generated, level, 0, doing)
+
+    tell(0, 0, 0)
 
     options = Options(most_states=wanted.most_states or MOST_PLAIN, symmetry=wanted.symmetry)
     bare = replace(model, properties=())

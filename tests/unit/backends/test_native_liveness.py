@@ -20,8 +20,9 @@ from charter.backends.engine.memory import Array, NoRoom, Room
 from charter.backends.engine.program import Program
 from charter.backends.engine.search import Search
 from charter.backends.explorer import liveness as plain
+from charter.backends.explorer.explore import Exploration, explore
 from charter.backends.explorer.explore import Options as PlainOptions
-from charter.backends.explorer.explore import explore
+from charter.backends.explorer.explore import Progress as PlainTell
 from charter.ir import nodes as n
 from charter.semantics.fairness import Verdict
 
@@ -121,6 +122,37 @@ def test_the_plain_graph_answers_where_the_native_one_cannot() -> None:
     )
     seconds, part = found["seconds"], found["seconds_eventually"]
     assert isinstance(seconds, float) and isinstance(part, float) and 0 < part < seconds
+
+
+def test_the_native_engine_alone_refuses_what_only_the_plain_one_can() -> None:
+    model = work("maybe(c), go(c)", REACHED)
+    with pytest.raises(api.CannotExplore) as refused:
+        api.explored(model, "tiny", api.Wanted(engine="native"), lambda *_: None)
+    assert str(refused.value) == (
+        "the native engine cannot look at what must happen in tiny: fairness for each value of a "
+        "large parameter of maybe; --engine plain can, slowly"
+    )
+
+
+def test_the_progress_says_that_the_plain_engine_works_before_it_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    first: list[str] = []
+    begin = explore
+
+    def begun(
+        model: n.Model, instance: n.Instance, options: PlainOptions, tell: PlainTell
+    ) -> Exploration:
+        first.extend(said[-1:])
+        return begin(model, instance, options, tell)
+
+    def tell(_a: int, _b: int, _c: int, _d: int, doing: str = "", /) -> None:
+        said.append(doing)
+
+    monkeypatch.setattr("charter.lasting.explore", begun)
+    api.explored(work("maybe(c), go(c)", REACHED), "tiny", api.Wanted(), tell)
+    assert first == ["what must happen, on the plain engine"]
 
 
 def test_a_fair_step_that_the_instance_does_not_offer_is_never_neglected() -> None:
