@@ -475,3 +475,11 @@ def test_an_empty_question_is_none(conform, toy):
     code, _, err = conform("explore", toy, "--where", " ")
     assert code == 2
     assert "an expression of the charter is expected" in err
+
+
+def test_a_failure_of_which_no_run_can_be_shown_promises_none(conform):
+    words = ("--instance", "small", "--mutant", "waits_for_ever", "--most", "9000")
+    charter = ROOT / "spec" / "examples" / "two_phase_commit.charter"
+    code, out, _ = conform("explore", charter, *words)
+    assert code == 1
+    assert "eventually decision fails\n  no run is shown: " in out

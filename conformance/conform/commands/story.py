@@ -150,9 +150,8 @@ def _headline(finding: Mapping[str, Json]) -> str:
     if kind == "eventually":
         pairs = binding.items() if isinstance(binding, dict) else ()
         given = ", ".join(f"{n} = {_shown(v)}" for n, v in pairs)
-        return (
-            f"eventually {name} fails{f' for {given}' if given else ''}; this can go on for ever:"
-        )
+        fails = f"eventually {name} fails{f' for {given}' if given else ''}"
+        return fails if finding["loop"] is None else f"{fails}; this can go on for ever:"
     return f"{kind} {name} fails; {way}"
 
 
