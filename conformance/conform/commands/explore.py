@@ -18,7 +18,7 @@ from conform.commands.charters import (
     settings_json,
     settings_line,
 )
-from conform.commands.mutants import judged, own_instance, refuse_other_machine, sentence, try_all
+from conform.commands.mutants import chosen, judged, sentence, try_all
 from conform.commands.numbers import count, gibibytes
 from conform.commands.states import add_states, asked, first_story, keep, ready, show_where
 from conform.commands.story import (
@@ -120,12 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     charter, model = read(arguments.charter, selection)
     if several_mutants:
         return try_all(charter, model, _wanted(arguments), arguments)
-    arguments.instance = arguments.instance or own_instance(model, arguments.mutant)
-    try:
-        names = api.instances(model, arguments.instance)
-    except api.Missing as error:
-        raise ConformError(str(error)) from None
-    refuse_other_machine(model, arguments.mutant, names)
+    names = chosen(model, arguments)
     several = "*" in arguments.instance
     if several and (arguments.journal is not None or arguments.keep is not None):
         raise ConformError("--journal and --keep are for one instance; name one with --instance")

@@ -38,17 +38,24 @@ def own_instance(model: Model, mutant: str) -> str:
     return next((m.instance for m in model.mutants if m.name == mutant), "")
 
 
-def refuse_other_machine(model: Model, mutant: str, instances: Sequence[str]) -> None:
-    """Raises `ConformError` for an instance of another machine than that of the mutant: what it
-    bends is not there."""
-    machines = {i.name: i.machine for i in model.instances}
+def chosen(model: Model, arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The names of the instances that are asked for, of a mutant its own if none is named. Raises
+    `ConformError`, also for one of another machine than the mutant's: what it bends is not
+    there."""
+    mutant = arguments.mutant
     own = own_instance(model, mutant)
-    for name in instances if own else ():
+    try:
+        names = api.instances(model, arguments.instance or own)
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
+    machines = {i.name: i.machine for i in model.instances}
+    for name in names if own else ():
         if machines[name] != machines[own]:
             raise ConformError(
                 f"mutant {mutant} is of {machines[own]} (instance {own}); {name} is an instance of "
                 f"{machines[name]}"
             )
+    return names
 
 
 def judged(model: Model, mutant: str, found: Mapping[str, Json]) -> dict[str, Json] | None:

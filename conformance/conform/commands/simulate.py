@@ -16,7 +16,7 @@ from conform.commands.charters import (
     settings_json,
     settings_line,
 )
-from conform.commands.mutants import judged, own_instance, refuse_other_machine
+from conform.commands.mutants import chosen, judged
 from conform.commands.numbers import count, whole
 from conform.commands.story import (
     add_pictures,
@@ -71,11 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     refuse_two_outputs(arguments)
     model = loaded(arguments.charter, arguments.variant, arguments.mutant)
-    arguments.instance = arguments.instance or own_instance(model, arguments.mutant)
-    try:
-        refuse_other_machine(model, arguments.mutant, api.instances(model, arguments.instance))
-    except api.Missing as error:
-        raise ConformError(str(error)) from None
+    names = chosen(model, arguments)
+    arguments.instance = arguments.instance or names[0]
     model = bounded(model, arguments.instance, arguments.bounds)
     wanted = api.Simulation(
         arguments.steps,

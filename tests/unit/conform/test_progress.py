@@ -53,11 +53,17 @@ def test_times_are_rounded(seconds: float, text: str) -> None:
     assert span(seconds) == text
 
 
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, in its only place."""
+    clock = [100.0]
+    monkeypatch.setattr("conform.progress.time.monotonic", lambda: clock[0])
+    return clock
+
+
 def test_a_search_says_how_far_it_is_where_stderr_is_no_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], now: list[float]
 ) -> None:
-    now = [100.0]
-    monkeypatch.setattr("conform.progress.time.monotonic", lambda: now[0])
     with searching() as tell:
         for seconds in range(1, 200):
             now[0] = 100.0 + seconds
@@ -73,10 +79,8 @@ def test_a_search_says_how_far_it_is_where_stderr_is_no_terminal(
 
 
 def test_what_is_done_beside_the_search_has_a_pace_of_its_own(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], now: list[float]
 ) -> None:
-    now = [100.0]
-    monkeypatch.setattr("conform.progress.time.monotonic", lambda: now[0])
     with searching() as tell:
         now[0] = 110.0
         tell(1000, 2000, 3, 0)
