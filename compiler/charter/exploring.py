@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,18 +39,18 @@ class Tell(Protocol):
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """How to explore: with which engine (`auto`: the native one where it can), up to how many
-    states (0: all), with which symmetry, on how many cores; where to write the search down, so
-    that it can be gone on with (None: nowhere); how many bytes of memory to use before files
-    (0: most of what is free); which fingerprints to remember states by (None: states are kept
-    whole); whether its states are wanted afterwards; how many of those that a question asks for
-    are listed. The engine `spark` is the native one on the workers of `session`, which have to see
-    the folder of the journal. The model is `mutant` of its charter, which the
+    states (0: all), with which symmetry, with how many workers (0: one for each core); where to
+    write the search down, so that it can be gone on with (None: nowhere); how many bytes of memory
+    to use before files (0: most of what is free); which fingerprints to remember states by (None:
+    states are kept whole); whether its states are wanted afterwards; how many of those that a
+    question asks for are listed. The engine `spark` is the native one on the workers of `session`,
+    which have to see the folder of the journal. The model is `mutant` of its charter, which the
     states tell."""
 
     engine: Literal["auto", "native", "plain", "spark"] = "auto"
     most_states: int = 0
     symmetry: bool = True
-    workers: Literal[1, 2] = 2
+    workers: int = 0
     journal: Path | None = None
     memory: int = 0
     fingerprints: int | None = None
@@ -128,6 +129,13 @@ def loading_native() -> Iterator[None]:
         raise Beyond("llvmlite is not installed") from None
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def native_options(wanted: Wanted) -> Options:
     """A wish as the native engine takes it."""
     from charter.backends.engine.explore import Choices, Options
@@ -140,7 +148,7 @@ def native_options(wanted: Wanted) -> Options:
     return Options(
         choices,
         most_states=wanted.most_states,
-        workers=wanted.workers,
+        workers=wanted.workers or cores(),
         cache=cache_folder("engine"),
         journal=wanted.journal,
         memory=wanted.memory,

@@ -15,6 +15,7 @@ from tests.support.drawn_models import INSTANCE, drawn_model
 from tests.support.engines import both, counts, verdicts
 
 from charter import api
+from charter.backends.engine import search
 from charter.backends.engine.explore import Options, explore
 from charter.backends.engine.layout import Unsupported
 from charter.backends.engine.program import Choices, Program, program
@@ -139,12 +140,22 @@ def test_a_sort_is_not_permuted_when_the_instance_names_an_element() -> None:
     )
 
 
-def test_counts_do_not_depend_on_workers_when_there_are_two(kafka: n.Model) -> None:
-    for name in ("tiny_topics", "tiny_reassignment"):
-        instance = next(i for i in kafka.instances if i.name == name)
-        one, two = (explore(kafka, instance, Options(workers=count)) for count in (1, 2))
-        assert counts(one) == counts(two)
-        assert verdicts(one) == verdicts(two)
+def said(model: n.Model, instance: str, workers: int) -> tuple[object, ...]:
+    """All that a search says, its traces among it."""
+    chosen = next(i for i in model.instances if i.name == instance)
+    got = explore(model, chosen, Options(workers=workers))
+    return counts(got), got.properties, got.branches, got.failures
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_nothing_depends_on_the_number_of_workers(
+    kafka: n.Model, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "LEAST", 1)  # blocks so small that every worker has some
+    mutated = api.load(SPEC / "kafka", api.Selection(mutant="elr_trusts_unclean"))
+    tries = ((kafka, "tiny_topics"), (kafka, "tiny_reassignment"), (mutated, "tiny_elr"))
+    for model, name in tries:
+        assert said(model, name, workers) == said(model, name, 1)
 
 
 def test_a_failing_expression_is_told_with_its_place_and_the_way_there() -> None:

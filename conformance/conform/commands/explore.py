@@ -91,7 +91,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="states that differ only by the names of elements count apart; without it they "
         "count as one, for the sorts that are told as `symmetry`",
     )
-    parser.add_argument("--workers", type=int, choices=(1, 2), default=2, help="cores (default 2)")
+    parser.add_argument(
+        "--workers", type=count, default=0,
+        help="threads; the result does not depend on their number (default: one for each core)",
+    )  # fmt: skip
     parser.add_argument(
         "--journal", type=Path, metavar="DIR",
         help="write each finished level there, and go on from there when called again",

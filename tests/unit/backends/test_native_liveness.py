@@ -81,9 +81,10 @@ def test_a_question_without_a_value_is_unknown_and_says_where(body: str) -> None
     assert found == plainly(model)
 
 
+@pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("mutant", ["", "waits_for_ever"])
 def test_edges_in_many_small_arrays_and_in_files_are_the_same(
-    mutant: str, monkeypatch: pytest.MonkeyPatch
+    mutant: str, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = EXAMPLES / "two_phase_commit.charter"
     model = api.load(path, api.Selection(mutant=mutant))
@@ -98,7 +99,7 @@ def test_edges_in_many_small_arrays_and_in_files_are_the_same(
     monkeypatch.setattr(runs, "CHUNK", MARGIN + 60)
     monkeypatch.setattr(links, "PENDING", 3)
     monkeypatch.setattr("charter.backends.engine.liveness.Graph", Counted)
-    assert natively(model, Options(memory=1, workers=2)) == expected
+    assert natively(model, Options(memory=1, workers=workers)) == expected
     assert len(made) > 10
 
 
@@ -173,9 +174,9 @@ def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.Mo
     assert said[-1][1].queue == 0
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, 2, 3])
 def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
-    workers: Literal[1, 2], monkeypatch: pytest.MonkeyPatch
+    workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs, "BRIEF", -1.0)
     monkeypatch.setattr(runs, "BLOCK", 1)

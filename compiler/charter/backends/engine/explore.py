@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from charter.backends.engine.index import OtherSearch
 from charter.backends.engine.journal import Journal
@@ -30,7 +30,7 @@ class Options:
 
     choices: Choices = DEFAULT
     most_states: int = 0
-    workers: Literal[1, 2] = 1
+    workers: int = 1
     cache: Path | None = None
     journal: Path | None = None
     memory: int = 0

@@ -15,7 +15,7 @@ SIGNATURES: dict[str, tuple[bool, int]] = {
     "expand": (True, 3),
     "check": (True, 3),
     "recall": (True, 3),
-    "insert": (True, 5),
+    "insert": (True, 6),
     "grow": (False, 4),
     "merge": (False, 3),
     "key": (False, 2),

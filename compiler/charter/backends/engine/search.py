@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
 from threading import Lock
-from typing import Literal
 
 from charter.backends.engine.context import (
     CAPACITY,
@@ -35,13 +34,15 @@ from charter.backends.engine.table import SOON
 from charter.backends.engine.unit import WHY
 
 BUFFER = 1 << 15
-"""Records in the buffer of one partition of one worker."""
+"""Records in the buffer of one partition of one worker, at most."""
+BUFFERED = 1 << 17
+"""Records in the buffers of one partition of all workers, as long as each has room for a state."""
 BLOCK = 2048
 """States that a worker takes at once, at most."""
 LEAST = 64
 """States that are worth a block, where a chunk has few for each worker."""
 FEWER = 4
-"""How many times fewer it takes once two workers have come into each other's way."""
+"""How many times fewer it takes once workers have come into each other's way."""
 AHEAD = 2 * SOON
 """Records behind a buffer that may be read though they mean nothing."""
 MOST_SPAN = 1 << 40
@@ -74,11 +75,11 @@ class Worker:
     buffers: Array
 
     @staticmethod
-    def of(plan: Context) -> Worker:
-        """Empty buffers."""
-        size = (BUFFER + AHEAD) * plan.record
+    def of(plan: Context, capacity: int = BUFFER) -> Worker:
+        """Empty buffers, each of so many records."""
+        size = (capacity + AHEAD) * plan.record
         worker = Worker(Array.of(plan.size), Array.of(PARTITIONS * size))
-        worker.context.view[CAPACITY] = BUFFER
+        worker.context.view[CAPACITY] = capacity
         for p in range(PARTITIONS):
             worker.context.view[plan.outs + 2 * p] = worker.buffers.at(p * size)
         return worker
@@ -110,7 +111,7 @@ class Search:
 
     program: Program
     room: Room
-    workers: Literal[1, 2] = 1
+    workers: int = 1
     most: int = 0
     journal: Journal | None = None
     levels: list[int] = field(default_factory=list)
@@ -128,6 +129,11 @@ class Search:
     def plan(self) -> Context:
         """Offsets."""
         return self.program.plan.context
+
+    @property
+    def buffer(self) -> int:
+        """Records that one worker's buffer of one partition holds."""
+        return max(2 * MARGIN, min(BUFFER, BUFFERED // self.workers))
 
     # --- results ---------------------------------------------------------------------------------
 
@@ -224,8 +230,8 @@ class Search:
 
     def _prepare(self) -> None:
         context = self.plan
-        self._crew = [Worker.of(context) for _ in range(self.workers)]
-        size = BUFFER * self.workers * context.fresh
+        self._crew = [Worker.of(context, self.buffer) for _ in range(self.workers)]
+        size = self.buffer * self.workers * context.fresh
         self._fresh = [Array.of(size) for _ in range(PARTITIONS)]
         for array in (*(worker.buffers for worker in self._crew), *self._fresh):
             self.room.reserve(array)
@@ -266,7 +272,7 @@ class Search:
         done = 0
         while done < count:
             self._emptied()
-            part = min(BUFFER // 2, count - done)
+            part = min(self.buffer // 2, count - done)
             recall(context.address, rows.at(done * self.states.width), part)
             self._merge([self._insert(p) for p in range(PARTITIONS)])
             done += part
@@ -311,7 +317,7 @@ class Search:
         return blocks.next
 
     def _expand_all(self, done: int, end: int, pool: ThreadPoolExecutor) -> Blocks:
-        """Expand into the buffers. Where a worker could not finish its block and the other had
+        """Expand into the buffers. Where a worker could not finish its block and another had
         begun a later one, all is done anew, in smaller blocks."""
         counted = [(0, HEAD), (self.plan.taken, self.plan.outs - self.plan.taken)]
         before = [[w.context.numbers(*part) for part in counted] for w in self._crew]
@@ -350,22 +356,21 @@ class Search:
     def _roomy(self, worker: Worker) -> bool:
         outs = self.plan.outs
         counts = worker.context.numbers(outs, 2 * PARTITIONS)[1::2]
-        return max(counts) + MARGIN + self._block < BUFFER
+        return max(counts) + MARGIN + self._block < self.buffer
 
     def _insert(self, p: int) -> int:
         """The records of one partition into its table; how many were new. Raises NoRoom."""
-        lists = Array.of(4)
-        at = self.plan.outs + 2 * p
-        pairs = [worker.context.numbers(at, 2) for worker in self._crew[:2]]
-        pairs += [[pairs[0][0], 0]] * (2 - len(pairs))
-        lists.write(0, [*pairs[0], *pairs[1]])
-        coming = lists.view[1] + lists.view[3]
+        at, lists = self.plan.outs + 2 * p, Array.of(2 * self.workers)
+        pairs = [worker.context.numbers(at, 2) for worker in self._crew]
+        lists.write(0, [number for pair in pairs for number in pair])
+        coming = sum(count for _, count in pairs)
         while int(self._tables[p].size * FULL) - self._tables[p].used < coming:
             self._tables[p] = self._grown(self._tables[p])
         table, fresh = self._tables[p], self._fresh[p].address
         new = self.program.library["insert"](
-            table.array.address, table.size, lists.address, fresh, self.states.directory.address
-        )
+            table.array.address, table.size, lists.address, self.workers, fresh,
+            self.states.directory.address,
+        )  # fmt: skip
         table.used += new
         return new
 

@@ -1,6 +1,6 @@
 """Prints the table of what is known.
 
-i64 insert(table, size, lists, fresh, directory) -> how many records were new
+i64 insert(table, size, lists, count, fresh, directory) -> how many records were new
 void grow(old, size, table, new_size)
 void merge(lists, directory, first)              the new states, in the order of their tags
 
@@ -101,22 +101,26 @@ class TablePrinter:
     # --- insert ----------------------------------------------------------------------------------
 
     def print_insert(self) -> None:
-        """`lists` is a pointer and a count for each of two buffers, both in the order of tags; it
-        is used up. The table must have room for all of them. `fresh` takes the rows of the new
+        """`lists` is a pointer and a count for each of `count` buffers, each in the order of tags;
+        it is used up. The table must have room for all records. `fresh` takes the rows of the new
         states, and with `numbers` behind each of them where its entry stands."""
-        head = "i64 @insert(ptr %table, i64 %size, ptr %lists, ptr noalias %fresh, ptr %directory)"
+        head = (
+            "i64 @insert(ptr %table, i64 %size, ptr %lists, i64 %count, ptr noalias %fresh, "
+            "ptr %directory)"
+        )
         code, context = Code(head, "nounwind"), self.context
         record = context.record
         fresh = code.memory(1)
         code.store("0", fresh)
-        loop, pick, done, compare, new = (code.label() for _ in range(5))
-        code.jump(loop)
-        code.start(loop)
-        left = [code.load("%lists", 1), code.load("%lists", 3)]
-        more = code.compare("ne", code.binary("or", *left), "0")
-        code.fork(more, pick, done)
+        pick, take, after, done, compare, new = (code.label() for _ in range(6))
+        code.jump(pick)
         code.start(pick)
-        source = self.picked(code, left)
+        left, lowest, limit = self.picked(code)
+        code.fork(code.compare("ne", lowest, "-1"), take, done)
+        code.start(take)
+        source = code.load(left, 0, "ptr")
+        code.store(code.at(source, record), left, 0, "ptr")
+        code.store(code.binary("sub", code.load(left, 1), "1"), left, 1)
         self.prefetch(code, source)
         spread = code.load(source, record - 2)
         keys = [code.load(source, i) for i in range(context.words)]
@@ -136,11 +140,23 @@ class TablePrinter:
                 code.fork(equal, deeper, onward)
                 code.start(deeper)
                 equal = self.same_key(code, entry, keys)
-            code.fork(equal, loop, onward)
+            code.fork(equal, after, onward)
         code.start(new)
         for i, ref in enumerate(marked):
             code.store(ref, entry, i)
-        number = code.bump(fresh)
+        self.keep(code, source, entry, code.bump(fresh))
+        code.jump(after)
+        code.start(after)
+        more = code.compare("ne", code.load(left, 1), "0")
+        before = code.compare("ult", code.load(code.load(left, 0, "ptr"), record - 1), limit)
+        code.fork(code.both(more, before), take, pick)
+        code.start(done)
+        code.do(f"ret i64 {code.load(fresh)}")
+        self.unit.add(code)
+
+    def keep(self, code: Code, source: Ref, entry: Ref, number: Ref) -> None:
+        """Write the row of a new state, the `number`th of `fresh`."""
+        context = self.context
         row = code.at("%fresh", code.binary("mul", number, str(context.fresh)))
         start = context.words if context.raw else 0
         code.copy(row, code.at(source, start), context.words)
@@ -149,27 +165,27 @@ class TablePrinter:
             code.store(entry, row, context.width, "ptr")
             if context.raw:
                 code.copy(code.at(row, context.words), source, context.words)
-        code.store(code.load(source, record - 1), row, context.width - 1)
-        code.jump(loop)
-        code.start(done)
-        code.do(f"ret i64 {code.load(fresh)}")
-        self.unit.add(code)
+        code.store(code.load(source, context.record - 1), row, context.width - 1)
 
-    def picked(self, code: Code, left: list[Ref]) -> Ref:
-        """Take the record with the lower tag from its list."""
-        record = self.context.record
-        at = [code.load("%lists", 0, "ptr"), code.load("%lists", 2, "ptr")]
-        empty = code.compare("eq", left[0], "0")
-        both = code.compare("ne", left[1], "0")
-        safe = code.select(both, at[1], at[0], "ptr")
-        tags = [code.load(p, record - 1) for p in (at[0], safe)]
-        earlier = code.compare("ult", tags[1], tags[0])
-        second = code.either(empty, code.both(both, earlier))
-        source = code.select(second, at[1], at[0], "ptr")
-        place = code.at("%lists", code.select(second, "2", "0"))
-        code.store(code.at(source, record), place, 0, "ptr")
-        code.store(code.binary("sub", code.load(place, 1), "1"), place, 1)
-        return source
+    def picked(self, code: Code) -> tuple[Ref, Ref, Ref]:
+        """The list whose first record has the lowest tag, that tag (-1: all lists are empty), and
+        the lowest tag of the other lists: all records before that are taken from this list."""
+        best, limit, where = (code.memory(1) for _ in range(3))
+        for cell, first in ((best, "-1"), (limit, "-1"), (where, "0")):
+            code.store(first, cell)
+        with code.counting("%count") as i:
+            place = code.at("%lists", code.binary("mul", i, "2"))
+            some = code.compare("ne", code.load(place, 1), "0")
+            tag = code.load(code.load(place, 0, "ptr"), self.context.record - 1)
+            tag, old = code.select(some, tag, "-1"), code.load(best)
+            less = code.compare("ult", tag, old)
+            other, second = code.select(less, old, tag), code.load(limit)
+            closer = code.compare("ult", other, second)
+            code.store(code.select(closer, other, second), limit)
+            code.store(code.select(less, tag, old), best)
+            code.store(code.select(less, i, code.load(where)), where)
+        place = code.at("%lists", code.binary("mul", code.load(where), "2"))
+        return place, code.load(best), code.load(limit)
 
     def prefetch(self, code: Code, source: Ref) -> None:
         """Ask for what records that come a little later will need; a buffer may be read past its
