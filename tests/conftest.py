@@ -87,7 +87,7 @@ def jar(request):
 @pytest.fixture(scope="session")
 def spark():
     """The one Spark session of a test run."""
-    from conform.engine import spark as engine
+    from conform.runs.engines import spark as engine
 
     session = engine.session("local[2]")
     yield session
@@ -110,7 +110,7 @@ def targets_folder(tmp_path, monkeypatch):
     into a cache of the test's own."""
     from tests.support.judging import write_fake_target
 
-    from conform.targets import adapters_folder
+    from conform.adapters.targets import adapters_folder
 
     reference = (adapters_folder() / "reference" / "adapter.toml").read_text(encoding="utf-8")
     folder = tmp_path / "adapters"

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.backends.vectors.answer import answer
+from charter.core import nodes as n
 from charter.formats.vector import Vector, read_line
-from charter.ir import nodes as n
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import follow
-from charter.suite.explored import Explored
-from charter.suite.smoke import Desk
-from charter.suite.walks import Walks
+from charter.suites.explored import Explored
+from charter.suites.smoke import Desk
+from charter.suites.walks import Walks
+from charter.vectors.answer import answer
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 

@@ -15,17 +15,17 @@ from tests.support.drawn_models import INSTANCE, drawn_model
 from tests.support.engines import both, counts, verdicts
 
 from charter import api
-from charter.backends.engine import search
-from charter.backends.engine.explore import Options, explore
-from charter.backends.engine.layout import Unsupported
-from charter.backends.engine.program import Choices, Program, program
-from charter.backends.engine.traces import Teller
-from charter.backends.explorer.explore import Options as PlainOptions
-from charter.backends.explorer.explore import explore as plainly
-from charter.backends.explorer.load import FlatMachine, FlatState
-from charter.ir import nodes as n
-from charter.ir import types as t
-from charter.ir.nodes import Value
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.explore.native import search
+from charter.explore.native.explore import Options, explore
+from charter.explore.native.layout import Unsupported
+from charter.explore.native.program import Choices, Program, program
+from charter.explore.native.traces import Teller
+from charter.explore.reference.explore import Options as PlainOptions
+from charter.explore.reference.explore import explore as plainly
+from charter.explore.reference.load import FlatMachine, FlatState
 from charter.semantics.builtins import EvaluationError
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tests.support.drawn_models import INSTANCE, models
 from tests.support.engines import counts, verdicts
 
-from charter.backends.engine.explore import Choices, Options, explore, result_of
-from charter.backends.engine.layout import Unsupported
-from charter.backends.engine.program import program
-from charter.backends.engine.spark import SparkSearch
-from charter.backends.explorer.explore import Options as PlainOptions
-from charter.backends.explorer.explore import explore as plainly
-from charter.ir import nodes as n
-from charter.ir.vacuity import with_companions
+from charter.core import nodes as n
+from charter.core.vacuity import with_companions
+from charter.explore.native.explore import Choices, Options, explore, result_of
+from charter.explore.native.layout import Unsupported
+from charter.explore.native.program import program
+from charter.explore.native.spark import SparkSearch
+from charter.explore.reference.explore import Options as PlainOptions
+from charter.explore.reference.explore import explore as plainly
 
 MOST = 3_000
 

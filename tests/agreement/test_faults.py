@@ -12,16 +12,16 @@ import pytest
 from tests.support.agreement import import_model, shown
 
 from charter import api
-from charter.backends.engine.explore import explore as explore_natively
-from charter.backends.explorer.explore import explore
-from charter.backends.explorer.load import load
-from charter.backends.python_model.emit import Page, module_text, prelude_text
-from charter.backends.smt.program import Options, encode_component
-from charter.backends.vectors.plan import Planner
-from charter.ir import nodes as n
-from charter.ir.valid import InvalidCore, validate
+from charter.core import nodes as n
+from charter.core.valid import InvalidCore, validate
+from charter.explore.native.explore import explore as explore_natively
+from charter.explore.reference.explore import explore
+from charter.explore.reference.load import load
+from charter.prove.program import Options, encode_component
+from charter.render.python_model.emit import Page, module_text, prelude_text
 from charter.semantics.faults import Failure, fails
 from charter.semantics.machine import Machine
+from charter.vectors.plan import Planner
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = """protocol test.lock

@@ -9,8 +9,8 @@ import pytest
 from tests.support.agreement import by_evaluator, by_flat, by_model, shown
 
 from charter import api
-from charter.backends.explorer.explore import Options, explore, transitions
-from charter.ir import nodes as n
+from charter.core import nodes as n
+from charter.explore.reference.explore import Options, explore, transitions
 from charter.semantics.values import text
 from charter_models.kafka_replication import controller
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from tests.support.drawn_models import WHOLE, systems
 
 from charter import api
-from charter.backends.engine.explore import Choices, GaveUp, Options, Unsupported
-from charter.backends.engine.liveness import check_liveness as natively
-from charter.backends.explorer.explore import Options as PlainOptions
-from charter.backends.explorer.explore import explore
-from charter.backends.explorer.liveness import check_liveness as plainly
-from charter.ir import nodes as n
-from charter.ir import types as t
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.explore.native.explore import Choices, GaveUp, Options, Unsupported
+from charter.explore.native.liveness import check_liveness as natively
+from charter.explore.reference.explore import Options as PlainOptions
+from charter.explore.reference.explore import explore
+from charter.explore.reference.liveness import check_liveness as plainly
 from charter.semantics.fairness import Verdict
 from charter.semantics.machine import Taken
 

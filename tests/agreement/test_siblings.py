@@ -14,14 +14,15 @@ from types import CodeType, FunctionType, ModuleType
 import pytest
 from tests.support.agreement import by_evaluator, by_model, import_model
 
-from charter import driver, generate
-from charter.backends.explorer.load import FlatMachine, FlatState, load
+from charter.api import generated as generate
+from charter.core import nodes as n
+from charter.core.narrow import narrowed
+from charter.core.nodes import Value
+from charter.explore.reference.load import FlatMachine, FlatState, load
 from charter.formats.suite import read_manifest
-from charter.ir import nodes as n
-from charter.ir.narrow import narrowed
-from charter.ir.nodes import Value
+from charter.project import pipeline as driver
 from charter.semantics.builtins import EvaluationError
-from charter.suite.subject import overlays_in
+from charter.suites.subject import overlays_in
 from charter_models.kafka_replication import controller
 
 ROOT = Path(__file__).resolve().parents[2]

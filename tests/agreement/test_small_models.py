@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tests.support.agreement import by_evaluator, by_flat, by_model, import_model, shown
 from tests.support.core_models import INSTANCE, models
 
-from charter.backends.explorer.explore import Options, explore
-from charter.ir import nodes as n
-from charter.ir.valid import validate
+from charter.core import nodes as n
+from charter.core.valid import validate
+from charter.explore.reference.explore import Options, explore
 from charter.semantics.values import text
 
 STATES = 12

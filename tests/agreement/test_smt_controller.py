@@ -11,7 +11,7 @@ import pytest
 from tests.support.solved import HIGHEST, Agreement, random_args, random_state
 
 from charter import api
-from charter.ir import nodes as n
+from charter.core import nodes as n
 from charter.semantics.machine import Machine
 
 SPEC = Path(__file__).parents[2] / "spec" / "kafka"

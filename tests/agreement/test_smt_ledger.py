@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.backends.smt import (
+from charter.core import nodes as n
+from charter.core.obligations import obligations
+from charter.prove import (
     Difference,
     Infeasible,
     Meets,
@@ -26,8 +28,6 @@ from charter.backends.smt import (
     reach,
     single_step,
 )
-from charter.ir import nodes as n
-from charter.ir.obligations import obligations
 from charter.semantics.machine import Machine
 
 ROOT = Path(__file__).parents[2]
@@ -37,8 +37,8 @@ CONTROLLER = "controller"
 ANSWERS = """
 import hashlib, sys
 from tests.support.switch import machine, switch
-from charter.backends.smt import Step, StepQuestion, always, single_step
-from charter.ir.obligations import obligations
+from charter.prove import Step, StepQuestion, always, single_step
+from charter.core.obligations import obligations
 from charter.semantics.values import text, to_json
 model = switch()
 lamp = model.components[0]

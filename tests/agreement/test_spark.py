@@ -14,8 +14,9 @@ import pytest
 from tests.support.engines import counts, verdicts
 
 from charter import api
-from charter.backends.engine import spark as engine
-from charter.backends.engine.explore import (
+from charter.core import nodes as n
+from charter.explore.native import spark as engine
+from charter.explore.native.explore import (
     Choices,
     Exploration,
     Options,
@@ -24,10 +25,9 @@ from charter.backends.engine.explore import (
     explore,
     result_of,
 )
-from charter.backends.engine.program import Program, program
-from charter.backends.engine.spark import Failed, Row, SparkSearch
-from charter.backends.engine.tasks import KEPT, Expand, Insert, is_whole, written
-from charter.ir import nodes as n
+from charter.explore.native.program import Program, program
+from charter.explore.native.spark import Failed, Row, SparkSearch
+from charter.explore.native.tasks import KEPT, Expand, Insert, is_whole, written
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 EXAMPLES = sorted(path.stem for path in (SPEC / "examples").glob("*.charter"))

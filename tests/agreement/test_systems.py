@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from charter import api
-from charter.backends.explorer.explore import Options, explore
-from charter.backends.explorer.load import load
-from charter.ir import nodes as n
+from charter.core import nodes as n
+from charter.explore.reference.explore import Options, explore
+from charter.explore.reference.load import load
 from charter.semantics.values import text, to_json
 
 CHARTER = """

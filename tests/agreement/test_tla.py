@@ -16,8 +16,8 @@ from tests.agreement.test_systems import without
 from tests.support import tlc
 
 from charter import api
-from charter.backends.explorer.explore import Exploration, Finding, Options, explore
-from charter.ir import nodes as n
+from charter.core import nodes as n
+from charter.explore.reference.explore import Exploration, Finding, Options, explore
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 APART = Options(symmetry=False)

@@ -10,9 +10,9 @@ import pytest
 from tests.support import tlc
 from tests.support.drawn_models import S, drawn_model
 
-from charter.backends.explorer.explore import Options, explore
-from charter.ir import nodes as n
-from charter.ir.walk import fold
+from charter.core import nodes as n
+from charter.core.walk import fold
+from charter.explore.reference.explore import Options, explore
 
 ELEMENTS = (("k0", 0), ("k1", 1), ("k2", 2))
 SEEDS = [9, 29, 33]

@@ -9,11 +9,11 @@ from random import Random
 from tests.support.drawn_models import BOOL, INSTANCE, SET, Drawer, S, binary, drawn_model
 
 from charter import api
-from charter.exploring import searched
+from charter.core import nodes as n
+from charter.core.vacuity import with_companions
+from charter.core.valid import validate
+from charter.explore.select import searched
 from charter.formats.canonical import Json
-from charter.ir import nodes as n
-from charter.ir.vacuity import with_companions
-from charter.ir.valid import validate
 
 MOST = 600
 

@@ -12,14 +12,14 @@ import orjson
 import pytest
 
 from charter import api
-from charter.backends.engine.explore import Choices, Options, explore
-from charter.backends.engine.reached import Reached, cell_of
-from charter.backends.engine.traces import Teller
-from charter.backends.explorer.explore import Options as PlainOptions
-from charter.backends.explorer.explore import explore as plainly
 from charter.check.asked import ASKED
+from charter.core import nodes as n
+from charter.explore.native.explore import Choices, Options, explore
+from charter.explore.native.reached import Reached, cell_of
+from charter.explore.native.traces import Teller
+from charter.explore.reference.explore import Options as PlainOptions
+from charter.explore.reference.explore import explore as plainly
 from charter.formats.states import Cell
-from charter.ir import nodes as n
 from charter.semantics.evaluate import Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json

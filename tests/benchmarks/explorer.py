@@ -26,13 +26,13 @@ from tests.benchmarks.primary_backup_c import SOURCE
 from tests.support.tlc import Tlc
 
 from charter import api
-from charter.backends.engine.explore import Choices, Options, explore
-from charter.backends.engine.liveness import check_liveness as check_natively
-from charter.backends.engine.native import compiled, linked
-from charter.backends.engine.program import plan_and_text
-from charter.backends.explorer.explore import Options as PlainOptions
-from charter.backends.explorer.explore import explore as plainly
-from charter.backends.explorer.liveness import check_liveness as check_plainly
+from charter.explore.native.explore import Choices, Options, explore
+from charter.explore.native.liveness import check_liveness as check_natively
+from charter.explore.native.llvm import compiled, linked
+from charter.explore.native.program import plan_and_text
+from charter.explore.reference.explore import Options as PlainOptions
+from charter.explore.reference.explore import explore as plainly
+from charter.explore.reference.liveness import check_liveness as check_plainly
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "spec" / "examples" / "primary_backup.charter"
@@ -192,7 +192,7 @@ def compile_time():
 
 def whole_command(charter, instance, cache):
     """Seconds of CPU of a search that gives up as soon as it runs."""
-    code = "import sys; from conform.cli import main; sys.exit(main())"
+    code = "import sys; from conform.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "explore", str(charter), "--instance", instance]
     start = cpu(resource.RUSAGE_CHILDREN)
     done = subprocess.run(

@@ -22,13 +22,13 @@ import pyarrow as pa
 import pyarrow.parquet
 from tests.support.toy.vectors import write_toy_suite
 
-from conform.connect.base import Start
-from conform.engine import inline, spark
-from conform.engine.context import Context
-from conform.run import Wanted, choose
-from conform.store import RunFolder
-from conform.suites import Suite, open_suite
-from conform.targets import python_path
+from conform.adapters.base import Start
+from conform.adapters.targets import python_path
+from conform.runs.engines import inline, spark
+from conform.runs.engines.context import Context
+from conform.runs.run import Wanted, choose
+from conform.storage.store import RunFolder
+from conform.suites.cache import Suite, open_suite
 
 BUCKET = 62_500
 

@@ -6,7 +6,7 @@ import orjson
 from tests.support.toy import charter
 
 from conform import sdk
-from conform.reference_adapter import Reference
+from conform.adapters.reference import Reference
 
 
 def main():

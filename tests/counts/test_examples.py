@@ -10,10 +10,10 @@ from tests.support.counted import findings
 from tests.support.golden import Golden
 
 from charter import api
-from charter.backends.explorer.explore import Exploration, Options, explore
-from charter.backends.explorer.liveness import check_liveness
-from charter.ir import nodes as n
-from charter.source import Source
+from charter.core import nodes as n
+from charter.diagnostics import Source
+from charter.explore.reference.explore import Exploration, Options, explore
+from charter.explore.reference.liveness import check_liveness
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "examples"
 PINS = Path(__file__).parent / "examples"

@@ -11,9 +11,9 @@ from tests.support.counted import summary
 from tests.support.golden import Golden
 
 from charter import api
-from charter.backends.explorer.explore import explore
-from charter.backends.explorer.load import FlatMachine, FlatState
-from charter.ir import nodes as n
+from charter.core import nodes as n
+from charter.explore.reference.explore import explore
+from charter.explore.reference.load import FlatMachine, FlatState
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 PINS = Path(__file__).parent / "kafka"

@@ -11,8 +11,8 @@ from tests.support.engines import both, counts, verdicts
 from tests.support.golden import Golden
 
 from charter import api
-from charter.backends.explorer.explore import Exploration, Options, explore
-from charter.ir import nodes as n
+from charter.core import nodes as n
+from charter.explore.reference.explore import Exploration, Options, explore
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 PINS = Path(__file__).parent / "kafka"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from charter import generate
+from charter.api import generated as generate
 from charter.formats.suite import read_lines, read_manifest, suite_digest
-from charter.suite import make
-from charter.suite.found import place, read_found
-from charter.suite.published import FULL
-from charter.suite.smoke import Smoke, covered_by, kills, smoke, without
-from charter.suite.subject import Subject
+from charter.suites import make
+from charter.suites.found import place, read_found
+from charter.suites.published import FULL
+from charter.suites.smoke import Smoke, covered_by, kills, smoke, without
+from charter.suites.subject import Subject
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ROOT / "generated" / "suites" / "kafka_replication"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from charter import api
+from charter.core import nodes as n
 from charter.formats.canonical import Json
-from charter.ir import nodes as n
 
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"

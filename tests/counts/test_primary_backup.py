@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.backends.explorer.explore import Exploration, Options, explore
+from charter.explore.reference.explore import Exploration, Options, explore
 
 CHARTER = Path(__file__).resolve().parents[2] / "spec" / "examples" / "primary_backup.charter"
 MUTANTS = {

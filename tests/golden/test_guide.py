@@ -13,7 +13,7 @@ import pytest
 from tests.support.golden import Golden
 
 from charter import api
-from conform.cli import main
+from conform.cli.main import main
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "tutorial.md"
 BLOCK = re.compile(r"(?:([^\n]*)\n)?\n```(charter|console)\n(.*?)```\n", re.DOTALL)

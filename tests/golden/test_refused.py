@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.source import Source
+from charter.diagnostics import Source
 
 FOLDER = Path(__file__).parent / "refused"
 CASES = sorted(FOLDER.glob("*.charter"))

@@ -9,10 +9,10 @@ import pytest
 from tests.support.golden import Golden
 
 from charter import api
-from charter.backends.story.scene import scene
-from charter.backends.story.tell import Story
 from charter.formats.canonical import Json
-from conform.commands.story import show_story
+from charter.render.story.scene import scene
+from charter.render.story.tell import Story
+from conform.cli.commands.story import show_story
 
 FOLDER = Path(__file__).parent / "story"
 EXAMPLES = Path(__file__).resolve().parents[2] / "spec" / "examples"

@@ -8,11 +8,11 @@ import pytest
 from tests.support.golden import Golden
 
 from charter import api
-from charter.backends.story.handover import _taken
-from charter.backends.story.scene import scene
-from charter.backends.story.tell import Story
-from charter.ir import types as t
-from charter.ir.nodes import Value
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.render.story.handover import _taken
+from charter.render.story.scene import scene
+from charter.render.story.tell import Story
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = Path(__file__).parent / "story"

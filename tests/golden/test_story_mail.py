@@ -10,10 +10,10 @@ from tests.golden.test_story import story_of
 from tests.support.golden import Golden
 
 from charter import api
-from charter.backends.story.scene import Message, scene
-from charter.backends.story.tell import Story
 from charter.formats.canonical import Json
-from conform.commands.story import show_story
+from charter.render.story.scene import Message, scene
+from charter.render.story.tell import Story
+from conform.cli.commands.story import show_story
 
 FOLDER = Path(__file__).parent / "story"
 

@@ -7,8 +7,7 @@ import inspect
 from pathlib import Path
 
 from charter.check.checker import check_everything
-from charter.diagnostics import Diagnostics
-from charter.source import Source
+from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes
 from charter.syntax.parse import parse
 from charter.syntax.show import show

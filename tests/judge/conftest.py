@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.boxes import TOY
 
-from conform import cli
+from conform.cli import main as cli
 
 
 @pytest.fixture

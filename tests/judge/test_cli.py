@@ -11,9 +11,9 @@ import pytest
 from tests.support.judging import environment
 from tests.support.toy.vectors import write_toy_suite
 
-from conform import cli
-from conform.commands import compare, rejudge, replay, run
-from conform.store import RunFolder
+from conform.cli import main as cli
+from conform.cli.commands import compare, rejudge, replay, run
+from conform.storage.store import RunFolder
 
 COMMANDS = [*cli._JUDGE, *cli._COMPILER]
 
@@ -44,7 +44,7 @@ def test_overview_names_every_command(conform):
 
 def test_overview_imports_nothing_heavy():
     program = (
-        "import sys; from conform.cli import main; main(['--help']);"
+        "import sys; from conform.cli.main import main; main(['--help']);"
         "heavy = {'orjson', 'pyarrow', 'rich', 'pyspark', 'lark', 'z3', 'jinja2', 'charter.api'};"
         "sys.exit(9 if heavy & set(sys.modules) else 0)"
     )
@@ -203,7 +203,7 @@ def test_doctor_holds_an_adapter_to_the_protocol(conform, targets_folder, mode, 
 
 def test_interrupted_run_is_130_and_goes_on(targets_folder, toy_suite, tmp_path):
     name = targets_folder("slow")
-    command = [sys.executable, "-m", "conform.cli", "run", "--target", name, "--suite",
+    command = [sys.executable, "-m", "conform.cli.main", "run", "--target", name, "--suite",
                str(toy_suite), "--engine", "inline", "--out", str(tmp_path / "run")]  # fmt: skip
     child = subprocess.Popen(
         command, env={**os.environ, **environment()}, stdout=subprocess.PIPE,

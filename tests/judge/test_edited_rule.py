@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyarrow import dataset
 
-from charter import generate
+from charter.api import generated as generate
 from charter.formats.suite import read_manifest
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def run_reference(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
     """`conform run --target reference`, with the models of `root`."""
     command = ["run", "--target", "reference", "--suite", str(SUITE), "--engine", "inline"]
     return subprocess.run(
-        [sys.executable, "-m", "conform.cli", *command, "--out", str(out)],
+        [sys.executable, "-m", "conform.cli.main", *command, "--out", str(out)],
         env={**os.environ, "PYTHONPATH": str(root / "generated")},
         cwd=root,
         capture_output=True,

@@ -8,8 +8,8 @@ from tests.support.toy.vectors import random_vectors, vector
 
 from charter.formats.vector import Why
 from charter.formats.verdict import Kind, Severity
-from conform.connect.stdio import StdioConnection
-from conform.errors import CannotStart, Incomplete
+from conform.adapters.stdio import StdioConnection
+from conform.console.errors import CannotStart, Incomplete
 
 VECTORS = random_vectors(40, seed=1)
 POISONED = {v.id for v in VECTORS if any(c.operation == POISON for c in v.question.operations)}
@@ -138,7 +138,7 @@ def test_adapter_that_ends_at_once_is_refused():
 
 
 def test_command_that_does_not_exist_is_refused():
-    from conform.connect.base import Start
+    from conform.adapters.base import Start
 
     with pytest.raises(CannotStart, match="could not be started"):
         StdioConnection(Start(("/there/is/no/such/program",)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from conform import targets
+from conform.adapters import targets
 
 RELEASE = "4.3.1"
 BROKERS = ("b1", "b2", "b3")

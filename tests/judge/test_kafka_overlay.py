@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conform.cli import main
+from conform.cli.main import main
 
 SUITE = Path(__file__).parents[2] / "generated" / "suites" / "kafka_replication" / "controller"
 

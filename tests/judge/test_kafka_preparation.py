@@ -8,7 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from conform import suites, targets
+from conform.adapters import targets
+from conform.suites import cache as suites
 
 RELEASE = "4.3.1"
 FOLDER = targets.target("kafka-controller").folder

@@ -47,7 +47,10 @@ class Shell:
 
     def __call__(self, command: str) -> Done:
         program, *more = shlex.split(command)
-        programs = {"conform": [sys.executable, "-m", "conform.cli"], "git": ["git", "--no-pager"]}
+        programs = {
+            "conform": [sys.executable, "-m", "conform.cli.main"],
+            "git": ["git", "--no-pager"],
+        }
         return subprocess.run(
             [*programs[program], *more], cwd=self.place, env=self.environment, check=False,
             capture_output=True, text=True, timeout=600,

@@ -10,11 +10,11 @@ import time
 import pytest
 from tests.support.judging import environment
 
-from conform import canaries
-from conform.engine import spark as spark_engine
-from conform.errors import BadRun, BadSuite, UnknownRelease, UnknownTarget
-from conform.run import Options, run_target
-from conform.store import RunFolder
+from conform.console.errors import BadRun, BadSuite, UnknownRelease, UnknownTarget
+from conform.runs import canaries
+from conform.runs.engines import spark as spark_engine
+from conform.runs.run import Options, run_target
+from conform.storage.store import RunFolder
 
 
 def quiet(_):
@@ -93,7 +93,7 @@ def test_canary_that_is_not_caught_makes_the_run_untrusted(
     toy_suite, targets_folder, tmp_path, monkeypatch
 ):
     """A judge that cannot tell right from wrong: the flipped expectation is not flipped."""
-    monkeypatch.setattr("conform.canaries.flipped", lambda item: item)
+    monkeypatch.setattr("conform.runs.canaries.flipped", lambda item: item)
     finished = judged("reference", toy_suite, tmp_path / "run")
     assert finished.exit_code == 3
     assert finished.summary["trusted"] is False
@@ -119,7 +119,7 @@ def test_run_goes_on_after_it_was_killed(toy_suite, targets_folder, tmp_path):
     log = tmp_path / "log"
     name = targets_folder("slow", str(log))
     out = tmp_path / "run"
-    command = [sys.executable, "-m", "conform.cli", "run", "--target", name,
+    command = [sys.executable, "-m", "conform.cli.main", "run", "--target", name,
                "--suite", str(toy_suite), "--engine", "inline", "--out", str(out)]  # fmt: skip
     child = subprocess.Popen(
         command, env={**os.environ, **environment()}, stderr=subprocess.DEVNULL,

@@ -7,7 +7,7 @@ import pytest
 from tests.support.boxes import TOY
 
 from charter import api
-from conform import cli
+from conform.cli import main as cli
 
 MUTANTS = """
 instance one of box { Node = 1 }

@@ -10,10 +10,10 @@ import pytest
 from tests.support.judging import environment
 
 from charter.formats.verdict import Kind
-from conform import run
-from conform.engine import spark as spark_engine
-from conform.run import Options, run_target
-from conform.store import RunFolder
+from conform.runs import run
+from conform.runs.engines import spark as spark_engine
+from conform.runs.run import Options, run_target
+from conform.storage.store import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"
@@ -143,7 +143,7 @@ def test_closed_pipe_is_not_taken_for_nothing_found(tmp_path, unbuffered):
     (tmp_path / "a.charter").write_text(ALONE)
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "conform.cli", "check", str(tmp_path / "a.charter")]
+    command = [sys.executable, "-m", "conform.cli.main", "check", str(tmp_path / "a.charter")]
     with os.fdopen(writer, "wb") as closed:
         left = subprocess.run(
             command, env={**os.environ, **environment(), "PYTHONUNBUFFERED": unbuffered},
@@ -157,7 +157,7 @@ def test_crash_of_the_judge_itself_is_no_finding(called, monkeypatch):
     def crash(_):
         raise ZeroDivisionError("no such luck")
 
-    monkeypatch.setattr("conform.commands.targets.run", crash)
+    monkeypatch.setattr("conform.cli.commands.targets.run", crash)
     code, _, err = called("targets")
     assert code == 3
     assert "Traceback" in err and "no such luck" in err
@@ -227,7 +227,7 @@ def test_run_whose_overlay_releases_changed_since_begins_anew(toy_suite, targets
 
 
 def test_digest_of_models_is_another_when_a_model_is(tmp_path, monkeypatch):
-    from conform import model
+    from conform.judging import model
 
     package = tmp_path / "some_models"
     package.mkdir()
@@ -248,7 +248,7 @@ def test_command_of_the_shell_ends_with_3_when_it_crashes(tmp_path):
     broken.write_text(broken.read_text().replace("found = targets.targets()", "found = 1 / 0"))
     path = f"{tmp_path}:{environment()['PYTHONPATH']}"
     done = subprocess.run(
-        [sys.executable, "-m", "conform.cli", "targets"], check=False, capture_output=True,
+        [sys.executable, "-m", "conform.cli.main", "targets"], check=False, capture_output=True,
         text=True, env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
     assert done.returncode == 3, done.stderr

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.backends.explorer.explore import Finding, Options, explore
-from charter.ir import nodes as n
+from charter.core import nodes as n
+from charter.explore.reference.explore import Finding, Options, explore
 from charter.semantics.evaluate import Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails, follow

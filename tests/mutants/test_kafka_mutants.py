@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.backends.explorer.explore import Finding, Options, explore
-from charter.ir import nodes as n
+from charter.core import nodes as n
+from charter.explore.reference.explore import Finding, Options, explore
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 FIRST, MOST = 400, 2_000

@@ -9,11 +9,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from charter.backends.engine.links import ABSENT, END, TARGET_BITS
-from charter.backends.engine.memory import Room
-from charter.backends.engine.native import Library
-from charter.backends.engine.runs import Graph as Native
-from charter.backends.engine.runs import Question, functions
+from charter.explore.native.llvm import Library
+from charter.explore.native.memory import Room
+from charter.explore.native.runs import Graph as Native
+from charter.explore.native.runs import Question, functions
+from charter.explore.native.transition_graph import ABSENT, END, TARGET_BITS
 from charter.semantics.lasso import OUTSIDE, Edge, Waiting, lasso
 
 SIZE = 4

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from charter.diagnostics import Diagnostics
-from charter.source import Source
+from charter.diagnostics import Diagnostics, Source
 from charter.syntax.parse import parse
 from charter.syntax.show import show
 

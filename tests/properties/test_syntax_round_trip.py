@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from tests.support import surface
 
-from charter.diagnostics import Diagnostics
-from charter.source import Source
+from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes
 from charter.syntax.parse import parse
 from charter.syntax.show import show

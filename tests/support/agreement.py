@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
-from charter.backends.explorer.load import FlatMachine, FlatState
-from charter.backends.explorer.support import Undefined
-from charter.backends.python_model.emit import Page, module_text, prelude_text
-from charter.ir import nodes as n
-from charter.ir.nodes import Value
+from charter.core import nodes as n
+from charter.core.nodes import Value
+from charter.explore.reference.load import FlatMachine, FlatState
+from charter.explore.reference.support import Undefined
+from charter.render.python_model.emit import Page, module_text, prelude_text
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.values import Json, text, to_json
 

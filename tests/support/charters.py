@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from charter import api
-from charter.ir import nodes as ir
-from charter.ir.show import show_expr, show_model
-from charter.source import Source
+from charter.core import nodes as ir
+from charter.core.show import show_expr, show_model
+from charter.diagnostics import Source
 
 WORDS = """protocol test.words
 sort Broker

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from charter.backends.explorer.explore import Exploration
+from charter.explore.reference.explore import Exploration
 
 
 def summary(found: Exploration) -> str:

@@ -8,9 +8,9 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from charter.ir import nodes as n
-from charter.ir import types as t
-from charter.ir.walk import fold
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.walk import fold
 
 S = t.Sort("S")
 E = t.Enum("E", ("RED", "GREEN", "BLUE"))

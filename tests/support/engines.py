@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from charter.backends.engine.explore import Choices
-from charter.backends.engine.explore import Exploration as Native
-from charter.backends.engine.explore import Finding as NativeFinding
-from charter.backends.engine.explore import Options as NativeOptions
-from charter.backends.engine.explore import explore as natively
-from charter.backends.explorer.explore import Exploration as Plain
-from charter.backends.explorer.explore import Finding as PlainFinding
-from charter.backends.explorer.explore import Options as PlainOptions
-from charter.backends.explorer.explore import explore as plainly
-from charter.ir import nodes as n
-from charter.ir.vacuity import with_companions
+from charter.core import nodes as n
+from charter.core.vacuity import with_companions
+from charter.explore.native.explore import Choices
+from charter.explore.native.explore import Exploration as Native
+from charter.explore.native.explore import Finding as NativeFinding
+from charter.explore.native.explore import Options as NativeOptions
+from charter.explore.native.explore import explore as natively
+from charter.explore.reference.explore import Exploration as Plain
+from charter.explore.reference.explore import Finding as PlainFinding
+from charter.explore.reference.explore import Options as PlainOptions
+from charter.explore.reference.explore import explore as plainly
 
 Counts = tuple[int, int, int, tuple[int, ...]]
 Verdicts = dict[tuple[str, str], tuple[bool, int | None]]

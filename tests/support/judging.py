@@ -5,12 +5,12 @@ from collections import Counter
 
 from tests.support.toy import charter, fails_over_badly, keeps_leader
 
-from conform.connect.base import Deadlines, Start
-from conform.connect.stdio import StdioConnection
-from conform.follow import Siblings
-from conform.importing import item_of
-from conform.session import Session
-from conform.targets import python_path
+from conform.adapters.base import Deadlines, Start
+from conform.adapters.session import Session
+from conform.adapters.stdio import StdioConnection
+from conform.adapters.targets import python_path
+from conform.judging.follow import Siblings
+from conform.suites.importing import item_of
 
 QUICK = Deadlines(hello=20.0, batch=2.0, one=1.0)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from charter.backends.smt.program import Options, Program, encode_component
-from charter.backends.smt.solve import BOUNDED, Solver
-from charter.backends.smt.terms import FALSE, Term
-from charter.ir import nodes as n
-from charter.ir import types as t
-from charter.ir.nodes import Value
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.prove.program import Options, Program, encode_component
+from charter.prove.solve import BOUNDED, Solver
+from charter.prove.terms import FALSE, Term
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome, State
 from charter.semantics.machine import Machine

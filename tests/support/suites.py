@@ -5,9 +5,9 @@ from pathlib import Path
 
 from charter.formats.suite import Manifest
 from charter.formats.vector import Vector
-from charter.suite.make import in_order
-from charter.suite.record import Record
-from charter.suite.store import write_records
+from charter.suites.make import in_order
+from charter.suites.record import Record
+from charter.suites.store import write_records
 
 
 def write_suite(folder: Path, vectors: Iterable[Vector], about: Manifest) -> Manifest:

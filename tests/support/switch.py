@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from charter import api
-from charter.ir import nodes as n
+from charter.core import nodes as n
 from charter.semantics.machine import Machine
 
 SWITCH = """protocol test.switch

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from charter.backends.tla.export import cfg_of, export
-from charter.ir import nodes as n
+from charter.core import nodes as n
+from charter.render.tla.export import cfg_of, export
 
 NO_JAR = "no TLC: name a tla2tools.jar with --tlc-jar or TLC_JAR, or install the extra `tla`"
 COUNTS = re.compile(r"^([\d,]+) states generated, ([\d,]+) distinct states found", re.MULTILINE)

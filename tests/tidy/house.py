@@ -98,7 +98,7 @@ def is_source(path: str) -> bool:
 
 
 def module_name(path: str) -> str:
-    """The import name of a file of the source roots: compiler/charter/api.py is charter.api."""
+    """The import name of a file of the source roots, such as charter.core.types."""
     parts = Path(path).with_suffix("").parts[1:]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

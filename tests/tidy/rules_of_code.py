@@ -188,7 +188,7 @@ def _ours(path: str) -> bool:
 
 def _quiet(path: str) -> bool:
     return is_source(path) and not path.startswith(
-        ("conformance/conform/cli.py", "conformance/conform/commands/")
+        ("conformance/conform/cli/", "conformance/conform/console/terminal.py")
     )
 
 
@@ -229,7 +229,7 @@ RULES_OF_CODE: Final = (
     Rule("formats and models stand alone", _alone, foreign_import,
          ("compiler/charter/formats/bad.py", "import orjson")),
     Rule("an adapter is an island", _adapter,
-         adapter_import, ("conformance/adapters/a/bad.py", "from conform.judge import judge")),
+         adapter_import, ("conformance/adapters/a/bad.py", "import conform.judging.judge")),
     Rule("a test is a function", _test, test_class, ("tests/unit/test_a.py", "class TestA: ...")),
     Rule("no test is skipped", _test, skipped_test, ("tests/unit/test_a.py", "pytest.skip('x')")),
     Rule("what is ignored is named", is_python, unexplained_ignore, (SOURCE, "a = b  # no" + "qa")),

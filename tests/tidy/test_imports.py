@@ -18,22 +18,23 @@ LINT: Final = (
     " sys.exit(lint_imports(no_cache=True, no_logo=True))"
 )
 BREACHES: Final = {
-    "storeys": ("compiler/charter/ir/types.py", "import charter.check.checker"),
+    "storeys": ("compiler/charter/core/types.py", "import charter.check.checker"),
     "strangers": (
-        "compiler/charter/backends/smt/terms.py",
-        "import charter.backends.explorer.keys",
+        "compiler/charter/prove/terms.py",
+        "import charter.explore.reference.keys",
     ),
     "surface": ("compiler/charter/semantics/values.py", "import charter.syntax.nodes"),
-    "formats": ("compiler/charter/formats/labels.py", "import charter.source"),
-    "compiler": ("compiler/charter/driver.py", "import conform.errors"),
+    "formats": ("compiler/charter/formats/labels.py", "import charter.diagnostics"),
+    "compiler": ("compiler/charter/project/pipeline.py", "import conform.console.errors"),
     "product": ("generated/charter_models/__init__.py", "import charter.formats.canonical"),
-    "judge": ("conformance/conform/judge.py", "import charter.ir.types"),
+    "judge": ("conformance/conform/judging/judge.py", "import charter.core.types"),
+    "storeys of the judge": ("conformance/conform/storage/store.py", "import conform.runs.run"),
     "lark": ("compiler/charter/syntax/show.py", "import lark"),
-    "z3": ("compiler/charter/ir/walk.py", "import z3"),
+    "z3": ("compiler/charter/core/walk.py", "import z3"),
     "jinja2": ("compiler/charter/check/types.py", "import jinja2"),
-    "pyspark": ("conformance/conform/judge.py", "import pyspark"),
-    "pure": ("conformance/conform/differ.py", "import conform.session"),
-    "report": ("conformance/conform/report/values.py", "import conform.engine.inline"),
+    "pyspark": ("conformance/conform/judging/judge.py", "import pyspark"),
+    "pure": ("conformance/conform/judging/differ.py", "import conform.adapters.session"),
+    "report": ("conformance/conform/reports/values.py", "import conform.runs.engines.inline"),
     "libraries": ("compiler/charter/formats/vector.py", "import orjson"),
 }
 LOADED: Final = "import sys, {module}; print(*[m for m in {banned!r} if m in sys.modules])"
@@ -55,7 +56,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("house")
     shutil.copy(ROOT / "pyproject.toml", folder)
     for root in ROOTS:
-        leave = shutil.ignore_patterns("__pycache__", "adapters", "vectors", "*.jsonl")
+        leave = shutil.ignore_patterns("__pycache__", "*.jsonl")
         shutil.copytree(ROOT / root, folder / root, ignore=leave)
     return folder
 
@@ -82,12 +83,21 @@ def test_a_contract_is_broken_when_a_breach_is_planted(name: str, copy: Path) ->
 @pytest.mark.parametrize(
     ("module", "banned"),
     [
-        ("conform.judge", ["lark", "jinja2", "z3", "pyspark", "charter.driver", "charter.ir"]),
-        ("conform.sdk", ["lark", "jinja2", "z3", "pyspark", "pyarrow", "charter.driver"]),
-        ("conform.engine.bucket", ["lark", "jinja2", "z3", "charter.driver", "charter.ir"]),
-        ("conform.cli", ["lark", "jinja2", "z3", "pyspark", "pyarrow", "charter.driver"]),
+        (
+            "conform.judging.judge",
+            ["lark", "jinja2", "z3", "pyspark", "charter.project.pipeline", "charter.core"],
+        ),
+        ("conform.sdk", ["lark", "jinja2", "z3", "pyspark", "pyarrow", "charter.project.pipeline"]),
+        (
+            "conform.runs.engines.bucket",
+            ["lark", "jinja2", "z3", "charter.project.pipeline", "charter.core"],
+        ),
+        (
+            "conform.cli.main",
+            ["lark", "jinja2", "z3", "pyspark", "pyarrow", "charter.project.pipeline"],
+        ),
         ("charter.api", ["jinja2", "z3", "pyspark", "pyarrow", "orjson", "conform"]),
-        ("charter.formats.vector", ["charter.source", "charter.ir", "lark", "orjson"]),
+        ("charter.formats.vector", ["charter.diagnostics", "charter.core", "lark", "orjson"]),
     ],
 )
 def test_a_fresh_process_loads_little_when_it_imports(module: str, banned: list[str]) -> None:

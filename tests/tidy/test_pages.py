@@ -29,7 +29,7 @@ def calls() -> Iterator[tuple[str, str, str, str]]:
 def help_of(command: str) -> str:
     """What `conform COMMAND --help` says, or "" if there is no such command."""
     result = subprocess.run(
-        [sys.executable, "-m", "conform.cli", command, "--help"],
+        [sys.executable, "-m", "conform.cli.main", command, "--help"],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return result.stdout if result.returncode == 0 else ""

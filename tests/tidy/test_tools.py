@@ -13,7 +13,7 @@ TOOLS: Final = {
     "ruff": ("-m", "ruff", "check", "--no-cache", "--output-format=concise"),
     "format": ("-m", "ruff", "format", "--check", "--no-cache", "--output-format=concise"),
     "mypy": ("-m", "mypy"),
-    "generated": ("-m", "conform.cli", "generate", "--check"),
+    "generated": ("-m", "conform.cli.main", "generate", "--check"),
 }
 
 

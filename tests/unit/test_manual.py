@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.source import Source
+from charter.diagnostics import Source
 
 MANUAL = Path(__file__).parents[2] / "docs" / "language"
 BLOCK = re.compile(r"^```charter\n(.*?)^```$", re.MULTILINE | re.DOTALL)

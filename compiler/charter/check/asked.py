@@ -9,9 +9,9 @@ from charter.check.elaborate import Context
 from charter.check.needs import check_bounds
 from charter.check.ranges import check_ranges
 from charter.check.types import BOOL
+from charter.core import nodes as ir
+from charter.core.nodes import ASKED
 from charter.diagnostics import Diagnostics
-from charter.ir import nodes as ir
-from charter.ir.nodes import ASKED
 from charter.syntax import nodes as sx
 
 

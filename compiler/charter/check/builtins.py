@@ -7,9 +7,9 @@ from typing import assert_never, cast
 from charter.check.infer_operators import pair
 from charter.check.scopes import Scope, unknown
 from charter.check.types import INT, count, is_unknown, show_type
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.source import Span
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 _ARITY: dict[str, tuple[int, ...]] = {

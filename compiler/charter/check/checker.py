@@ -12,10 +12,9 @@ from charter.check.flatten import apply_edits, chosen_variants, report_conflicts
 from charter.check.needs import check_bounds
 from charter.check.ranges import check_ranges
 from charter.check.scopes import suggest
-from charter.diagnostics import Diagnostic, Diagnostics
-from charter.ir import nodes as ir
-from charter.ir.walk import nodes
-from charter.source import Span
+from charter.core import nodes as ir
+from charter.core.walk import nodes
+from charter.diagnostics import Diagnostic, Diagnostics, Span
 from charter.syntax import nodes as sx
 
 

@@ -8,10 +8,9 @@ from typing import assert_never
 
 from charter.check.scopes import BUILTINS, Signature, suggest
 from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown, show_type
-from charter.diagnostics import Diagnostics
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.source import Span
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.diagnostics import Diagnostics, Span
 from charter.syntax import nodes as sx
 
 TypeDecl = sx.SortDecl | sx.CounterDecl | sx.EnumDecl | sx.RecordDecl | sx.UnionDecl | sx.AliasDecl

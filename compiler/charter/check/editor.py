@@ -8,8 +8,7 @@ from typing import Final, assert_never
 
 from charter.check.edits import place_text
 from charter.check.scopes import suggest
-from charter.diagnostics import Diagnostics
-from charter.source import Span
+from charter.diagnostics import Diagnostics, Span
 from charter.syntax import nodes as sx
 
 OperationLine = sx.Let | sx.Branch | sx.AnyOrder

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from charter.check.known import Facts, never_empty
+from charter.core import nodes as ir
+from charter.core.walk import nodes, statement_expressions
 from charter.diagnostics import Diagnostics
-from charter.ir import nodes as ir
-from charter.ir.walk import nodes, statement_expressions
 
 FAILOVER = "failover"
 

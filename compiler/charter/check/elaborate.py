@@ -15,9 +15,9 @@ from charter.check.observables import observables
 from charter.check.scopes import Globals, Machine, Scope, suggest
 from charter.check.statements import Body, branch_body, doc_of
 from charter.check.types import BOOL, is_unknown
+from charter.core import nodes as ir
+from charter.core import types as ty
 from charter.diagnostics import Diagnostics
-from charter.ir import nodes as ir
-from charter.ir import types as ty
 from charter.syntax import nodes as sx
 
 

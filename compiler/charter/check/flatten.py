@@ -12,8 +12,7 @@ from charter.check.declared import declarations
 from charter.check.editor import Editor
 from charter.check.edits import address_text, overlap
 from charter.check.scopes import suggest
-from charter.diagnostics import Diagnostics
-from charter.source import Span
+from charter.diagnostics import Diagnostics, Span
 from charter.syntax import nodes as sx
 
 

@@ -12,9 +12,9 @@ from charter.check import infer_calls, infer_collections, infer_control, infer_o
 from charter.check.declared import no_type
 from charter.check.scopes import Machine, Scope, suggest
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown, show_type
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.source import Span
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 

@@ -8,9 +8,9 @@ from typing import get_args
 from charter.check import builtins
 from charter.check.scopes import BUILTINS, Scope, suggest, unknown
 from charter.check.types import count, is_unknown, show_type
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.source import Span
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 assert frozenset(BUILTINS) == frozenset(get_args(ir.BuiltinName))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from charter.check.infer_operators import is_open
 from charter.check.scopes import Scope, unknown
 from charter.check.types import BOOL, UNKNOWN, fits, is_unknown, join, show_type
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.source import Span
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 

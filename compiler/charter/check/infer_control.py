@@ -5,8 +5,8 @@ from __future__ import annotations
 from charter.check.infer_operators import is_open
 from charter.check.scopes import Scope, suggest
 from charter.check.types import BOOL, UNKNOWN, count, fits, is_unknown, join, show_type
-from charter.ir import nodes as ir
-from charter.ir import types as ty
+from charter.core import nodes as ir
+from charter.core import types as ty
 from charter.syntax import nodes as sx
 
 

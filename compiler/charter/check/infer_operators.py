@@ -6,8 +6,8 @@ from typing import assert_never
 
 from charter.check.scopes import Scope, unknown
 from charter.check.types import BOOL, INT, fits, is_unknown, join, show_type
-from charter.ir import nodes as ir
-from charter.ir import types as ty
+from charter.core import nodes as ir
+from charter.core import types as ty
 from charter.syntax import nodes as sx
 
 

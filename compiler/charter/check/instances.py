@@ -10,10 +10,10 @@ from charter.check.infer_calls import arguments
 from charter.check.scopes import Machine, Scope, suggest
 from charter.check.statements import doc_of
 from charter.check.types import BOOL
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.ir.walk import locals_of
-from charter.source import Span
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.core.walk import locals_of
+from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from charter.ir import types as ty
+from charter.core import types as ty
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from charter.ir import nodes as ir
-from charter.ir.walk import conjuncts, substitute
+from charter.core import nodes as ir
+from charter.core.walk import conjuncts, substitute
 
 
 @dataclass(frozen=True, slots=True)

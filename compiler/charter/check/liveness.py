@@ -5,8 +5,8 @@ from __future__ import annotations
 from charter.check.infer_collections import whole_type
 from charter.check.scopes import Machine, Scope, suggest
 from charter.check.types import BOOL, is_unknown, show_type
-from charter.ir import nodes as ir
-from charter.ir import types as ty
+from charter.core import nodes as ir
+from charter.core import types as ty
 from charter.syntax import nodes as sx
 
 

@@ -24,9 +24,9 @@ from charter.check.scopes import (
     suggest,
 )
 from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown
+from charter.core import nodes as ir
+from charter.core import types as ty
 from charter.diagnostics import Diagnostics
-from charter.ir import nodes as ir
-from charter.ir import types as ty
 from charter.syntax import nodes as sx
 
 FIFO_LIMIT = ty.Limit("", 4)

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from charter.diagnostics import Diagnostics
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.ir.walk import branch_expressions, nodes, statement_expressions
-from charter.source import Span
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.core.walk import branch_expressions, nodes, statement_expressions
+from charter.diagnostics import Diagnostics, Span
 
 
 def check_bounds(model: ir.Model, diagnostics: Diagnostics) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from charter.check.scopes import Machine, Scope, suggest
 from charter.check.statements import doc_of
 from charter.check.types import is_unknown
-from charter.ir import nodes as ir
-from charter.ir import types as ty
+from charter.core import nodes as ir
+from charter.core import types as ty
 from charter.syntax import nodes as sx
 
 _MODES: dict[str, ir.CompareMode] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.ir.walk import children
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.core.walk import children
 
 
 def inner_of(slot: ty.Type | None) -> ty.Type | None:

@@ -15,10 +15,10 @@ from charter.check.intervals import ANY, Arithmetic, Interval, exactly, shifted
 from charter.check.known import Facts
 from charter.check.places import inner_of, is_built_here, places
 from charter.check.types import show_type
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.core.walk import substitute
 from charter.diagnostics import Diagnostics
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.ir.walk import substitute
 
 
 @dataclass(frozen=True, slots=True)

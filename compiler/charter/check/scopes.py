@@ -8,10 +8,9 @@ from difflib import get_close_matches
 from typing import Literal
 
 from charter.check.types import UNKNOWN, fits, show_type
-from charter.diagnostics import Diagnostics
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.source import NOWHERE, Span
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.diagnostics import NOWHERE, Diagnostics, Span
 from charter.syntax import nodes as sx
 
 BUILTINS: tuple[ir.BuiltinName, ...] = (

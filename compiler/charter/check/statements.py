@@ -10,9 +10,9 @@ from charter.check.infer_collections import domain, whole_type
 from charter.check.scopes import Machine, Scope, suggest, unknown
 from charter.check.types import UNKNOWN, is_unknown, show_type
 from charter.check.updates import FieldStep, KeyStep, Path, apart, modify
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.source import Span
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 

@@ -11,10 +11,10 @@ from charter.check.scopes import Channel, Machine, PartOf, Scope, Signature, fre
 from charter.check.statements import Body, assign, doc_of, let, misplaced, pick
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
 from charter.check.updates import KeyStep, Path
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.ir.walk import nodes, statement_expressions
-from charter.source import Span
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.core.walk import nodes, statement_expressions
+from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from charter.ir import types as ty
+from charter.core import types as ty
 
 UNKNOWN = ty.Record("?", ())
 """The type of what could not be resolved. It fits everywhere, so one mistake is reported once."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from charter.ir import nodes as ir
-from charter.ir import types as ty
+from charter.core import nodes as ir
+from charter.core import types as ty
 
 
 @dataclass(frozen=True, slots=True)

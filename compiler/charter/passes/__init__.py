@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from charter.ir import nodes as ir
+from charter.core import nodes as ir
 from charter.passes import fold_constants
 
 PASSES: tuple[tuple[str, Callable[[ir.Model], ir.Model]], ...] = (

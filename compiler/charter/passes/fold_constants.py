@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from charter.ir import nodes as ir
-from charter.ir.walk import fold
+from charter.core import nodes as ir
+from charter.core.walk import fold
 
 
 def run(model: ir.Model) -> ir.Model:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from charter.ir import nodes as n
-from charter.ir import types as t
-from charter.ir.walk import nodes as within
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.walk import nodes as within
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from charter.ir import nodes as n
-from charter.ir import types as t
-from charter.ir.nodes import Value
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.diagnostics import Span
 from charter.semantics.values import Universe
-from charter.source import Span
 
 
 class EvaluationError(Exception):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from charter.ir import nodes as n
-from charter.ir.nodes import Value
-from charter.ir.obligations import Obligation, bound
+from charter.core import nodes as n
+from charter.core.nodes import Value
+from charter.core.obligations import Obligation, bound
 from charter.semantics.builtins import EvaluationError, items
 from charter.semantics.evaluate import Evaluator, Locals, Scope, State
 from charter.semantics.machine import Machine

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import cast
 
-from charter.ir import nodes as n
-from charter.ir import types as t
-from charter.ir.nodes import Value
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
 from charter.semantics.builtins import EvaluationError, apply_builtin, ordered
 from charter.semantics.values import Universe
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
 from charter.formats.canonical import Json
-from charter.ir import nodes as n
-from charter.ir import types as t
-from charter.ir.nodes import Value
 from charter.semantics.machine import Taken
 from charter.semantics.values import Universe, to_json
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from charter.ir import nodes as n
-from charter.ir.nodes import Value
+from charter.core import nodes as n
+from charter.core.nodes import Value
 from charter.semantics.evaluate import Evaluator, Locals, Scope, State
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
 from charter.formats.canonical import Json
-from charter.ir import nodes as n
-from charter.ir import types as t
-from charter.ir.nodes import Value
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator, Outcome, Scope, State
 from charter.semantics.values import Universe, fits, from_json, to_json

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from charter.ir import nodes as n
-from charter.ir import types as t
-from charter.ir.nodes import Value
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
 from charter.semantics.evaluate import Locals, Scope
 from charter.semantics.machine import Machine
 

@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from itertools import permutations, product
 from math import factorial
 
-from charter.ir import nodes as n
-from charter.ir import types as t
-from charter.ir.narrow import rules
-from charter.ir.nodes import Value
-from charter.ir.walk import nodes
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.narrow import rules
+from charter.core.nodes import Value
+from charter.core.walk import nodes
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
 

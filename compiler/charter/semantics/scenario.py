@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from charter.ir import nodes as n
-from charter.ir.nodes import Value
+from charter.core import nodes as n
+from charter.core.nodes import Value
+from charter.diagnostics import Span
 from charter.semantics.evaluate import Outcome, Scope, State
 from charter.semantics.machine import Machine
-from charter.source import Span
 
 
 class ScenarioFails(Exception):

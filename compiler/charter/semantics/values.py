@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import combinations, permutations, product
 from typing import assert_never
 
+from charter.core import types as t
+from charter.core.nodes import Instance, Value
 from charter.formats.canonical import Json, as_pairs, as_set, text
-from charter.ir import types as t
-from charter.ir.nodes import Instance, Value
 
 
 class NotFinite(TypeError):

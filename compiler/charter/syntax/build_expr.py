@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
-from charter.diagnostics import Diagnostics
-from charter.source import Source, Span
+from charter.diagnostics import Diagnostics, Source, Span
 from charter.syntax import nodes
 from charter.syntax.comments import Remarks
 from charter.syntax.concrete import Leaf, Part, Tree, leaf, tree, trees

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from charter.source import NOWHERE, Span
+from charter.diagnostics import NOWHERE, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

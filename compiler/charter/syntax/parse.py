@@ -14,8 +14,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from lark.lexer import PatternStr
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from charter.diagnostics import Diagnostics
-from charter.source import Source, Span
+from charter.diagnostics import Diagnostics, Source, Span
 from charter.syntax import nodes
 from charter.syntax.build_edit import file
 from charter.syntax.build_expr import Reader

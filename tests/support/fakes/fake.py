@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.support.toy import charter, keeps_leader
 
 from conform import sdk
-from conform.reference_adapter import Reference
+from conform.adapters.reference import Reference
 
 POISON = "failover"
 

@@ -10,8 +10,7 @@ import pytest
 from tests.support.charters import WORDS
 
 from charter import api
-from charter.diagnostics import Refused
-from charter.source import Source
+from charter.diagnostics import Refused, Source
 
 ROOT = Path(__file__).parents[3]
 COMPONENT = """component c { state on: bool = true

@@ -6,7 +6,7 @@ import pytest
 
 from charter import api
 from charter.check.asked import ASKED
-from charter.ir import nodes as n
+from charter.core import nodes as n
 
 TEXT = """protocol test.asked
 sort Node

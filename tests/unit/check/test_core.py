@@ -10,12 +10,12 @@ import pytest
 from tests.support.charters import load
 
 from charter import api
-from charter.driver import run_passes
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.ir.valid import InvalidCore, validate
-from charter.ir.walk import branch_expressions, children, fold, nodes, rebuild, substitute
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.core.valid import InvalidCore, validate
+from charter.core.walk import branch_expressions, children, fold, nodes, rebuild, substitute
 from charter.passes.fold_constants import simplify
+from charter.project.pipeline import run_passes
 
 ROOT = Path(__file__).parents[3]
 BOOL = ty.Bool()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.source import Source
+from charter.diagnostics import Source
 
 ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "docs" / "diagnostics"
@@ -21,7 +21,7 @@ def used_codes() -> set[str]:
     """The codes that the compiler can report."""
     return {
         code
-        for folder in ("check", "syntax", "backends/tla")
+        for folder in ("check", "syntax", "render/tla")
         for file in sorted((ROOT / "compiler" / "charter" / folder).glob("*.py"))
         for code in CODE.findall(file.read_text(encoding="utf-8"))
     }

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from tests.support.charters import WORDS, codes, dump, load
 
-from charter import api, driver
+from charter import api
 from charter.check.edits import overlap
-from charter.diagnostics import Refused
-from charter.ir import nodes as ir
-from charter.ir.show import show_model
-from charter.source import Source
+from charter.core import nodes as ir
+from charter.core.show import show_model
+from charter.diagnostics import Refused, Source
+from charter.project import pipeline as driver
 
 BASE = """fun free(r: Row) -> bool = r.owner == none
 component c {

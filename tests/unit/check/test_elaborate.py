@@ -6,9 +6,9 @@ import pytest
 from tests.support.charters import WORDS, body, branch, codes, dump, load
 
 from charter import api
-from charter.ir import nodes as ir
-from charter.ir import types as ty
-from charter.source import Source
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.diagnostics import Source
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from tests.support.charters import codes
 
 from charter.check.intervals import Arithmetic, Interval, exactly
-from charter.ir import types as ty
+from charter.core import types as ty
 
 PARAMS = "n: int 0..limit, m: int 0..3, s: set Status, q: seq Status max 4"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from conform.errors import BadSuite
-from conform.suites import open_suite
+from conform.console.errors import BadSuite
+from conform.suites.cache import open_suite
 
 SUITE = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication" / "controller"
 

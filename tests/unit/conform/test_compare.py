@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from charter.formats.canonical import Json
-from conform.compare import Steps, difference
+from conform.runs.compare import Steps, difference
 
 KINDS = ("conforms", "diverges")
 START: tuple[Json, Json, bool] = (None, {"held": []}, True)

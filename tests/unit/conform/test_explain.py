@@ -33,7 +33,7 @@ def installed(tmp_path_factory):
 
 def explain(folder, *words):
     done = subprocess.run(
-        [sys.executable, "-m", "conform.cli", "explain", *words],
+        [sys.executable, "-m", "conform.cli.main", "explain", *words],
         env={**os.environ, "PYTHONPATH": str(folder)}, cwd=folder, check=False,
         capture_output=True, text=True,
     )  # fmt: skip

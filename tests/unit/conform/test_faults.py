@@ -5,7 +5,7 @@ from tests.support.judging import judge, toy_siblings
 from tests.support.toy import charter, fails_over_badly, keeps_leader
 from tests.support.toy.vectors import question, vector
 
-from conform.follow import CannotFollow, Follower, Siblings, Step
+from conform.judging.follow import CannotFollow, Follower, Siblings, Step
 
 R1 = ("register", {"node": "n1"})
 FAILOVER, ELECT = ("failover", {}), ("elect", {})

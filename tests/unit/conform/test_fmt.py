@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from conform.cli import main
+from conform.cli.main import main
 
 ROOT = Path(__file__).parents[3]
 UNTIDY = "protocol small\n\nsort   Broker\nfun same(b:Broker) -> Broker cites silent = b\n"

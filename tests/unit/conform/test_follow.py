@@ -8,11 +8,11 @@ from tests.support.toy.vectors import question, random_vectors, vector
 from tests.unit.conform.test_judge import answered
 
 from charter.formats.labels import Labels
-from conform.assess import assess
-from conform.follow import CannotFollow, Follower, Siblings, Step, overlaid
-from conform.judge import Judge
-from conform.translate import NoPlace, translate
-from conform.walk import Batch
+from conform.judging.assess import assess
+from conform.judging.follow import CannotFollow, Follower, Siblings, Step, overlaid
+from conform.judging.judge import Judge
+from conform.judging.translate import NoPlace, translate
+from conform.judging.walk import Batch
 
 R1, R2 = ("register", {"node": "n1"}), ("register", {"node": "n2"})
 EXPIRE = ("expire", {"node": "n1"})

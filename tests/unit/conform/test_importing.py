@@ -13,7 +13,7 @@ from tests.unit.formats.test_vector import all_places, anything
 from charter.formats import canonical
 from charter.formats.reading import BadVector
 from charter.formats.vector import read_vector
-from conform.importing import _quick, import_line, import_value, imported
+from conform.suites.importing import _quick, import_line, import_value, imported
 
 VECTORS = random_vectors(10, seed=31)
 ONE = VECTORS[0].json()

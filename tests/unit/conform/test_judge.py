@@ -13,12 +13,12 @@ from tests.support.toy.vectors import answer, question, random_vectors, vector
 from charter.formats.adapter import Result, Results, Status
 from charter.formats.vector import Why
 from charter.formats.verdict import Kind, Severity
-from conform.assess import assess
-from conform.connect.base import Asked
-from conform.connect.direct import DirectConnection
-from conform.importing import item_of
-from conform.judge import Judge, ways
-from conform.walk import Batch, shows_part
+from conform.adapters.base import Asked
+from conform.adapters.direct import DirectConnection
+from conform.judging.assess import assess
+from conform.judging.judge import Judge, ways
+from conform.judging.walk import Batch, shows_part
+from conform.suites.importing import item_of
 
 REGISTER = ("register", {"node": "n1"})
 

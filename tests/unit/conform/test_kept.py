@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from charter.formats.states import LEVEL, NUMBER, Chunk, Column, Head
-from conform import kept
-from conform.errors import CannotWrite
+from conform.console.errors import CannotWrite
+from conform.storage import state_dump as kept
 
 HEAD = Head(
     protocol="test.kept",

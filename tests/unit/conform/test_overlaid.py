@@ -5,11 +5,11 @@ from tests.support.judging import fake_start
 from tests.support.toy import charter, keeps_leader
 from tests.support.toy.vectors import vector
 
-from conform.connect.stdio import StdioConnection
-from conform.follow import Siblings
-from conform.importing import item_of
-from conform.overlaid import claimed_too_much
-from conform.session import Session
+from conform.adapters.session import Session
+from conform.adapters.stdio import StdioConnection
+from conform.judging.follow import Siblings
+from conform.runs.overclaims import claimed_too_much
+from conform.suites.importing import item_of
 
 
 class Bent:

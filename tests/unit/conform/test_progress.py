@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conform.progress import Pace, left, searching, span
+from conform.console.progress import Pace, left, searching, span
 
 
 def lines(sizes: list[int]) -> list[str]:
@@ -57,7 +57,7 @@ def test_times_are_rounded(seconds: float, text: str) -> None:
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, in its only place."""
     clock = [100.0]
-    monkeypatch.setattr("conform.progress.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("conform.console.progress.time.monotonic", lambda: clock[0])
     return clock
 
 

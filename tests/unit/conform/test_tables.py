@@ -1,8 +1,8 @@
 """Rows: causes, paths, and states counted up to renaming."""
 
 from charter.formats.verdict import Severity
-from conform.differ import Allowed, Seen, cause, differing, nearest, severity
-from conform.tables import Transitions, state_number
+from conform.judging.differ import Allowed, Seen, cause, differing, nearest, severity
+from conform.storage.tables import Transitions, state_number
 
 ELEMENTS = {"b1": "Broker", "b2": "Broker", "b3": "Broker", "t1": "Topic"}
 

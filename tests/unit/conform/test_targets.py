@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from conform.errors import CannotPrepare, UnknownRelease, UnknownTarget
-from conform.run import within
-from conform.targets import prepare, read, target, targets
+from conform.adapters.targets import prepare, read, target, targets
+from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
+from conform.runs.run import within
 
 TOML = """
 id = "x"

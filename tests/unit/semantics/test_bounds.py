@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.ir import nodes as n
+from charter.core import nodes as n
 
 TEXT = """protocol test.bounds
 sort Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from charter import api
-from charter.ir.nodes import Value
+from charter.core.nodes import Value
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Told, retell
 

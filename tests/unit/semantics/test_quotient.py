@@ -6,8 +6,8 @@ import pytest
 from tests.support.engines import both
 
 from charter import api
-from charter.ir import nodes as n
-from charter.ir.narrow import narrowed
+from charter.core import nodes as n
+from charter.core.narrow import narrowed
 from charter.semantics.machine import Machine
 from charter.semantics.quotient import MOST_RENAMINGS, Quotient
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from charter.diagnostics import Diagnostics
-from charter.source import Source
+from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes
 from charter.syntax.parse import parse
 from charter.syntax.show import show

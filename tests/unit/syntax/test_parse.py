@@ -7,8 +7,7 @@ import logging
 import pytest
 from lark import Lark, logger
 
-from charter.diagnostics import Diagnostic, Diagnostics
-from charter.source import Source
+from charter.diagnostics import Diagnostic, Diagnostics, Source
 from charter.syntax import nodes
 from charter.syntax.mistakes import MISTAKES
 from charter.syntax.parse import GRAMMAR, PairLets, parse

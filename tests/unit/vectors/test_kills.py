@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from charter.backends.vectors.kills import compared
 from charter.formats.vector import Answer, Node
+from charter.vectors.kills import compared
 
 FIRST = (Node((), "", -1, 0),)
 

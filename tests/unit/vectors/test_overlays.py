@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from charter import api, generate
-from charter.ir import nodes as n
-from charter.ir.releases import groups
-from charter.source import BUILTIN, Span
-from charter.suite.adapters import judged
-from charter.suite.subject import overlays_in
+from charter import api
+from charter.api import generated as generate
+from charter.core import nodes as n
+from charter.core.releases import groups
+from charter.diagnostics import BUILTIN, Span
+from charter.suites.adapters import judged
+from charter.suites.subject import overlays_in
 
 LAMP = """protocol lamp
 

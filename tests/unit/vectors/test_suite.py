@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.backends import smt
-from charter.backends.vectors.kills import Kill
-from charter.backends.vectors.ledger import Ledger, Searched, ledger
+from charter import prove as smt
+from charter.core.obligations import obligations
 from charter.formats.suite import read_lines, read_manifest, suite_digest
 from charter.formats.vector import Why
-from charter.ir.obligations import obligations
-from charter.suite import make
-from charter.suite.found import Found, place, read_found, rules_digest, write_found
-from charter.suite.published import published
-from charter.suite.record import Record, merged, packed, unpacked
-from charter.suite.smoke import Smoke, smoke
-from conform import cli
+from charter.suites import make
+from charter.suites.found import Found, place, read_found, rules_digest, write_found
+from charter.suites.published import published
+from charter.suites.record import Record, merged, packed, unpacked
+from charter.suites.smoke import Smoke, smoke
+from charter.vectors.kills import Kill
+from charter.vectors.ledger import Ledger, Searched, ledger
+from conform.cli import main as cli
 
 LAMP = """protocol lamp
 

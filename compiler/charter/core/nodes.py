@@ -1,0 +1,401 @@
+"""Core: the typed tree that everything after the checker reads. The surface is gone here.
+
+What differs from the surface: names are resolved, every expression has its type, nested updates
+and several binders are spelled out, constructor calls and built-ins are told apart, channels have
+become state, and finite types used as domains are `Domain` nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from charter.core.expressions import (
+    Binary,
+    BinaryOp,
+    Builtin,
+    BuiltinName,
+    Call,
+    Case,
+    Comprehend,
+    ConstRef,
+    Domain,
+    Expr,
+    FieldOf,
+    If,
+    Let,
+    Literal,
+    Local,
+    MapGet,
+    MapNew,
+    MapWith,
+    Match,
+    Present,
+    Quantified,
+    RecordNew,
+    RecordWith,
+    SeqNew,
+    SetNew,
+    StateRef,
+    Took,
+    Typed,
+    Unary,
+    UnaryOp,
+    UnionNew,
+    Value,
+)
+from charter.core.types import Counter, Enum, Record, Sort, Type, Union
+from charter.diagnostics import NOWHERE, Span
+
+# --- statements ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """What all statements and declarations share: a place and the author's comment above it."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    doc: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Bind(Placed):
+    """`let name = value`."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Pick(Placed):
+    """Nondeterminism. Without `index`: `name` is any member of `domain`; with `or_none` it is an
+    option, none exactly where `domain` is empty. With `index` (a variable and a finite type) the
+    choice is made for each index on its own, and `name` is a map."""
+
+    name: str
+    type: Type
+    index: tuple[str, Type] | None
+    domain: Expr
+    or_none: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Placed):
+    """`variable' = value`, the whole variable. All reads are of the state before."""
+
+    variable: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Require(Placed):
+    """A step is enabled only where `condition` holds (steps of systems only)."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class CallOperation(Placed):
+    """A step calls an operation of a part. `result` names the reply ("" if unused). Calls take
+    effect one after another; all other expressions of a step read the state before the step."""
+
+    result: str
+    part: str
+    index: Expr | None
+    operation: str
+    args: tuple[Expr, ...]
+
+
+Statement = Bind | Pick | Assign | Require | CallOperation
+
+
+# --- declarations --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A source's name ("silent" where no text speaks) and the section."""
+
+    source: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter of a function, an operation or a step."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Placed):
+    """A pure total function; never recursive."""
+
+    name: str
+    params: tuple[Param, ...]
+    result: Type
+    body: Expr
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct(Placed):
+    """One part of a guard; unlabelled ones are called `1`, `2`, ... by position."""
+
+    label: str
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fault(Placed):
+    """What an implementation may do instead of a branch where `condition` holds, which is read
+    where the guard is: throw an exception of the class `exception` whose message contains
+    `saying`, change nothing and go no further. Only the entries of overlays have any."""
+
+    exception: str
+    saying: str
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Branch(Placed):
+    """A named branch. `lets` are those of the operation that stand before it, then the guard is
+    read, then `body` in order, then `reply`. `group` is 0, or the number of the `in any order`
+    group it stands in: within a group every true guard's branch is allowed."""
+
+    name: str
+    group: int
+    lets: tuple[Bind, ...]
+    guard: tuple[Conjunct, ...]
+    body: tuple[Statement, ...]
+    reply: Expr
+    citations: tuple[Citation, ...]
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Placed):
+    """Total: the first branch (or group) with a true guard is taken."""
+
+    name: str
+    params: tuple[Param, ...]
+    result: Type
+    branches: tuple[Branch, ...]
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateVar(Placed):
+    """A state variable and its initial value. Volatile ones are lost in a failover: a component
+    with volatile state has an operation `failover` that assigns them all."""
+
+    name: str
+    type: Type
+    initial: Expr
+    kind: OneOf["durable", "volatile", "ghost"]
+
+
+CompareMode = OneOf["exact", "difference", "opaque", "ignored"]
+
+
+@dataclass(frozen=True, slots=True)
+class Observable(Placed):
+    """A path of state (variable, then fields; map keys are implied) that a level shows."""
+
+    level: str
+    path: tuple[str, ...]
+    mode: CompareMode
+
+
+@dataclass(frozen=True, slots=True)
+class Component(Placed):
+    """Owns state and offers operations."""
+
+    name: str
+    state: tuple[StateVar, ...]
+    operations: tuple[Operation, ...]
+    observables: tuple[Observable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Placed):
+    """A component inside a system: one, or one for each value of the finite type `index`."""
+
+    name: str
+    index: Type | None
+    component: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Placed):
+    """An environment step; `budget` is a state variable that counts its uses, "" without one."""
+
+    name: str
+    params: tuple[Param, ...]
+    body: tuple[Statement, ...]
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class System(Placed):
+    """`state` holds everything: each part's variables as `part.variable`, channels, budgets and
+    the system's own variables. `channels` are the names of those that are channels."""
+
+    name: str
+    parts: tuple[Part, ...]
+    state: tuple[StateVar, ...]
+    steps: tuple[Step, ...]
+    channels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Property(Placed):
+    """`always` reads one state; `stepwise` the states before and after; a witness is either."""
+
+    kind: OneOf["always", "stepwise", "witness"]
+    name: str
+    machine: str
+    body: Expr
+    citations: tuple[Citation, ...]
+
+
+ASKED = "--where"
+"""The name of the witness that an expression becomes which somebody asks about the states of an
+instance; no property of a charter has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fair:
+    """Weak fairness: a run in which the step (with each value of `params` on its own) could change
+    the state from some point on, and never does, is not looked at."""
+
+    step: str
+    params: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Eventually(Placed):
+    """In every fair run of a system, for all values of `params`: whenever `trigger` holds, `goal`
+    holds then or later. Without a trigger: `goal` holds at least once."""
+
+    name: str
+    machine: str
+    params: tuple[Param, ...]
+    trigger: Expr | None
+    goal: Expr
+    fairness: tuple[Fair, ...]
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(Placed):
+    """Sizes and names of the sorts, values of constants, initial values that replace those of the
+    machine, the operations that its environment offers (empty: all), conditions on their
+    arguments that it keeps to, and what it is too small to meet: names of branches (of a system:
+    steps), of properties and of witnesses."""
+
+    name: str
+    machine: str
+    sorts: tuple[tuple[str, tuple[str, ...]], ...]
+    consts: tuple[tuple[str, int], ...]
+    starts: tuple[tuple[str, Expr], ...]
+    offers: tuple[str, ...]
+    only: tuple[tuple[str, Expr], ...] = ()
+    misses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Do(Placed):
+    """An operation (a step, for a system) of a scenario; `branch` is "" if any may be taken.
+    Arguments read the state before it."""
+
+    operation: str
+    args: tuple[Expr, ...]
+    branch: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expect(Placed):
+    """Runs where `condition` is false are dropped; if none is left, the scenario fails here."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Moment(Placed):
+    """A headline of the story."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario(Placed):
+    """A named trace with expected states, in an instance of its own (named as the title)."""
+
+    title: str
+    instance: Instance
+    steps: tuple[Do | Expect | Moment, ...]
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant(Placed):
+    """A bent rule: which instance shows it and which property must catch it. The bent model itself
+    is a separate Model, made by loading with `api.Selection(mutant=name)`."""
+
+    name: str
+    instance: str
+    caught_by: str
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayEntry(Placed):
+    """A known difference of one target: which releases, what kind, and the evidence. The model
+    with the entry applied is a separate Model: load with `api.Selection(overlay=...)`."""
+
+    name: str
+    verdict: str
+    first_release: str
+    last_release: str
+    evidence: str
+    addresses: tuple[str, ...]
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Model(Placed):
+    """One protocol in one variant: everything that a backend needs."""
+
+    protocol: str
+    variant: str
+    sorts: tuple[Sort, ...]
+    counters: tuple[Counter, ...]
+    enums: tuple[Enum, ...]
+    records: tuple[Record, ...]
+    unions: tuple[Union, ...]
+    consts: tuple[tuple[str, Type], ...]
+    functions: tuple[Function, ...]
+    components: tuple[Component, ...]
+    systems: tuple[System, ...]
+    properties: tuple[Property, ...]
+    instances: tuple[Instance, ...]
+    scenarios: tuple[Scenario, ...]
+    mutants: tuple[Mutant, ...]
+    variants: tuple[str, ...]
+    sources: tuple[tuple[str, str], ...]
+    docs: tuple[tuple[str, str], ...] = ()
+    liveness: tuple[Eventually, ...] = ()
+
+
+__all__ = [
+    "ASKED", "Assign", "Binary", "BinaryOp", "Bind", "Branch", "Builtin", "BuiltinName", "Call",
+    "CallOperation", "Case", "Citation", "CompareMode", "Component", "Comprehend", "Conjunct",
+    "ConstRef", "Do", "Domain", "Eventually", "Expect", "Expr", "Fair", "FieldOf", "Function",
+    "If", "Instance", "Let", "Literal", "Local", "MapGet", "MapNew", "MapWith", "Match", "Model",
+    "Moment", "Mutant", "Observable", "Operation", "OverlayEntry", "Param", "Part", "Pick",
+    "Placed", "Present", "Property", "Quantified", "RecordNew", "RecordWith", "Require",
+    "Scenario", "SeqNew", "SetNew", "StateRef", "StateVar", "Statement", "Step", "System", "Took",
+    "Typed", "Unary", "UnaryOp", "UnionNew", "Value",
+]  # fmt: skip

@@ -1,0 +1,239 @@
+"""What must be tested of a component, derived from core: the rows of the obligation ledger.
+
+Pure data. Whether a transition meets an obligation is said by `charter.semantics.coverage`; where
+a transition that meets it can be found is the business of the backends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.walk import branch_expressions, nodes
+from charter.diagnostics import BUILTIN
+
+Kind = OneOf["branch", "reply", "mcdc", "boundary"]
+Want = OneOf["taken", "true", "false", "equal", "unequal", "below", "above"]
+
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """One row. `name` is unique within a component.
+
+    branch: `branch` (operation/branch) is taken. reply: it is taken with a reply that holds the
+    enum member `member`. mcdc: the guard of `branch` is reached, and the condition `expr` (atom
+    `atom` of conjunct `conjunct`, both from 0) alone decides it, being true or false. boundary:
+    the comparison `expr` is evaluated in `where` (operation/branch or a function) with its left
+    side equal to its right, or one below or above it (unequal, where there is no such step).
+    """
+
+    kind: Kind
+    name: str
+    want: Want
+    branch: str = ""
+    member: str = ""
+    where: str = ""
+    conjunct: int = 0
+    atom: int = 0
+    expr: n.Expr | None = field(default=None, compare=False, repr=False)
+
+
+def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...]:
+    """All obligations of a component, in the order of the text: branches, replies, conditions of
+    guards, then the boundaries of its operations and of the functions that they reach."""
+    found: list[Obligation] = []
+    for operation in component.operations:
+        for branch in operation.branches:
+            label = f"{operation.name}/{branch.name}"
+            found.append(Obligation("branch", f"branch {label}", "taken", branch=label))
+            found += _replies(model, label, branch)
+            found += _conditions(label, branch)
+    sites = [site for o in component.operations for site in _operation_sites(o)]
+    sites += [
+        (f.name, e, False) for f in reachable_functions(model, component) for e in nodes(f.body)
+    ]
+    return (*found, *_boundaries(sites))
+
+
+def bound(
+    model: n.Model, component: n.Component, wanted: Iterable[Obligation]
+) -> tuple[Obligation, ...]:
+    """The obligations of `model` with the names of `wanted`, which may come from another reading
+    of the same text. Raises ValueError for a name that `model` does not have."""
+    own = {o.name: o for o in obligations(model, component)}
+    names = [o.name for o in wanted]
+    for name in names:
+        if name not in own:
+            raise ValueError(f"{name} is no obligation of {component.name}")
+    return tuple(own[name] for name in names)
+
+
+# --- replies -------------------------------------------------------------------------------------
+
+
+def _replies(model: n.Model, label: str, branch: n.Branch) -> Iterator[Obligation]:
+    for member in dict.fromkeys(_members(model, branch)):
+        yield Obligation("reply", f"reply {label} {member}", "taken", branch=label, member=member)
+
+
+def _members(model: n.Model, branch: n.Branch) -> Iterator[str]:
+    """The enum members that the reply of a branch may hold, as far as its text shows them."""
+    functions = {f.name: f for f in model.functions}
+    sources: dict[str, n.Expr] = {}
+    for line in (*branch.lets, *branch.body):
+        match line:
+            case n.Bind(name=name, value=source) | n.Pick(name=name, domain=source):
+                sources[name] = source
+            case _:
+                pass
+    enums = {p.name for p in _enum_parts(branch.reply.type)}
+    queue: list[n.Expr] = [branch.reply]
+    seen: set[str] = set()
+    while queue:
+        for node in nodes(queue.pop(0)):
+            match node:
+                case n.Literal(type=t.Enum(name=name), value=str(member)) if name in enums:
+                    yield member
+                case n.Local(name=name) if name in sources and name not in seen:
+                    if _mentions(node.type, enums):
+                        seen.add(name)
+                        queue.append(sources[name])
+                case n.Call(function=name) if name not in seen and _mentions(node.type, enums):
+                    seen.add(name)
+                    queue.append(functions[name].body)
+                case _:
+                    pass
+
+
+def _enum_parts(kind: t.Type) -> Iterator[t.Enum]:
+    """The enums that stand directly in a reply: itself, or a parameter of one of its cases."""
+    match kind:
+        case t.Enum():
+            yield kind
+        case t.Union(cases=cases):
+            for _, params in cases:
+                yield from (part for _, part in params if isinstance(part, t.Enum))
+        case _:
+            pass
+
+
+def _mentions(kind: t.Type, enums: set[str]) -> bool:
+    match kind:
+        case t.Enum(name=name):
+            return name in enums
+        case t.Option(inner=inner) | t.Set(inner=inner):
+            return _mentions(inner, enums)
+        case t.Union():
+            return any(part.name in enums for part in _enum_parts(kind))
+        case _:
+            return False
+
+
+# --- conditions of guards ------------------------------------------------------------------------
+
+
+def atoms(expr: n.Expr) -> tuple[n.Expr, ...]:
+    """The conditions that `expr` is built of by and, or, implies and not, from left to right. A
+    condition that is negated counts with its negation."""
+    match expr:
+        case n.Binary(op="and" | "or" | "implies", left=left, right=right):
+            return (*atoms(left), *atoms(right))
+        case n.Unary(
+            op="not", operand=(n.Binary(op="and" | "or" | "implies") | n.Unary()) as inner
+        ):
+            return atoms(inner)
+        case _:
+            return (expr,)
+
+
+def _conditions(label: str, branch: n.Branch) -> Iterator[Obligation]:
+    for conjunct, part in enumerate(branch.guard):
+        parts = atoms(part.condition)
+        for atom, expr in enumerate(parts):
+            called = part.label if len(parts) == 1 else f"{part.label}[{atom + 1}]"
+            for want in ("true", "false"):
+                yield Obligation(
+                    "mcdc",
+                    f"mcdc {label} {called} {want}",
+                    "true" if want == "true" else "false",
+                    branch=label,
+                    where=label,
+                    conjunct=conjunct,
+                    atom=atom,
+                    expr=expr,
+                )
+
+
+# --- boundaries ----------------------------------------------------------------------------------
+
+
+def reachable_functions(model: n.Model, component: n.Component) -> tuple[n.Function, ...]:
+    """The functions that operations of the component call, directly or not, in declared order."""
+    functions = {f.name: f for f in model.functions}
+    queue = [e for o in component.operations for b in o.branches for e in branch_expressions(b)]
+    reached: set[str] = set()
+    while queue:
+        for node in nodes(queue.pop()):
+            if isinstance(node, n.Call) and node.function not in reached:
+                reached.add(node.function)
+                queue.append(functions[node.function].body)
+    return tuple(f for f in model.functions if f.name in reached)
+
+
+def _operation_sites(operation: n.Operation) -> Iterator[tuple[str, n.Expr, bool]]:
+    """Every expression of an operation once, with the place it stands in, and whether it is an
+    atom of a guard (whose two sides MC/DC asks for already)."""
+    bound: set[str] = set()
+    for branch in operation.branches:
+        label = f"{operation.name}/{branch.name}"
+        conditions = {id(a) for c in branch.guard for a in atoms(c.condition)}
+        lets = [let for let in branch.lets if let.name not in bound]
+        bound |= {let.name for let in lets}
+        kept = n.Branch(branch.name, 0, tuple(lets), branch.guard, branch.body, branch.reply, ())
+        for expr in branch_expressions(kept):
+            yield from ((label, node, id(node) in conditions) for node in nodes(expr))
+
+
+def _boundaries(sites: list[tuple[str, n.Expr, bool]]) -> Iterator[Obligation]:
+    names: set[str] = set()
+    seen: set[int] = set()
+    for where, expr, is_atom in sites:
+        if not isinstance(expr, n.Binary) or expr.op not in COMPARISONS or id(expr) in seen:
+            continue
+        seen.add(id(expr))
+        wants = boundary_wants(expr)
+        if is_atom and "unequal" in wants:
+            continue
+        base = f"boundary {where} {phrase(expr)}"
+        called, again = base, 2
+        while called in names:
+            called, again = f"{base} #{again}", again + 1
+        names.add(called)
+        for want in wants:
+            yield Obligation("boundary", f"{called} {want}", want, where=where, expr=expr)
+
+
+def boundary_wants(expr: n.Binary) -> tuple[Want, ...]:
+    """The sides of a comparison: of numbers the two (for equality three) values of the left side
+    next to the right one; of anything else equal and unequal."""
+    kind = expr.left.type
+    number = isinstance(kind, t.Int) or (isinstance(kind, t.Counter) and not kind.opaque)
+    match expr.op:
+        case "lt" | "ge":
+            return ("below", "equal")
+        case "le" | "gt":
+            return ("equal", "above")
+        case _:
+            return ("below", "equal", "above") if number else ("equal", "unequal")
+
+
+def phrase(expr: n.Expr) -> str:
+    """The author's text of an expression on one line; of a tree without a text its kind."""
+    if expr.span.source is BUILTIN or expr.span.start == expr.span.end:
+        return expr.op if isinstance(expr, n.Binary) else type(expr).__name__.lower()
+    return " ".join(expr.span.source.text[expr.span.start : expr.span.end].split())

@@ -1,0 +1,60 @@
+"""Which entries of an overlay apply to which releases of its target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from charter.core.nodes import OverlayEntry
+
+Release = tuple[int, ...]
+
+
+def groups(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The entries that apply to a release and to those that follow, up to the next group: by the
+    first of these releases, in their order.
+
+    A target that lists no releases is one that may have any: its groups begin at "0" and wherever
+    an entry begins to apply, or no longer does.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    before: tuple[str, ...] | None = None
+    for release in sorted(releases, key=numbers) or _bounds(entries):
+        names = tuple(entry.name for entry in entries if applies(entry, numbers(release)))
+        if names != before:
+            found[release] = before = names
+    return found
+
+
+def applying(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> tuple[OverlayEntry, ...]:
+    """The entries that apply to one of the releases; all, if there are none."""
+    known = [numbers(release) for release in releases]
+    return tuple(e for e in entries if not known or any(applies(e, r) for r in known))
+
+
+def _bounds(entries: Sequence[OverlayEntry]) -> list[str]:
+    """The releases from which on other entries apply than before, as far as the entries say."""
+    bounds: set[Release] = {(0,)}
+    for entry in entries:
+        if entry.first_release:
+            bounds.add(numbers(entry.first_release))
+        if entry.last_release:
+            *head, tail = numbers(entry.last_release)
+            bounds.add((*head, tail + 1))
+    return [".".join(map(str, bound)) for bound in sorted(bounds)]
+
+
+def module(release: str) -> str:
+    """What the model with all entries of a group is called."""
+    return f"from_{release.replace('.', '_')}"
+
+
+def applies(entry: OverlayEntry, release: Release) -> bool:
+    """Whether an entry is for a release; a last release includes its patches."""
+    first, last = numbers(entry.first_release), numbers(entry.last_release)
+    return release >= first and (not last or release[: len(last)] <= last)
+
+
+def numbers(release: str) -> Release:
+    """`4.3.1` as numbers, what is none as 0; () for an open end."""
+    parts = release.split(".") if release else ()
+    return tuple(int(part) if part.isdigit() else 0 for part in parts)

@@ -1,0 +1,153 @@
+"""What a property is about, as witnesses: one that nothing ever meets says nothing.
+
+`a implies b` says something only where `a` is true, and `forall x in s: b` where `s` has a member.
+For each such condition of a property there is a companion: a witness of the same machine that is
+found where the condition is met, with all that stands around it. Of a property without conditions
+that says nothing in some case of a `match` there is one for the other cases. Whoever evaluates
+witnesses evaluates companions; one that is not found is a part of a property that was never
+exercised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.show import show_expr
+from charter.diagnostics import Span
+
+TRUE = n.Literal(True, type=t.Bool())
+FALSE = n.Literal(False, type=t.Bool())
+
+Around = Callable[[n.Expr], n.Expr]
+"""Puts a condition where it stood in its property; `forall` has become `some`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """A condition of the property (or of the `eventually`) called `of`: its text ("": wherever the
+    property says anything), where it stands, and the witness that is found where it is met. No
+    name of a charter holds a blank, so the witness's name is no other's."""
+
+    of: str
+    text: str
+    span: Span
+    witness: n.Property
+
+
+def companions(model: n.Model, machine: str) -> tuple[Companion, ...]:
+    """The companions of all properties of a machine, in the order of the charter."""
+    found: list[Companion] = []
+    for prop in model.properties:
+        if prop.machine == machine and prop.kind != "witness":
+            sites = list(conditions(prop.body))
+            found += _named(prop.name, machine, sites)
+            if not sites and (met := _met(prop.body)) != TRUE:
+                (whole,) = _named(prop.name, machine, [(met, prop.span)])
+                found.append(replace(whole, text=""))
+    for live in model.liveness:
+        if live.machine == machine and live.trigger is not None:
+            met = live.trigger
+            for param in reversed(live.params):
+                domain = n.Domain(type=t.Set(param.type))
+                met = n.Quantified("some", param.name, domain, met, type=t.Bool())
+            found += _named(live.name, machine, [(met, live.trigger.span)])
+    return tuple(found)
+
+
+def with_companions(model: n.Model, machine: str) -> tuple[n.Model, tuple[Companion, ...]]:
+    """`model` with the companions of one machine behind its properties, and what they are."""
+    found = companions(model, machine)
+    witnesses = tuple(companion.witness for companion in found)
+    return replace(model, properties=(*model.properties, *witnesses)), found
+
+
+def _named(of: str, machine: str, sites: list[tuple[n.Expr, Span]]) -> Iterator[Companion]:
+    for number, (met, span) in enumerate(sites, 1):
+        witness = n.Property("witness", f"{of} {number}", machine, met, (), span=span)
+        text = " ".join(span.source.text[span.start : span.end].split())
+        yield Companion(of, text or show_expr(met), span, witness)
+
+
+def conditions(e: n.Expr, around: Around = lambda met: met) -> Iterator[tuple[n.Expr, Span]]:
+    """What stands before an `implies`, and the sets that a `forall` with no `implies` inside goes
+    through, unless they are a whole type; not what stands inside of `or`, `not` and `some`."""
+    match e:
+        case n.Binary(op="implies", left=left, right=right):
+            yield around(left), left.span
+            yield from conditions(right, lambda met: around(_and(left, met)))
+        case n.Binary(op="and", left=left, right=right):
+            yield from conditions(left, around)
+            yield from conditions(right, around)
+        case n.Quantified(kind="forall", domain=domain, body=body):
+            inside = list(conditions(body, lambda met: around(_some(e, met))))
+            if not inside and not isinstance(domain, n.Domain):
+                inside = [(around(_some(e, TRUE)), domain.span)]
+            yield from inside
+        case n.Let(body=body):
+            yield from conditions(body, lambda met: around(replace(e, body=met)))
+        case n.If(condition=condition, then=then, otherwise=otherwise):
+            yield from conditions(then, lambda met: around(_and(condition, met)))
+            yield from conditions(otherwise, lambda met: around(_and(_not(condition), met)))
+        case n.Match(cases=cases):
+            for case in cases:
+                yield from conditions(case.body, _in_case(e, case, around))
+        case _:
+            pass
+
+
+def _in_case(e: n.Match, taken: n.Case, around: Around) -> Around:
+    def put(met: n.Expr) -> n.Expr:
+        cases = (replace(case, body=met if case is taken else FALSE) for case in e.cases)
+        return around(replace(e, cases=tuple(cases)))
+
+    return put
+
+
+def _met(e: n.Expr) -> n.Expr:
+    """Where an expression without conditions comes to say something: anything but `true` and
+    `false` says something wherever it stands."""
+    match e:
+        case n.Literal():
+            return FALSE
+        case n.Binary(op="and", left=left, right=right):
+            return _or(_met(left), _met(right))
+        case n.Quantified(kind="forall", body=body):
+            met = _met(body)
+            return TRUE if met == TRUE else _some(e, met)
+        case n.Let(body=body):
+            met = _met(body)
+            return TRUE if met == TRUE else replace(e, body=met)
+        case n.If(condition=condition, then=then, otherwise=otherwise):
+            sides = _met(then), _met(otherwise)
+            if sides == (TRUE, TRUE):
+                return TRUE
+            return n.If(condition, *sides, type=t.Bool(), span=e.span)
+        case n.Match(cases=cases):
+            bodies = [_met(case.body) for case in cases]
+            if all(body == TRUE for body in bodies):
+                return TRUE
+            pairs = zip(cases, bodies, strict=True)
+            return replace(e, cases=tuple(replace(case, body=body) for case, body in pairs))
+        case _:
+            return TRUE
+
+
+def _some(e: n.Quantified, met: n.Expr) -> n.Expr:
+    return replace(e, kind="some", body=met)
+
+
+def _and(left: n.Expr, right: n.Expr) -> n.Expr:
+    return n.Binary("and", left, right, type=t.Bool(), span=left.span)
+
+
+def _or(left: n.Expr, right: n.Expr) -> n.Expr:
+    if TRUE in (left, right):
+        return TRUE
+    return n.Binary("or", left, right, type=t.Bool(), span=left.span)
+
+
+def _not(e: n.Expr) -> n.Expr:
+    return n.Unary("not", e, type=t.Bool(), span=e.span)

@@ -1,0 +1,299 @@
+"""The validator of core: run after elaboration and after every pass, it finds compiler mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.core.walk import children
+
+Names = Mapping[str, ty.Type]
+
+
+class InvalidCore(Exception):
+    """The compiler broke core. Says after which stage, and what was found where."""
+
+    def __init__(self, stage: str, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(f"core is broken after {stage}: {'; '.join(self.problems)}")
+
+
+def validate(model: ir.Model, stage: str) -> None:
+    """Check that names are bound and that types agree. Raises `InvalidCore`."""
+    checker = _Checker({f.name: f for f in model.functions}, dict(model.consts))
+    checker.model(model)
+    if checker.problems:
+        raise InvalidCore(stage, checker.problems)
+
+
+def alike(left: ty.Type, right: ty.Type) -> bool:
+    """The same type, where ranges of integers and limits of sequences are left out."""
+    if left is right:
+        return True
+    match left, right:
+        case (ty.Int(), ty.Int()) | (ty.Bool(), ty.Bool()):
+            return True
+        case (
+            (ty.Option(inner=a), ty.Option(inner=b))
+            | (ty.Set(inner=a), ty.Set(inner=b))
+            | (ty.Ranking(inner=a), ty.Ranking(inner=b))
+            | (ty.Seq(inner=a), ty.Seq(inner=b))
+        ):
+            return alike(a, b)
+        case ty.Map(key=key, value=value), ty.Map(key=other_key, value=other):
+            return alike(key, other_key) and alike(value, other)
+        case _:
+            return left == right
+
+
+@dataclass(slots=True)
+class _Checker:
+    functions: Mapping[str, ir.Function]
+    consts: Names
+    state: Names = field(default_factory=dict)
+    replies: Mapping[tuple[str, str], ty.Type] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def problem(self, text: str, node: ir.Expr | ir.Placed) -> None:
+        self.problems.append(f"{text} ({node.span.where()})")
+
+    def agree(self, expr: ir.Expr, wanted: ty.Type, what: str) -> None:
+        if not alike(expr.type, wanted):
+            self.problem(f"{what} has the type {expr.type}, not {wanted}", expr)
+
+    def model(self, model: ir.Model) -> None:
+        machines: dict[str, Names] = {}
+        for function in model.functions:
+            self.expr(function.body, {param.name: param.type for param in function.params})
+            self.agree(function.body, function.result, f"the body of {function.name}")
+        for component in model.components:
+            machines[component.name] = self.variables(component.state)
+            for operation in component.operations:
+                self.operation(operation)
+        for system in model.systems:
+            machines[system.name] = self.variables(system.state)
+            self.replies = {
+                (part.name, operation.name): operation.result
+                for part in system.parts
+                for component in model.components
+                if component.name == part.component
+                for operation in component.operations
+            }
+            for step in system.steps:
+                self.body(step.body, {p.name: p.type for p in step.params}, step.name)
+        for prop in model.properties:
+            self.state = machines[prop.machine]
+            self.expr(prop.body, {})
+            self.agree(prop.body, ty.Bool(), f"property {prop.name}")
+        for live in model.liveness:
+            self.state = machines[live.machine]
+            self.live(live, next((s for s in model.systems if s.name == live.machine), None))
+        for scenario in model.scenarios:
+            self.state = machines[scenario.instance.machine]
+            self.instance(scenario.instance, self.state)
+            self.scenario(scenario)
+        for instance in model.instances:
+            self.instance(instance, machines[instance.machine])
+
+    def live(self, live: ir.Eventually, system: ir.System | None) -> None:
+        names = {param.name: param.type for param in live.params}
+        for part in (live.trigger, live.goal):
+            if part is not None:
+                self.expr(part, names)
+                self.agree(part, ty.Bool(), f"eventually {live.name}")
+        steps = {} if system is None else {step.name: step.params for step in system.steps}
+        for fair in live.fairness:
+            known = {param.name for param in steps.get(fair.step, ())}
+            if fair.step not in steps or not known.issuperset(fair.params):
+                self.problem(f"unknown fair step {fair.step}", live)
+
+    def variables(self, state: tuple[ir.StateVar, ...]) -> Names:
+        self.state = {}
+        for variable in state:
+            self.expr(variable.initial, {})
+            self.agree(variable.initial, variable.type, f"the initial {variable.name}")
+        self.state = {variable.name: variable.type for variable in state}
+        return self.state
+
+    def instance(self, instance: ir.Instance, state: Names) -> None:
+        for name, value in instance.starts:
+            self.expr(value, {})
+            if name not in state:
+                self.problem(f"start of unknown {name}", value)
+            else:
+                self.agree(value, state[name], f"the start of {name}")
+        for _, condition in instance.only:
+            self.agree(condition, ty.Bool(), "an argument condition")
+
+    def scenario(self, scenario: ir.Scenario) -> None:
+        for line in scenario.steps:
+            match line:
+                case ir.Do():
+                    for arg in line.args:
+                        self.expr(arg, {})
+                case ir.Expect():
+                    self.expr(line.condition, {})
+                case ir.Moment():
+                    pass
+                case _:
+                    assert_never(line)
+
+    def operation(self, operation: ir.Operation) -> None:
+        params = {param.name: param.type for param in operation.params}
+        for branch in operation.branches:
+            where = f"{operation.name}/{branch.name}"
+            names = dict(params)
+            for let in branch.lets:
+                self.expr(let.value, names)
+                names[let.name] = let.value.type
+            for conjunct in branch.guard:
+                self.expr(conjunct.condition, names)
+                self.agree(conjunct.condition, ty.Bool(), f"{where}:{conjunct.label}")
+            for fault in branch.faults:
+                self.expr(fault.condition, names)
+                self.agree(fault.condition, ty.Bool(), f"a fault of {where}")
+            names = self.body(branch.body, names, where)
+            self.expr(branch.reply, names)
+            self.agree(branch.reply, operation.result, f"the reply of {where}")
+
+    def body(
+        self, body: Iterable[ir.Statement], names: dict[str, ty.Type], where: str
+    ) -> dict[str, ty.Type]:
+        """Check the statements; the locals that are visible after them."""
+        names = dict(names)
+        assigned: set[str] = set()
+        for line in body:
+            match line:
+                case ir.Bind():
+                    self.expr(line.value, names)
+                    names[line.name] = line.value.type
+                case ir.Pick():
+                    index = {} if line.index is None else dict((line.index,))
+                    self.expr(line.domain, {**names, **index})
+                    names[line.name] = line.type
+                case ir.Assign():
+                    self.assign(line, names)
+                    if line.variable in assigned:
+                        self.problem(f"{where} assigns {line.variable} twice", line)
+                    assigned.add(line.variable)
+                case ir.Require():
+                    self.expr(line.condition, names)
+                    self.agree(line.condition, ty.Bool(), f"a requirement of {where}")
+                case ir.CallOperation():
+                    for arg in (*line.args, *(() if line.index is None else (line.index,))):
+                        self.expr(arg, names)
+                    if line.result:
+                        names[line.result] = self.reply_type(line)
+                case _:
+                    assert_never(line)
+        return names
+
+    def reply_type(self, line: ir.CallOperation) -> ty.Type:
+        found = self.replies.get((line.part, line.operation))
+        if found is None:
+            self.problem(f"call of unknown {line.part}.{line.operation}", line)
+            return ty.Bool()
+        return found
+
+    def assign(self, line: ir.Assign, names: Names) -> None:
+        self.expr(line.value, names)
+        if line.variable not in self.state:
+            self.problem(f"assignment to unknown {line.variable}", line)
+        else:
+            self.agree(line.value, self.state[line.variable], line.variable)
+
+    def expr(self, expr: ir.Expr, names: Names) -> None:
+        """Names are bound, and the types of parts fit."""
+        match expr:
+            case ir.Local():
+                self.known(expr, expr.name, names, "local")
+            case ir.StateRef():
+                self.known(expr, expr.name, self.state, "state variable")
+            case ir.ConstRef():
+                self.known(expr, expr.name, self.consts, "constant")
+            case ir.Call():
+                self.call(expr)
+            case ir.FieldOf():
+                record = expr.target.type
+                if not isinstance(record, ty.Record) or expr.field not in dict(record.fields):
+                    self.problem(f"{record} has no field {expr.field}", expr)
+            case ir.MapGet():
+                if not isinstance(expr.target.type, ty.Map):
+                    self.problem("lookup in what is no map", expr)
+                else:
+                    self.agree(expr.key, expr.target.type.key, "a key")
+            case ir.Unary() | ir.Binary() | ir.If():
+                self.operator(expr)
+            case _:
+                pass
+        self.below(expr, names)
+
+    def below(self, expr: ir.Expr, names: Names) -> None:
+        match expr:
+            case ir.Comprehend() | ir.Quantified():
+                self.expr(expr.domain, names)
+                kind = expr.domain.type
+                if not isinstance(kind, ty.Set):
+                    self.problem("a domain is no set", expr)
+                    return
+                inner = {**names, expr.name: kind.inner}
+                self.expr(expr.body, inner)
+                if isinstance(expr, ir.Comprehend):
+                    self.expr(expr.condition, inner)
+            case ir.MapNew():
+                if isinstance(expr.type, ty.Map):
+                    self.expr(expr.value, {**names, expr.name: expr.type.key})
+            case ir.Let():
+                self.expr(expr.value, names)
+                self.expr(expr.body, {**names, expr.name: expr.value.type})
+            case ir.Match():
+                self.expr(expr.subject, names)
+                for case in expr.cases:
+                    kinds = case_types(expr.subject.type, case.tag)
+                    bound = dict(zip(case.names, kinds, strict=False))
+                    self.expr(case.body, {**names, **bound})
+            case _:
+                for child in children(expr):
+                    self.expr(child, names)
+
+    def known(self, expr: ir.Expr, name: str, names: Names, what: str) -> None:
+        if name not in names:
+            self.problem(f"unknown {what} {name}", expr)
+        else:
+            self.agree(expr, names[name], f"{what} {name}")
+
+    def call(self, expr: ir.Call) -> None:
+        function = self.functions.get(expr.function)
+        if function is None or len(function.params) != len(expr.args):
+            self.problem(f"call of unknown {expr.function}/{len(expr.args)}", expr)
+            return
+        for arg, param in zip(expr.args, function.params, strict=True):
+            self.agree(arg, param.type, f"argument {param.name} of {expr.function}")
+        self.agree(expr, function.result, f"a call of {expr.function}")
+
+    def operator(self, expr: ir.Unary | ir.Binary | ir.If) -> None:
+        match expr:
+            case ir.Binary(op="and" | "or" | "implies") | ir.Unary(op="not"):
+                for part in children(expr):
+                    self.agree(part, ty.Bool(), "a truth value")
+            case ir.Binary(op="eq" | "ne"):
+                self.agree(expr.right, expr.left.type, "the right side")
+            case ir.If():
+                self.agree(expr.condition, ty.Bool(), "a condition")
+                self.agree(expr.otherwise, expr.then.type, "the other side")
+            case _:
+                pass
+
+
+def case_types(kind: ty.Type, tag: str) -> tuple[ty.Type, ...]:
+    """The types of what a case of a match names."""
+    match kind:
+        case ty.Option() if tag == "present":
+            return (kind.inner,)
+        case ty.Union():
+            return tuple(param for _, param in kind.params(tag))
+        case _:
+            return ()

@@ -1,0 +1,165 @@
+"""Going through core expressions: nobody else writes the list of children."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from charter.core import nodes as ir
+
+
+def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The direct subexpressions, in the order in which `rebuild` takes them."""
+    match expr:
+        case ir.Literal() | ir.Local() | ir.StateRef() | ir.ConstRef() | ir.Domain() | ir.Took():
+            return ()
+        case ir.Call() | ir.Builtin() | ir.UnionNew():
+            return expr.args
+        case ir.FieldOf():
+            return (expr.target,)
+        case ir.MapGet():
+            return (expr.target, expr.key)
+        case ir.RecordNew():
+            return expr.fields
+        case ir.RecordWith():
+            return (expr.target, *(value for _, value in expr.fields))
+        case ir.MapWith():
+            return (expr.target, *(part for entry in expr.entries for part in entry))
+        case ir.MapNew():
+            return (expr.value,)
+        case ir.SetNew() | ir.SeqNew():
+            return expr.items
+        case ir.Present():
+            return (expr.inner,)
+        case ir.Comprehend():
+            return (expr.domain, expr.condition, expr.body)
+        case ir.Quantified():
+            return (expr.domain, expr.body)
+        case ir.Unary():
+            return (expr.operand,)
+        case ir.Binary():
+            return (expr.left, expr.right)
+        case ir.If():
+            return (expr.condition, expr.then, expr.otherwise)
+        case ir.Let():
+            return (expr.value, expr.body)
+        case ir.Match():
+            return (expr.subject, *(case.body for case in expr.cases))
+        case _:
+            assert_never(expr)
+
+
+def rebuild(expr: ir.Expr, parts: Sequence[ir.Expr]) -> ir.Expr:
+    """`expr` with `parts` in the place of its children; type and span stay."""
+    match expr:
+        case ir.Literal() | ir.Local() | ir.StateRef() | ir.ConstRef() | ir.Domain() | ir.Took():
+            return expr
+        case ir.Call() | ir.Builtin() | ir.UnionNew():
+            return replace(expr, args=tuple(parts))
+        case ir.FieldOf():
+            return replace(expr, target=parts[0])
+        case ir.MapGet():
+            return replace(expr, target=parts[0], key=parts[1])
+        case ir.RecordNew():
+            return replace(expr, fields=tuple(parts))
+        case ir.RecordWith():
+            names = (name for name, _ in expr.fields)
+            return replace(expr, target=parts[0], fields=tuple(zip(names, parts[1:], strict=True)))
+        case ir.MapWith():
+            pairs = tuple(zip(parts[1::2], parts[2::2], strict=True))
+            return replace(expr, target=parts[0], entries=pairs)
+        case ir.MapNew():
+            return replace(expr, value=parts[0])
+        case ir.SetNew() | ir.SeqNew():
+            return replace(expr, items=tuple(parts))
+        case ir.Present():
+            return replace(expr, inner=parts[0])
+        case ir.Comprehend():
+            return replace(expr, domain=parts[0], condition=parts[1], body=parts[2])
+        case ir.Quantified():
+            return replace(expr, domain=parts[0], body=parts[1])
+        case ir.Unary():
+            return replace(expr, operand=parts[0])
+        case ir.Binary():
+            return replace(expr, left=parts[0], right=parts[1])
+        case ir.If():
+            return replace(expr, condition=parts[0], then=parts[1], otherwise=parts[2])
+        case ir.Let():
+            return replace(expr, value=parts[0], body=parts[1])
+        case ir.Match():
+            bodies = zip(expr.cases, parts[1:], strict=True)
+            cases = tuple(replace(case, body=body) for case, body in bodies)
+            return replace(expr, subject=parts[0], cases=cases)
+        case _:
+            assert_never(expr)
+
+
+def nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
+    """`expr` and everything below it, parents first."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def fold(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
+    """Rebuild from the leaves up, each node passed through `change` after its children."""
+    before = children(expr)
+    if not before:
+        return change(expr)
+    after = [fold(part, change) for part in before]
+    if all(new is old for new, old in zip(after, before, strict=True)):
+        return change(expr)
+    return change(rebuild(expr, after))
+
+
+def substitute(expr: ir.Expr, values: dict[str, ir.Expr]) -> ir.Expr:
+    """`expr` with locals replaced. Sound because core never shadows a name."""
+    if not values:
+        return expr
+
+    def change(node: ir.Expr) -> ir.Expr:
+        return values.get(node.name, node) if isinstance(node, ir.Local) else node
+
+    return fold(expr, change)
+
+
+def locals_of(expr: ir.Expr) -> frozenset[str]:
+    """The names of all locals that are read anywhere in `expr`."""
+    return frozenset(node.name for node in nodes(expr) if isinstance(node, ir.Local))
+
+
+def conjuncts(expr: ir.Expr) -> Iterator[ir.Expr]:
+    """The parts of a conjunction, from left to right."""
+    if isinstance(expr, ir.Binary) and expr.op == "and":
+        yield from conjuncts(expr.left)
+        yield from conjuncts(expr.right)
+    else:
+        yield expr
+
+
+def statement_expressions(statement: ir.Statement) -> tuple[ir.Expr, ...]:
+    """The expressions that stand directly in a statement."""
+    match statement:
+        case ir.Bind() | ir.Assign():
+            return (statement.value,)
+        case ir.Pick():
+            return (statement.domain,)
+        case ir.Require():
+            return (statement.condition,)
+        case ir.CallOperation():
+            index = () if statement.index is None else (statement.index,)
+            return (*index, *statement.args)
+        case _:
+            assert_never(statement)
+
+
+def branch_expressions(branch: ir.Branch) -> tuple[ir.Expr, ...]:
+    """The expressions of a branch in the order in which they are read."""
+    lets = tuple(let.value for let in branch.lets)
+    guard = tuple(conjunct.condition for conjunct in branch.guard)
+    faults = tuple(fault.condition for fault in branch.faults)
+    body = tuple(expr for line in branch.body for expr in statement_expressions(line))
+    return (*lets, *guard, *faults, *body, branch.reply)

@@ -1,0 +1,1 @@
+"""Model checking of an instance: the native engine, the reference engine, and the choice."""

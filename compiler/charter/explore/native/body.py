@@ -1,0 +1,343 @@
+"""Prints operations and steps: functions that write one row for each outcome.
+
+    i64 @op_<component>_<operation>(ctx, variables, arguments, rows, room)
+    i64 @step_<step>(ctx, variables, arguments, rows, room)
+
+A row is the number of the branch, the reply's slots (of an operation), then all variables. The
+result is the number of rows, repeats among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.explore.native.code import Code, Ref
+from charter.explore.native.expr import Expr
+from charter.explore.native.layout import Layout, mask_type
+from charter.explore.native.unit import FATAL_ROWS, Unit
+from charter.explore.native.values import Held, Place, Scalar, Tree, scalar
+
+ROWS_OF_CALL = 64
+"""Outcomes of one call inside a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Where the variables of a machine stand."""
+
+    variables: tuple[n.StateVar, ...]
+    offsets: tuple[int, ...]
+    slots: int
+
+    @staticmethod
+    def of(unit: Unit, variables: tuple[n.StateVar, ...]) -> Shape:
+        """One behind the other."""
+        offsets, at = [], 0
+        for variable in variables:
+            offsets.append(at)
+            at += unit.layout.slots(variable.type)
+        return Shape(variables, tuple(offsets), at)
+
+    def places(self, pointer: Ref) -> dict[str, Held]:
+        """The variables of a state in memory."""
+        pairs = zip(self.variables, self.offsets, strict=True)
+        return {v.name: Place(v.type, pointer, at) for v, at in pairs}
+
+
+def arguments_of(layout: Layout, params: tuple[n.Param, ...]) -> tuple[tuple[int, ...], int]:
+    """Where each argument stands, and how many slots they take together."""
+    offsets, at = [], 0
+    for param in params:
+        offsets.append(at)
+        at += layout.slots(param.type)
+    return tuple(offsets), at
+
+
+@dataclass(slots=True)
+class Body:
+    """Prints the body of one operation or step. `work` is what each variable holds after the
+    statements so far; it is the variable's own place where nothing was assigned."""
+
+    unit: Unit
+    code: Code
+    shape: Shape
+    reply: int
+    expr: Expr = field(init=False)
+    work: dict[str, Held] = field(init=False)
+    count: Ref = field(init=False)
+    skip: str = ""
+
+    def __post_init__(self) -> None:
+        self.expr = Expr(self.unit, self.code)
+        self.expr.before = self.shape.places("%vars")
+        self.work = dict(self.expr.before)
+        self.count = self.code.memory(1)
+        self.code.store("0", self.count)
+
+    def open(self, params: tuple[n.Param, ...]) -> None:
+        """Bind the arguments."""
+        offsets, _ = arguments_of(self.unit.layout, params)
+        for param, at in zip(params, offsets, strict=True):
+            self.expr.names[param.name] = self.expr.keep.part(param.type, "%args", at)
+
+    @property
+    def row_size(self) -> int:
+        """Slots of a row."""
+        return 1 + self.reply + self.shape.slots
+
+    def finish(self, label: str, reply: Callable[[Ref], None] | None = None) -> None:
+        """Write a row."""
+        code = self.code
+        count = code.load(self.count)
+        full = code.compare("sge", count, "%room")
+        with code.when(full):
+            self.expr.fatal(FATAL_ROWS)
+        with code.unless(full):
+            row = code.at("%rows", code.binary("mul", count, str(self.row_size)))
+            code.store(str(self.unit.label(label)), row)
+            if reply is not None:
+                reply(code.at(row, 1))
+            self.write(code.at(row, 1 + self.reply))
+            code.store(code.add(count, "1"), self.count)
+
+    def write(self, target: Ref) -> None:
+        """Write all variables."""
+        code, shape = self.code, self.shape
+        start = 0
+        before = self.expr.before
+        for variable, at in zip(shape.variables, shape.offsets, strict=True):
+            held = self.work[variable.name]
+            if held != before[variable.name]:
+                self._copy(target, start, at)
+                self.expr.keep.put(held, variable.type, target, at)
+                start = at + self.unit.layout.slots(variable.type)
+        self._copy(target, start, shape.slots)
+        del code
+
+    def _copy(self, target: Ref, start: int, end: int) -> None:
+        if end > start:
+            code = self.code
+            code.copy(code.at(target, start), code.at("%vars", start), end - start)
+
+    # --- branches --------------------------------------------------------------------------------
+
+    def operation(self, operation: n.Operation) -> None:
+        """All branches, and the end of the function."""
+        code, group = self.code, 0
+        done = code.label()
+        for branch in operation.branches:
+            if group and branch.group != group:
+                on = code.label()
+                code.fork(code.compare("ne", code.load(self.count), "0"), done, on)
+                code.start(on)
+            group = branch.group
+            self.branch(operation, branch, done)
+        with code.when(code.compare("eq", code.load(self.count), "0")):
+            self.expr.fail(f"no branch of {operation.name} applies", operation.span)
+        code.jump(done)
+        code.start(done)
+        code.do(f"ret i64 {code.load(self.count)}")
+
+    def branch(self, operation: n.Operation, branch: n.Branch, done: str) -> None:
+        """A branch: a row for each outcome if its guard is true."""
+        code, expr = self.code, self.expr
+        for bind in branch.lets:
+            if bind.name not in expr.names:
+                expr.names[bind.name] = expr.value(bind.value)
+        known = dict(expr.names)
+        on = code.label()
+        for conjunct in branch.guard:
+            inside = code.label()
+            code.fork(expr.truth(conjunct.condition), inside, on)
+            code.start(inside)
+
+        def finish() -> None:
+            def reply(target: Ref) -> None:
+                expr.keep.put(expr.value(branch.reply), operation.result, target, 0)
+
+            self.finish(f"{operation.name}/{branch.name}", reply)
+
+        self.statements(branch.body, 0, finish)
+        code.jump(done if branch.group == 0 else on)
+        code.start(on)
+        expr.names, self.work = known, dict(expr.before)
+
+    def step(self, step: n.Step) -> None:
+        """The statements of a step, and the end of the function."""
+        self.statements(step.body, 0, lambda: self.finish(step.name))
+        self.code.do(f"ret i64 {self.code.load(self.count)}")
+
+    # --- statements ------------------------------------------------------------------------------
+
+    def statements(
+        self, body: tuple[n.Statement, ...], at: int, finish: Callable[[], None]
+    ) -> None:
+        """The statements from number `at` on; what follows a pick or a call stands in its loop."""
+        if at == len(body):
+            finish()
+            return
+        expr, code = self.expr, self.code
+        expr.after = self.work
+
+        def rest() -> None:
+            self.statements(body, at + 1, finish)
+
+        match body[at]:
+            case n.Bind(name=name, value=value):
+                expr.names[name] = expr.value(value)
+                rest()
+            case n.Assign(variable=variable, value=value):
+                self.work[variable] = expr.value(value)
+                rest()
+            case n.Require(condition=condition):
+                truth = expr.truth(condition)
+                if truth == "true":
+                    rest()
+                else:
+                    with code.when(truth):
+                        rest()
+            case n.Pick() as pick:
+                self.pick(pick, rest)
+            case n.CallOperation() as call:
+                self.call(call, rest)
+
+    def pick(self, pick: n.Pick, rest: Callable[[], None]) -> None:
+        """A loop over the choices; with an index, a loop in a loop for each index."""
+        expr = self.expr
+        if pick.index is None:
+
+            def chosen(value: Held) -> None:
+                expr.names[pick.name] = value
+                rest()
+
+            self.choices(pick, chosen)
+            return
+        variable, kind = pick.index
+        assert isinstance(pick.type, t.Map)
+        whole, size = pick.type, expr.layout.size(kind)
+
+        def level(i: int, before: tuple[Held, ...]) -> None:
+            if i == size:
+                expr.names[pick.name] = Tree(whole, before)
+                rest()
+                return
+            expr.names[variable] = expr.element(kind, str(i))
+            self.choices(pick, lambda value: level(i + 1, (*before, value)))
+
+        level(0, ())
+
+    def choices(self, pick: n.Pick, body: Callable[[Held], None]) -> None:
+        """`body` for each choice that one domain allows."""
+        expr, code = self.expr, self.code
+        assert isinstance(pick.domain.type, t.Set)
+        inner = pick.domain.type.inner
+        mask = scalar(expr.value(pick.domain))
+        ty = mask_type(mask.high - mask.low + 1)
+        some = code.compare("ne", mask.ref, "0", ty)
+        if not pick.or_none:
+            expr.demand(some, f"nothing to pick for {pick.name}", pick.span)
+        with code.choosing(mask.ref, ty) as bit:
+            at = code.select(some, bit, "0")
+            if isinstance(inner, t.Int):
+                value: Held = Scalar(code.add(at, str(mask.low)), mask.low, mask.high)
+            else:
+                value = expr.element(inner, at)
+            if pick.or_none:
+                value = Tree(t.Option(inner), (Scalar(some), value))
+            body(value)
+
+    def call(self, call: n.CallOperation, rest: Callable[[], None]) -> None:
+        """A loop over what the operation of a part allows."""
+        expr, code, unit = self.expr, self.code, self.unit
+        system = next(s for s in unit.model.systems for p in s.parts if p.name == call.part)
+        part = next(p for p in system.parts if p.name == call.part)
+        component = next(c for c in unit.model.components if c.name == part.component)
+        operation = next(o for o in component.operations if o.name == call.operation)
+        inner = Shape.of(unit, component.state)
+        offsets, slots = arguments_of(unit.layout, operation.params)
+        args, held = code.memory(slots), code.memory(inner.slots)
+        for e, param, at in zip(call.args, operation.params, offsets, strict=True):
+            expr.keep.put(expr.value(e), param.type, args, at)
+        key: Ref | None = None
+        if part.index is not None and call.index is not None:
+            key = expr.position(part.index, call.index)
+        for variable, at in zip(component.state, inner.offsets, strict=True):
+            whole = self.work[f"{part.name}.{variable.name}"]
+            expr.keep.put(self._entry(whole, key), variable.type, held, at)
+        operate(unit, component, operation)
+        reply = unit.layout.slots(operation.result)
+        size = 1 + reply + inner.slots
+        rows = code.memory(size * ROWS_OF_CALL)
+        found = code.let(
+            f"call i64 @op_{component.name}_{operation.name}(ptr %ctx, ptr {held}, ptr {args}, "
+            f"ptr {rows}, i64 {ROWS_OF_CALL})"
+        )
+        outside = dict(self.work)
+        with code.counting(found) as i:
+            row = code.at(rows, code.binary("mul", i, str(size)))
+            if call.result:
+                expr.names[call.result] = expr.keep.part(operation.result, row, 1)
+            for variable, at in zip(component.state, inner.offsets, strict=True):
+                if variable.name in assigned(operation):
+                    new = expr.keep.part(variable.type, row, 1 + reply + at)
+                    name = f"{part.name}.{variable.name}"
+                    self.work[name] = self._replaced(outside[name], key, new)
+            rest()
+        self.work = outside
+
+    def _entry(self, whole: Held, key: Ref | None) -> Held:
+        if key is None:
+            return self.expr._variable(whole)
+        return self.expr.keep.entry(whole, key)
+
+    def _replaced(self, whole: Held, key: Ref | None, new: Held) -> Held:
+        if key is None:
+            return new
+        expr = self.expr
+        assert isinstance(whole, Place | Tree) and isinstance(whole.kind, t.Map)
+        kind = whole.kind
+        room = self.code.memory(expr.layout.slots(kind))
+        expr.keep.put(whole, kind, room, 0)
+        slots = expr.layout.slots(kind.value)
+        expr.keep.put(
+            new, kind.value, self.code.at(room, self.code.binary("mul", key, str(slots))), 0
+        )
+        return Place(kind, room)
+
+
+def assigned(operation: n.Operation) -> set[str]:
+    """The variables that some branch assigns."""
+    statements = (s for branch in operation.branches for s in branch.body)
+    return {s.variable for s in statements if isinstance(s, n.Assign)}
+
+
+SIGNATURE = (
+    "(ptr %ctx, ptr noalias readonly %vars, ptr noalias readonly %args, "
+    "ptr noalias %rows, i64 %room)"
+)
+
+
+def operate(unit: Unit, component: n.Component, operation: n.Operation) -> None:
+    """Print an operation, once."""
+    name = f"op_{component.name}_{operation.name}"
+    if name in unit.printed:
+        return
+    unit.printed.add(name)
+    code = Code(f"internal i64 @{name}{SIGNATURE}", "nounwind")
+    reply = unit.layout.slots(operation.result)
+    body = Body(unit, code, Shape.of(unit, component.state), reply)
+    body.open(operation.params)
+    body.operation(operation)
+    unit.add(code)
+
+
+def print_step(unit: Unit, system: n.System, step: n.Step) -> None:
+    """Print a step."""
+    code = Code(f"internal i64 @step_{step.name}{SIGNATURE}", "nounwind")
+    body = Body(unit, code, Shape.of(unit, system.state), 0)
+    body.open(step.params)
+    body.step(step)
+    unit.add(code)

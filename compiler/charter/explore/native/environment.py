@@ -1,0 +1,373 @@
+"""Prints what an environment offers: loops over the arguments of each operation.
+
+Of finite types all values. A counter is *current* if the state holds it under a sort element that
+stands in the same argument list; where it holds none there, every value in the state is. Others are
+*foreign*: another one from the state, an older one, one that was never issued; a list has at most
+one. In a map to optional counters all are current, or all none, or one differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.explore.native.body import Shape, arguments_of
+from charter.explore.native.code import Code, Ref
+from charter.explore.native.context import OP, ROWS_ROOM, Context
+from charter.explore.native.expr import Expr
+from charter.explore.native.layout import Unsupported
+from charter.explore.native.unit import FATAL_COUNTER, Unit
+from charter.explore.native.values import Scalar
+
+POOL = 68
+"""Values that one counter can have in an argument list."""
+
+
+def counters_in(kind: t.Type) -> str:
+    """The counter of a parameter that the engine can offer. Raises Unsupported."""
+    match kind:
+        case t.Counter(name=name) | t.Option(inner=t.Counter(name=name)):
+            return name
+        case t.Map(value=t.Option(inner=t.Counter(name=name))):
+            return name
+        case _:
+            raise Unsupported("an operation with counters deep inside of an argument")
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """Where the masks of the counters in a state stand: `all` of each, and `under` each sort."""
+
+    all: Mapping[str, int]
+    under: Mapping[tuple[str, str], int]
+    size: int
+
+    @staticmethod
+    def of(unit: Unit) -> Issued:
+        """For the counters that arguments have."""
+        names: list[str] = []
+        for operation in unit.machine.operations.values():
+            for param in operation.params:
+                if t.holds(param.type, t.Counter) and counters_in(param.type) not in names:
+                    names.append(counters_in(param.type))
+        everything, under, at = {}, {}, 0
+        for name in names:
+            everything[name] = at
+            at += 1
+            for sort, members in unit.layout.universe.sorts.items():
+                under[name, sort] = at
+                at += len(members)
+        return Issued(everything, under, at)
+
+
+@dataclass(slots=True)
+class Offers:
+    """Prints `@issued(ctx)` and `@offer_<number>(ctx)` for each operation."""
+
+    unit: Unit
+    context: Context
+    shape: Shape
+    issued: Issued
+    code: Code = field(init=False)
+
+    # --- counters in the state -------------------------------------------------------------------
+
+    def print_issued(self) -> None:
+        """`@issued(ctx)`: which counters the state holds."""
+        self.code = code = Code("internal void @issued(ptr %ctx)", "nounwind")
+        if self.issued.size:
+            code.clear(code.at("%ctx", self.context.masks), self.issued.size)
+        for variable, at in zip(self.shape.variables, self.shape.offsets, strict=True):
+            self.collect(variable.type, (self.context.fields + at, "true"), ())
+        code.do("ret void")
+        self.unit.add(code)
+        self.print_pool()
+
+    def collect(
+        self, kind: t.Type, where: tuple[int, Ref], keys: tuple[tuple[str, int], ...]
+    ) -> None:
+        """Add every counter inside a value, which stands under `keys`."""
+        code, layout, (at, there) = self.code, self.unit.layout, where
+        if not t.holds(kind, t.Counter):
+            return
+        match kind:
+            case t.Counter(name=name):
+                if name in self.issued.all:
+                    bit = code.binary("shl", "1", code.load("%ctx", at))
+                    bit = code.select(there, bit, "0")
+                    self.note(self.issued.all[name], bit)
+                    for sort, element in keys:
+                        self.note(self.issued.under[name, sort] + element, bit)
+            case t.Option(inner=inner):
+                tag = code.compare("ne", code.load("%ctx", at), "0")
+                self.collect(inner, (at + 1, code.both(there, tag)), keys)
+            case t.Record(fields=fields):
+                for _, part in fields:
+                    self.collect(part, (at, there), keys)
+                    at += layout.slots(part)
+            case t.Union(cases=cases):
+                for number, (_, params) in enumerate(cases):
+                    tag = code.compare("eq", code.load("%ctx", at), str(number))
+                    here = at + 1
+                    for _, part in params:
+                        self.collect(part, (here, code.both(there, tag)), keys)
+                        here += layout.slots(part)
+            case t.Map(key=key, value=value):
+                for i in range(layout.size(key)):
+                    more = (*keys, (key.name, i)) if isinstance(key, t.Sort) else keys
+                    self.collect(value, (at + i * layout.slots(value), there), more)
+            case t.Seq() | t.Ranking():
+                count = code.load("%ctx", at)
+                for i in range(layout.most(kind)):
+                    inside = code.both(there, code.compare("slt", str(i), count))
+                    place = at + 1 + i * layout.slots(kind.inner)
+                    self.collect(kind.inner, (place, inside), keys)
+            case _:
+                raise Unsupported("state with a set of counters")
+
+    def note(self, at: int, bit: Ref) -> None:
+        """Add a bit to a mask."""
+        place = self.code.at("%ctx", self.context.masks + at)
+        self.code.store(self.code.binary("or", self.code.load(place), bit), place)
+
+    def print_pool(self) -> None:
+        """`@pool(ctx, current, all, out)`: values, each with whether it is foreign; how many."""
+        code = Code("internal i64 @pool(ptr %ctx, i64 %held, i64 %all, ptr %out)", "nounwind")
+        none = code.compare("eq", "%held", "0")
+        current = code.select(none, "%all", "%held")
+        newest = code.highest("%all")
+        count, left = code.memory(1), code.memory(1)
+        code.store("0", count)
+
+        def add(value: Ref, foreign: Ref) -> None:
+            at = code.binary("mul", code.bump(count), "2")
+            place = code.at("%out", at)
+            code.store(value, place)
+            code.store(foreign, place, 1)
+
+        code.store(current, left)
+        with code.counting(code.bits(current)):
+            value = code.highest(code.load(left))
+            bit = code.binary("shl", "1", value)
+            code.store(code.binary("xor", code.load(left), bit), left)
+            add(value, "0")
+        others = code.binary("and", "%all", code.binary("xor", current, "-1"))
+        with code.when(code.compare("ne", others, "0")):
+            add(code.highest(others), "1")
+        with code.when(code.compare("sgt", newest, "0")):
+            below = code.binary("sub", code.binary("shl", "1", newest), "1")
+            free = code.binary("and", below, code.binary("xor", "%all", "-1"))
+            with code.when(code.compare("ne", free, "0")):
+                add(code.highest(free), "1")
+        with code.when(code.compare("sgt", newest, "62")):
+            code.do(f"call void @fail(ptr %ctx, i64 1, i64 {FATAL_COUNTER})")
+        foreign = code.widened(code.compare("ne", current, "0"))
+        add(code.binary("and", code.add(newest, "1"), "63"), foreign)
+        code.do(f"ret i64 {code.load(count)}")
+        self.unit.add(code)
+
+    # --- operations ------------------------------------------------------------------------------
+
+    def print_offer(self, number: int, name: str, target: str) -> None:
+        """`@offer_<number>(ctx)`: an operation with every list of arguments."""
+        operation = self.unit.machine.operations[name]
+        self.code = code = Code(f"internal void @offer_{number}(ptr %ctx)", "nounwind")
+        code.store(str(number), "%ctx", OP)
+        loops = _Loops(self, operation, number, target)
+        open_ = any(t.holds(param.type, t.Counter) for param in operation.params)
+        for foreign in (0, 1) if open_ else (0,):
+            loops.closed(0, foreign, {})
+        code.do("ret void")
+        self.unit.add(code)
+
+
+@dataclass(slots=True)
+class _Loops:
+    """The loops of one operation; `reply` is how many slots its rows have before the state."""
+
+    offers: Offers
+    operation: n.Operation | n.Step
+    number: int
+    target: str
+
+    @property
+    def code(self) -> Code:
+        return self.offers.code
+
+    def place(self, index: int) -> int:
+        """Where an argument stands in the context."""
+        offsets, _ = arguments_of(self.offers.unit.layout, self.operation.params)
+        return self.offers.context.arguments + offsets[index]
+
+    def closed(self, index: int, foreign: int, masks: dict[str, list[Ref]]) -> None:
+        """Loops over the parameters without counters, from number `index` on."""
+        params = self.operation.params
+        if index == len(params):
+            self.open(0, foreign, ("0", masks))
+            return
+        kind = params[index].type
+        if t.holds(kind, t.Counter):
+            self.closed(index + 1, foreign, masks)
+            return
+        code, layout, at = self.code, self.offers.unit.layout, self.place(index)
+        slots = layout.slots(kind)
+        with code.counting(str(layout.size(kind))) as i:
+            if isinstance(kind, t.Bool | t.Int | t.Sort | t.Enum):
+                code.store(i, "%ctx", at)
+            else:
+                rows = self.offers.unit.values(kind, layout.domain(kind))
+                row = code.at(rows, code.binary("mul", i, str(slots)))
+                code.copy(code.at("%ctx", at), row, slots)
+            self.closed(index + 1, foreign, self.narrowed(kind, i, masks))
+
+    def narrowed(self, kind: t.Type, at: Ref, masks: dict[str, list[Ref]]) -> dict[str, list[Ref]]:
+        """The masks of current counters beside one more value."""
+        code, issued = self.code, self.offers.issued
+        match kind:
+            case t.Sort(name=sort):
+                element, there = at, "true"
+            case t.Option(inner=t.Sort(name=sort)):
+                there = code.compare("ne", at, "0")
+                element = code.select(there, code.binary("sub", at, "1"), "0")
+            case _:
+                return masks
+        found = {name: list(refs) for name, refs in masks.items()}
+        for name in issued.all:
+            start = self.offers.context.masks + issued.under[name, sort]
+            mask = code.load(code.at("%ctx", start), element)
+            found.setdefault(name, []).append(code.select(there, mask, "0"))
+        return found
+
+    def open(self, index: int, foreign: int, so_far: tuple[Ref, dict[str, list[Ref]]]) -> None:
+        """Loops over the parameters with counters; `so_far`: foreign counters, current masks."""
+        params, (total, masks) = self.operation.params, so_far
+        if index == len(params):
+            with self.code.when(self.code.compare("eq", total, str(foreign))):
+                self.call()
+            return
+        kind = params[index].type
+        if not t.holds(kind, t.Counter):
+            self.open(index + 1, foreign, so_far)
+            return
+        at = self.place(index)
+
+        def rest(more: Ref) -> None:
+            both = self.code.add(total, more)
+            with self.code.when(self.code.compare("sle", both, str(foreign))):
+                self.open(index + 1, foreign, (both, masks))
+
+        name = counters_in(kind)
+        mask = "0"
+        for ref in masks.get(name, []):
+            mask = self.code.binary("or", mask, ref)
+        match kind:
+            case t.Counter():
+                self.values(name, mask, lambda value, more: self.counted(at, value, more, rest))
+            case t.Option():
+                code = self.code
+                code.clear(code.at("%ctx", at), 2)
+                rest("0")
+                self.values(name, mask, lambda value, more: self.present(at, value, more, rest))
+            case t.Map(key=key):
+                self.mapped(key, (name, mask), at, rest)
+
+    def counted(self, at: int, value: Ref, more: Ref, rest: Callable[[Ref], None]) -> None:
+        """A counter as an argument."""
+        self.code.store(value, "%ctx", at)
+        rest(more)
+
+    def present(self, at: int, value: Ref, more: Ref, rest: Callable[[Ref], None]) -> None:
+        """A present counter as an argument."""
+        self.code.store("1", "%ctx", at)
+        self.counted(at + 1, value, more, rest)
+
+    def pool(self, name: str, mask: Ref) -> tuple[Ref, Ref]:
+        """The values of one counter in memory, and how many."""
+        code, offers = self.code, self.offers
+        room = code.memory(2 * POOL)
+        everything = code.load("%ctx", offers.context.masks + offers.issued.all[name])
+        count = code.let(f"call i64 @pool(ptr %ctx, i64 {mask}, i64 {everything}, ptr {room})")
+        return room, count
+
+    def values(self, name: str, mask: Ref, body: Callable[[Ref, Ref], None]) -> None:
+        """A loop over the values of one counter, each with whether it is foreign."""
+        code = self.code
+        room, count = self.pool(name, mask)
+        with code.counting(count) as i:
+            entry = code.at(room, code.binary("mul", i, "2"))
+            body(code.load(entry), code.load(entry, 1))
+
+    def mapped(
+        self, key: t.Type, pool: tuple[str, Ref], at: int, rest: Callable[[Ref], None]
+    ) -> None:
+        """A map to optional counters: rows are written first, then gone through."""
+        code, layout = self.code, self.offers.unit.layout
+        size, (name, mask) = layout.size(key), pool
+        issued, context = self.offers.issued, self.offers.context
+        pools: list[tuple[Ref, Ref]] = []
+        for i in range(size):
+            here = mask
+            if isinstance(key, t.Sort):
+                under = code.load("%ctx", context.masks + issued.under[name, key.name] + i)
+                here = code.binary("or", mask, under)
+            pools.append(self.pool(name, here))
+        width = 2 * size + 1
+        rows, count = code.memory(width * (2 + size * (POOL + 1))), code.memory(1)
+        code.store("0", count)
+
+        def row(changed: int, entry: tuple[Ref, Ref] | None, foreign: str) -> None:
+            start = code.at(rows, code.binary("mul", code.bump(count), str(width)))
+            for i, (room, _) in enumerate(pools):
+                there, value = ("1", code.load(room)) if changed != -1 else ("0", "0")
+                if i == changed and entry is not None:
+                    there, value = entry
+                code.store(there, start, 2 * i)
+                code.store(value, start, 2 * i + 1)
+            code.store(foreign, start, 2 * size)
+
+        row(-2, None, "0")
+        row(-1, None, "0")
+        for i, (room, values) in enumerate(pools):
+            row(i, ("0", "0"), "1")
+            with code.counting(values, "1") as v:
+                value = code.load(code.at(room, code.binary("mul", v, "2")))
+                row(i, ("1", value), "1")
+        with code.counting(code.load(count)) as r:
+            start = code.at(rows, code.binary("mul", r, str(width)))
+            code.copy(code.at("%ctx", at), start, 2 * size)
+            rest(code.load(start, 2 * size))
+
+    def call(self) -> None:
+        """The operation, unless the instance does not offer it with these arguments."""
+        code, offers = self.code, self.offers
+        context, unit = offers.context, offers.unit
+        expr = Expr(unit, code)
+        expr.before = offers.shape.places(code.at("%ctx", context.fields))
+        wanted = [
+            condition
+            for name, condition in unit.machine.instance.only
+            if name == self.operation.name
+        ]
+        for index, param in enumerate(self.operation.params):
+            expr.names[param.name] = expr.keep.part(param.type, "%ctx", self.place(index))
+        on = code.label()
+        for condition in wanted:
+            inside = code.label()
+            code.fork(expr.truth(condition), inside, on)
+            code.start(inside)
+        reply = 0
+        if isinstance(self.operation, n.Operation):
+            reply = unit.layout.slots(self.operation.result)
+        size = 1 + reply + offers.shape.slots
+        rows, args = code.at("%ctx", context.rows), code.at("%ctx", context.arguments)
+        fields = code.at("%ctx", context.fields)
+        given = f"ptr %ctx, ptr {fields}, ptr {args}, ptr {rows}, i64 {ROWS_ROOM}"
+        count = code.let(f"call i64 {self.target}({given})")
+        code.do(f"call void @deliver(ptr %ctx, i64 {count}, i64 {size}, i64 {1 + reply})")
+        code.jump(on)
+        code.start(on)
+
+
+__all__ = ["Issued", "Offers", "Scalar"]

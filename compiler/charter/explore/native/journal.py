@@ -1,0 +1,149 @@
+"""A search on disk: each level as it was finished, so that a search that was killed goes on from
+the last one.
+
+A folder holds `levels` (the kept states of level after level, in the order of their discovery),
+and the index `journal.json`: for each level its counts and the CRC-32 of its part of `levels`. The
+index is written last. What does not match is not used: the search goes on from the last level that
+does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from zlib import crc32
+
+from charter.explore.native.index import DAMAGED, Index, damaged
+from charter.explore.native.memory import NoRoom
+
+CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level that was found: its number of states, the CRC-32 of their bytes; and the counts of
+    the search when it was found: transitions, outside, branches, notes."""
+
+    count: int
+    checksum: int
+    generated: int
+    outside: int
+    taken: tuple[int, ...]
+    notes: tuple[tuple[int, int, int, int], ...]
+
+
+@dataclass(slots=True)
+class Journal:
+    """The journal of one search; `width` is the bytes of a kept state."""
+
+    folder: Path
+    program: str
+    width: int
+    levels: list[Level] = field(default_factory=list)
+
+    @property
+    def data(self) -> Path:
+        """The states."""
+        return self.folder / "levels"
+
+    @property
+    def index(self) -> Index:
+        """The levels."""
+        return Index(self.folder / "journal.json", self.program)
+
+    def open(self) -> str:
+        """Read what is there; a sentence on what of it could not be used, "" for nothing.
+        Raises OtherSearch."""
+        found = self.index.read()
+        try:
+            known = [_level(row) for row in found.rows]
+        except (ValueError, KeyError, TypeError):
+            return self._cut(DAMAGED)
+        for level in known:
+            if self._checksum(level) != level.checksum:
+                return self._cut(damaged(len(self.levels)))
+            self.levels.append(level)
+        return self._cut(found.message)
+
+    def _checksum(self, level: Level) -> int:
+        start, total = self._start(), 0
+        left = level.count * self.width
+        try:
+            with self.data.open("rb") as file:
+                file.seek(start)
+                while left:
+                    part = file.read(min(CHUNK, left))
+                    if not part:
+                        return -1
+                    total, left = crc32(part, total), left - len(part)
+        except OSError:
+            return -1
+        return total
+
+    def _start(self) -> int:
+        return sum(level.count for level in self.levels) * self.width
+
+    def _cut(self, message: str) -> str:
+        """Forget what lies behind the levels that are used."""
+        with self.data.open("ab") as file:
+            file.truncate(self._start())
+        return message
+
+    def parts(self) -> Iterator[bytes]:
+        """The states of all levels, in parts of whole states."""
+        size = max(1, CHUNK // self.width) * self.width
+        for level in range(len(self.levels)):
+            left = self.levels[level].count * self.width
+            start = sum(known.count for known in self.levels[:level]) * self.width
+            with self.data.open("rb") as file:
+                file.seek(start)
+                while left:
+                    part = file.read(min(size, left))
+                    left -= len(part)
+                    yield part
+
+    def add(self, parts: Sequence[memoryview], level: Level) -> None:
+        """A level that was finished; its checksum is that of `parts`. Raises NoRoom."""
+        total = 0
+        try:
+            with self.data.open("ab") as file:
+                for part in parts:
+                    total = crc32(part, total)
+                    file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
+            self.levels.append(replace(level, checksum=total))
+            self.index.write({}, [asdict(known) for known in self.levels])
+        except OSError as error:
+            raise NoRoom(
+                f"the journal in {self.folder} cannot be written ({error.strerror}); the levels "
+                "that it has are whole"
+            ) from None
+
+
+def _level(row: dict[str, object]) -> Level:
+    def number(name: str) -> int:
+        found = row[name]
+        if not isinstance(found, int):
+            raise TypeError(name)
+        return found
+
+    def several(found: object) -> tuple[int, ...]:
+        if not isinstance(found, list | tuple):
+            raise TypeError(found)
+        return tuple(int(item) for item in found)
+
+    notes = row["notes"]
+    if not isinstance(notes, list | tuple):
+        raise TypeError("notes")
+    quads = [several(note) for note in notes]
+    return Level(
+        count=number("count"),
+        checksum=number("checksum"),
+        generated=number("generated"),
+        outside=number("outside"),
+        taken=several(row["taken"]),
+        notes=tuple((a, b, c, d) for a, b, c, d in quads),
+    )

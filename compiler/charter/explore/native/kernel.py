@@ -1,0 +1,287 @@
+"""Prints what every instance shares: expansion of a block of states into buffers.
+
+i64 expand(ctx, states, count)      -> how many were expanded before a buffer was nearly full
+void check(ctx, states, count)      properties of states that are not expanded
+i64 recall(ctx, states, count)      known states into the buffers, as if they had been reached
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from charter.core import nodes as n
+from charter.explore.native.body import Shape
+from charter.explore.native.code import Code, Ref
+from charter.explore.native.context import (
+    CAPACITY,
+    ENABLED,
+    ERROR,
+    FATAL,
+    GENERATED,
+    LINKS,
+    MARGIN,
+    NOTE,
+    OP,
+    OUTSIDE,
+    PARTITION_BITS,
+    PARTITIONS,
+    SEQ,
+    SEQ_BITS,
+    SOURCE,
+    TELL,
+    TELL_ROOM,
+    TOLD,
+    Context,
+)
+from charter.explore.native.expr import Expr
+from charter.explore.native.unit import FATAL_SUCCESSORS, Unit
+from charter.explore.native.visited_set import hashed
+
+
+@dataclass(slots=True)
+class Kernel:
+    """`states` and `moves` are the properties of states and of transitions, with the number of
+    their note; the note behind is for where they have no value. `undefined` is the first note of
+    the operations, `deadlock` the note of states where nothing can be done (-1: of no interest);
+    `seed` chooses the hash. `following`: the properties of states are questions, which `@follow`
+    asks, and no more."""
+
+    unit: Unit
+    context: Context
+    shape: Shape
+    states: Sequence[tuple[int, n.Property]]
+    moves: Sequence[tuple[int, n.Property]]
+    undefined: int
+    deadlock: int
+    seed: int
+    following: bool = False
+
+    def print(self, operations: int) -> None:
+        """Everything."""
+        for number, prop in (*self.states, *self.moves):
+            self.print_property(number, prop)
+        self.print_note()
+        self.print_emit()
+        self.print_deliver()
+        self.print_states()
+        self.print_expand(operations)
+        self.print_recall()
+
+    # --- properties ------------------------------------------------------------------------------
+
+    def print_property(self, number: int, prop: n.Property) -> None:
+        """`@prop_<number>(ctx, before, after, took)`: whether it is to be noted."""
+        head = (
+            f"internal i1 @prop_{number}(ptr %ctx, ptr noalias readonly %s, "
+            "ptr noalias readonly %z, i64 %took)"
+        )
+        code = Code(head, "nounwind")
+        expr = Expr(self.unit, code, took="%took")
+        expr.before, expr.after = self.shape.places("%s"), self.shape.places("%z")
+        holds = expr.truth(prop.body)
+        code.do(f"ret i1 {holds if prop.kind == 'witness' else code.negation(holds)}")
+        self.unit.add(code)
+
+    def print_note(self) -> None:
+        """`@note(ctx, number, site)`."""
+        code = Code("internal void @note(ptr %ctx, i64 %number, i64 %site)", "nounwind noinline")
+        at = code.add(code.binary("mul", "%number", str(NOTE)), str(self.context.noted))
+        place = code.at("%ctx", at)
+        with code.when(code.compare("eq", code.bump(place), "0")):
+            code.store(code.load("%ctx", SOURCE), place, 1)
+            code.store(code.load("%ctx", SEQ), place, 2)
+            code.store("%site", place, 3)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def noting(self, code: Code, number: int, hit: Ref) -> None:
+        """Note a property that was hit, or that has no value."""
+        error = code.load("%ctx", ERROR)
+        failed = code.compare("ne", error, "0")
+        with code.when(code.either(failed, hit)):
+            shift = code.widened(failed)
+            code.store("0", "%ctx", ERROR)
+            code.do(f"call void @note(ptr %ctx, i64 {code.add(str(number), shift)}, i64 {error})")
+
+    def print_states(self) -> None:
+        """`@states(ctx)`: the properties of the state that is expanded."""
+        code = Code("internal void @states(ptr %ctx)", "nounwind")
+        s = code.at("%ctx", self.context.fields)
+        for number, _ in () if self.following else self.states:
+            call = f"call i1 @prop_{number}(ptr %ctx, ptr {s}, ptr {s}, i64 -1)"
+            self.noting(code, number, code.let(call))
+        code.do("ret void")
+        self.unit.add(code)
+
+    # --- outcomes --------------------------------------------------------------------------------
+
+    def print_deliver(self) -> None:
+        """`@deliver(ctx, count, size, offset)`: the rows of one operation, without repeats."""
+        head = "internal void @deliver(ptr %ctx, i64 %count, i64 %size, i64 %offset)"
+        code, context = Code(head, "nounwind"), self.context
+        rows = code.at("%ctx", context.rows)
+        error = code.load("%ctx", ERROR)
+        failed, done = code.label(), code.label()
+        fine = code.label()
+        code.fork(code.compare("ne", error, "0"), failed, fine)
+        code.start(failed)
+        note = code.add(code.load("%ctx", OP), str(self.undefined))
+        code.do(f"call void @note(ptr %ctx, i64 {note}, i64 {error})")
+        self.tell(code, code.binary("sub", "0", error), code.at("%ctx", context.fields))
+        code.store("0", "%ctx", ERROR)
+        code.bump("%ctx", SEQ)
+        code.jump(done)
+        code.start(fine)
+        kept = code.let(f"call i64 @once(ptr {rows}, i64 %count, i64 %size)")
+        code.bump("%ctx", GENERATED, kept)
+        code.bump("%ctx", ENABLED, kept)
+        with code.counting(kept) as i:
+            row = code.at(rows, code.binary("mul", i, "%size"))
+            after = code.at(row, "%offset")
+            code.do(f"call void @emit(ptr %ctx, i64 {code.load(row)}, ptr {after})")
+            code.bump("%ctx", SEQ)
+        code.jump(done)
+        code.start(done)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def print_emit(self) -> None:
+        """`@emit(ctx, branch, after)`: one transition."""
+        code = Code(
+            "internal void @emit(ptr %ctx, i64 %branch, ptr noalias readonly %z)", "nounwind"
+        )
+        context = self.context
+        fields = code.at("%ctx", context.fields)
+        outside, inside, done = code.label(), code.label(), code.label()
+        if self.following:
+            linked, searched = code.label(), code.label()
+            code.fork(code.compare("ne", code.load("%ctx", LINKS), "0"), linked, searched)
+            code.start(linked)
+            code.do("call void @link(ptr %ctx, ptr %z)")
+            code.jump(done)
+            code.start(searched)
+        code.fork(code.let("call i1 @outside(ptr %z)"), outside, inside)
+        code.start(outside)
+        code.bump("%ctx", OUTSIDE)
+        code.jump(done)
+        code.start(inside)
+        code.bump("%ctx", code.add("%branch", str(context.taken)))
+        for number, _ in self.moves:
+            call = f"call i1 @prop_{number}(ptr %ctx, ptr {fields}, ptr %z, i64 %branch)"
+            self.noting(code, number, code.let(call))
+        telling = code.compare("ne", code.load("%ctx", TELL), "0")
+        words = code.at("%ctx", context.key)
+        with code.when(telling):
+            code.do(f"call void @key(ptr %z, ptr {words})")
+            self.tell(code, "%branch", "%z")
+        same = code.let(f"call i1 @same(ptr {fields}, ptr %z, i64 {self.shape.slots})")
+        with code.unless(code.either(same, telling)):
+            code.do(f"call void @key(ptr %z, ptr {words})")
+            source = code.binary("shl", code.load("%ctx", SOURCE), str(SEQ_BITS))
+            tag = code.binary("or", source, code.load("%ctx", SEQ))
+            self.append(code, words, "%z", tag)
+        code.jump(done)
+        code.start(done)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def append(self, code: Code, words: Ref, state: Ref, tag: Ref) -> None:
+        """A record in the buffer of its partition: a key, the state it is of, its hash and tag."""
+        context = self.context
+        refs = [code.load(words, i) for i in range(context.words)]
+        spread = hashed(code, refs, self.seed)
+        part = code.binary("lshr", spread, str(64 - PARTITION_BITS))
+        out = code.at("%ctx", code.add(code.binary("mul", part, "2"), str(context.outs)))
+        count = code.load(out, 1)
+        full = code.compare("sge", count, code.load("%ctx", CAPACITY))
+        with code.when(full):
+            code.do(f"call void @fail(ptr %ctx, i64 {FATAL}, i64 {FATAL_SUCCESSORS})")
+        with code.unless(full):
+            buffer = code.load(out, 0, "ptr")
+            record = code.at(buffer, code.binary("mul", count, str(context.record)))
+            for i, ref in enumerate(refs):
+                code.store(ref, record, i)
+            if context.raw:
+                code.do(f"call void @pack(ptr {state}, ptr {code.at(record, context.words)})")
+            code.store(spread, record, context.record - 2)
+            code.store(tag, record, context.record - 1)
+            code.store(code.add(count, "1"), out, 1)
+
+    def tell(self, code: Code, branch: Ref, after: Ref) -> None:
+        """What happened, where somebody wants to know."""
+        context = self.context
+        pointer = code.load("%ctx", TELL, "ptr")
+        wanted = code.compare("ne", pointer, "null", "ptr")
+        told = code.load("%ctx", TOLD)
+        room = code.compare("slt", told, code.load("%ctx", TELL_ROOM))
+        with code.when(code.both(wanted, room)):
+            row = code.at(pointer, code.binary("mul", told, str(context.told)))
+            code.store(code.load("%ctx", OP), row, 0)
+            code.store(code.load("%ctx", SEQ), row, 1)
+            code.store(branch, row, 2)
+            code.copy(code.at(row, 3), code.at("%ctx", context.key), context.words)
+            at = 3 + context.words
+            code.copy(code.at(row, at), code.at("%ctx", context.arguments), context.args)
+            code.copy(code.at(row, at + context.args), after, context.slots)
+            code.store(code.add(told, "1"), "%ctx", TOLD)
+
+    # --- expansion -------------------------------------------------------------------------------
+
+    def print_expand(self, operations: int) -> None:
+        """`@expand(ctx, states, count)` and `@check(ctx, states, count)`."""
+        for name in ("expand", "check"):
+            code = Code(f"i64 @{name}(ptr %ctx, ptr %states, i64 %count)", "nounwind")
+            context, number = self.context, code.memory(1)
+            code.store("0", number)
+            head, body, done = code.label(), code.label(), code.label()
+            code.jump(head)
+            code.start(head)
+            i = code.load(number)
+            on = code.compare("slt", i, "%count")
+            if name == "expand":
+                for p in range(PARTITIONS):
+                    filled = code.add(code.load("%ctx", context.outs + 2 * p + 1), str(MARGIN))
+                    on = code.both(on, code.compare("sle", filled, code.load("%ctx", CAPACITY)))
+                on = code.both(on, code.compare("eq", code.load("%ctx", FATAL), "0"))
+            code.fork(on, body, done)
+            code.start(body)
+            state = code.at("%states", code.binary("mul", i, str(context.width)))
+            fields = code.at("%ctx", context.fields)
+            code.do(f"call void @unpack(ptr {state}, ptr {fields})")
+            code.store("0", "%ctx", SEQ)
+            code.store("0", "%ctx", ENABLED)
+            code.do("call void @states(ptr %ctx)")
+            if name == "expand":
+                self.all_offers(code, operations)
+            code.bump("%ctx", SOURCE)
+            code.store(code.add(i, "1"), number)
+            code.jump(head)
+            code.start(done)
+            code.do(f"ret i64 {code.load(number)}")
+            self.unit.add(code)
+
+    def print_recall(self) -> None:
+        """`@recall(ctx, states, count)`: known states, with their tags, into the buffers."""
+        code, context = (
+            Code("i64 @recall(ptr %ctx, ptr %states, i64 %count)", "nounwind"),
+            self.context,
+        )
+        fields, words = code.at("%ctx", context.fields), code.at("%ctx", context.key)
+        with code.counting("%count") as i:
+            state = code.at("%states", code.binary("mul", i, str(context.width)))
+            code.do(f"call void @unpack(ptr {state}, ptr {fields})")
+            code.do(f"call void @key(ptr {fields}, ptr {words})")
+            self.append(code, words, fields, code.load(state, context.width - 1))
+        code.do("ret i64 %count")
+        self.unit.add(code)
+
+    def all_offers(self, code: Code, operations: int) -> None:
+        """Every operation, and whether there was anything to do."""
+        if self.context.issued:
+            code.do("call void @issued(ptr %ctx)")
+        for i in range(operations):
+            code.do(f"call void @offer_{i}(ptr %ctx)")
+        if self.deadlock >= 0:
+            with code.when(code.compare("eq", code.load("%ctx", ENABLED), "0")):
+                code.do(f"call void @note(ptr %ctx, i64 {self.deadlock}, i64 0)")

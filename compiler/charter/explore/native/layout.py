@@ -1,0 +1,309 @@
+"""Where the parts of a value stand: in slots (numbers in memory) and packed into words.
+
+A slot never holds a negative number if its type has a range: the range's low end is taken off.
+What is not there (behind `none`, past the end of a sequence, in another case of a union) is zero,
+so equal values have equal slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.core.show import show_type
+from charter.semantics.values import NotFinite, Universe
+
+COUNTER_BITS = 6
+MOST_COUNTER = (1 << COUNTER_BITS) - 1
+FAR = 1 << 61
+LARGEST_DOMAIN = 4096
+
+
+class Unsupported(Exception):
+    """The charter has something that the engine does not compile; one phrase for a person."""
+
+
+def _without_bounds(kind: t.Type) -> str:
+    """The phrase for a set of values that cannot be listed (a key of a map always can be)."""
+    counter = next((part for part in t.inside(kind) if isinstance(part, t.Counter)), None)
+    if counter is None:
+        return "a set of values that hold numbers without a range"
+    names, leaf = _way(kind)
+    verb = "is" if leaf == counter else "holds"
+    called = "a counter" if kind == counter else f"which holds the counter {counter.name}"
+    if names:
+        what = "field" if isinstance(kind, t.Record) else "parameter"
+        called = f"whose {what} {'.'.join(names)} {verb} the counter {counter.name}"
+    return (
+        f"a set of {show_type(kind)}, {called}, which has no bounds; a bounded `int` in its place"
+        " makes it native"
+    )
+
+
+def _way(kind: t.Type) -> tuple[tuple[str, ...], t.Type]:
+    """The names that lead into records and unions towards the first counter, and the type of what
+    they lead to."""
+    parts: list[tuple[tuple[str, ...], t.Type]] = []
+    match kind:
+        case t.Record(fields=fields):
+            parts = [((name,), part) for name, part in fields]
+        case t.Union(cases=cases):
+            parts = [((tag, name), part) for tag, params in cases for name, part in params]
+        case _:
+            return (), kind
+    names, part = next((names, part) for names, part in parts if t.holds(part, t.Counter))
+    more, leaf = _way(part)
+    return (*names, *more), leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Slots of values in one universe."""
+
+    universe: Universe
+    _slots: dict[t.Type, int] = field(default_factory=dict, repr=False)
+
+    def slots(self, kind: t.Type) -> int:
+        """How many slots a value takes."""
+        known = self._slots.get(kind)
+        if known is None:
+            known = self._slots[kind] = self._count(kind)
+        return known
+
+    def _count(self, kind: t.Type) -> int:
+        match kind:
+            case t.Option(inner=inner):
+                return 1 + self.slots(inner)
+            case t.Record(fields=fields):
+                return sum(self.slots(part) for _, part in fields)
+            case t.Union(cases=cases):
+                return 1 + max(sum(self.slots(p) for _, p in params) for _, params in cases)
+            case t.Set(inner=inner):
+                return (self.size(inner) + 63) // 64 or 1
+            case t.Map(key=key, value=value):
+                return self.size(key) * self.slots(value)
+            case t.Seq() | t.Ranking():
+                return 1 + self.most(kind) * self.slots(kind.inner)
+            case _:
+                return 1
+
+    def most(self, kind: t.Seq | t.Ranking) -> int:
+        """How many items a list can have."""
+        if isinstance(kind, t.Ranking):
+            return self.size(kind.inner)
+        return self.universe.limit(kind.limit)
+
+    def domain(self, kind: t.Type) -> tuple[Value, ...]:
+        """All values of a type. Raises Unsupported if they are not few."""
+        try:
+            found = self.universe.domain(kind)
+        except NotFinite:
+            raise Unsupported(_without_bounds(kind)) from None
+        if len(found) > LARGEST_DOMAIN:
+            raise Unsupported(f"a set or a map over {len(found)} values")
+        return found
+
+    def size(self, kind: t.Type) -> int:
+        """How many values a type has."""
+        return len(self.domain(kind))
+
+    def span(self, kind: t.Type) -> tuple[int, int]:
+        """The least and the largest number of a type of numbers."""
+        match kind:
+            case t.Int(low=low, high=high) if low is not None and high is not None:
+                return self.universe.limit(low), self.universe.limit(high)
+            case t.Sort(name=name):
+                return 0, max(0, len(self.universe.sorts[name]) - 1)
+            case t.Enum(members=members):
+                return 0, len(members) - 1
+            case t.Counter():
+                return 0, MOST_COUNTER
+            case t.Bool():
+                return 0, 1
+            case _:
+                return -FAR, FAR
+
+    def low(self, kind: t.Type) -> int:
+        """What is taken off a number in a slot."""
+        low, _ = self.span(kind)
+        return 0 if low == -FAR else low
+
+    def offset(self, kind: t.Record, field_index: int) -> int:
+        """Where a field begins."""
+        return sum(self.slots(part) for _, part in kind.fields[:field_index])
+
+    def alike(self, a: t.Type, b: t.Type) -> bool:
+        """Whether values of both types stand in memory in the same way."""
+        if a == b:
+            return True
+        match a, b:
+            case t.Int(), t.Int():
+                return self.low(a) == self.low(b)
+            case (t.Option(inner=x), t.Option(inner=y)) | (t.Set(inner=x), t.Set(inner=y)):
+                return self.alike(x, y)
+            case t.Map(key=k, value=x), t.Map(key=j, value=y):
+                return k == j and self.alike(x, y)
+            case t.Seq(), t.Seq():
+                return self.most(a) == self.most(b) and self.alike(a.inner, b.inner)
+            case _:
+                return False
+
+    def is_open(self, kind: t.Type) -> bool:
+        """Whether a type is that of numbers without a range."""
+        return isinstance(kind, t.Int) and self.span(kind)[0] == -FAR
+
+    def width(self, kind: t.Set) -> tuple[str, int, int]:
+        """The LLVM type of a set as a mask, and what its first and last bit stand for."""
+        low, high = self.span(kind.inner)
+        if self.is_open(kind.inner):
+            return "i64", 0, 63
+        if not isinstance(kind.inner, t.Int | t.Counter):
+            low, high = 0, self.size(kind.inner) - 1
+        return mask_type(high - low + 1), low, high
+
+    # --- values as slots -------------------------------------------------------------------------
+
+    def encode(self, kind: t.Type, value: Value) -> list[int]:
+        """A value as slots."""
+        match kind, value:
+            case t.Enum(members=members), str():
+                return [members.index(value)]
+            case t.Option(inner=inner), _:
+                if value is None:
+                    return [0] * self.slots(kind)
+                return [1, *self.encode(inner, value)]
+            case t.Record(fields=fields), tuple():
+                pairs = zip(fields, value, strict=True)
+                return [slot for (_, part), v in pairs for slot in self.encode(part, v)]
+            case t.Union(cases=cases), (str() as tag, *rest):
+                number = [name for name, _ in cases].index(tag)
+                pairs = zip(kind.params(tag), rest, strict=True)
+                inside = [slot for (_, part), v in pairs for slot in self.encode(part, v)]
+                return [number, *inside, *[0] * (self.slots(kind) - 1 - len(inside))]
+            case t.Set(inner=inner), frozenset():
+                mask = sum(1 << self.position(inner, item) for item in value)
+                return [(mask >> (64 * i)) % (1 << 64) for i in range(self.slots(kind))]
+            case t.Map(value=inner), tuple():
+                return [slot for v in value for slot in self.encode(inner, v)]
+            case (t.Seq() | t.Ranking()) as several, tuple():
+                inside = [slot for v in value for slot in self.encode(several.inner, v)]
+                return [len(value), *inside, *[0] * (self.slots(kind) - 1 - len(inside))]
+            case _:
+                return [int(cast(int, value)) - self.low(kind)]
+
+    def position(self, kind: t.Type, value: Value) -> int:
+        """The bit that stands for a member of a set."""
+        return self.universe.position(kind, value)
+
+    def decode(self, kind: t.Type, slots: Sequence[int]) -> Value:
+        """The inverse of `encode`; more slots may follow."""
+        match kind:
+            case t.Bool():
+                return bool(slots[0])
+            case t.Enum(members=members):
+                return members[slots[0]]
+            case t.Option(inner=inner):
+                return self.decode(inner, slots[1:]) if slots[0] else None
+            case t.Record(fields=fields):
+                return self._several([part for _, part in fields], slots)
+            case t.Union(cases=cases):
+                tag, params = cases[slots[0]]
+                return (tag, *self._several([part for _, part in params], slots[1:]))
+            case t.Set(inner=inner):
+                mask = sum(slots[i] << (64 * i) for i in range(self.slots(kind)))
+                return frozenset(v for i, v in enumerate(self.domain(inner)) if mask >> i & 1)
+            case t.Map(key=key, value=value):
+                return self._several([value] * self.size(key), slots)
+            case t.Seq() | t.Ranking():
+                return self._several([kind.inner] * slots[0], slots[1:])
+            case _:
+                return slots[0] + self.low(kind)
+
+    def _several(self, kinds: Sequence[t.Type], slots: Sequence[int]) -> tuple[Value, ...]:
+        found: list[Value] = []
+        at = 0
+        for kind in kinds:
+            found.append(self.decode(kind, slots[at:]))
+            at += self.slots(kind)
+        return tuple(found)
+
+    # --- widths ----------------------------------------------------------------------------------
+
+    def bits(self, kind: t.Type) -> list[int]:
+        """How many bits each slot needs."""
+        match kind:
+            case t.Counter():
+                return [COUNTER_BITS]
+            case t.Option(inner=inner):
+                return [1, *self.bits(inner)]
+            case t.Record(fields=fields):
+                return [bits for _, part in fields for bits in self.bits(part)]
+            case t.Union(cases=cases):
+                widest = [0] * (self.slots(kind) - 1)
+                for _, params in cases:
+                    here = [bits for _, part in params for bits in self.bits(part)]
+                    widest = [
+                        max(pair) for pair in zip(widest, pad(here, len(widest)), strict=True)
+                    ]
+                return [(len(cases) - 1).bit_length(), *widest]
+            case t.Set(inner=inner):
+                size = self.size(inner)
+                return [min(64, size - at) for at in range(0, size, 64)] or [0]
+            case t.Map(key=key, value=value):
+                return self.bits(value) * self.size(key)
+            case t.Seq() | t.Ranking():
+                most = self.most(kind)
+                return [most.bit_length(), *self.bits(kind.inner) * most]
+            case _:
+                low, high = self.span(kind)
+                if low == -FAR:
+                    raise Unsupported("state that holds a number without a range")
+                return [(high - low).bit_length()]
+
+
+def pad(row: list[int], length: int) -> list[int]:
+    """`row` with zeros behind."""
+    return row + [0] * (length - len(row))
+
+
+def mask_type(size: int) -> str:
+    """The LLVM type of a mask with so many bits."""
+    return f"i{64 * max(1, (size + 63) // 64)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Where each slot of a state stands: word, lowest bit, width. The highest bit of word 0 is kept
+    free: it marks what is taken in a table."""
+
+    places: tuple[tuple[int, int, int], ...]
+    words: int
+    used: int
+
+    @staticmethod
+    def of(bits: Sequence[int]) -> Packing:
+        """Each slot in the first word with room for it."""
+        free = [63]
+        places: list[tuple[int, int, int]] = []
+        for width in bits:
+            word = next((i for i, room in enumerate(free) if room >= width), len(free))
+            if word == len(free):
+                free.append(64)
+            top = 63 if word == 0 else 64
+            places.append((word, top - free[word], width))
+            free[word] -= width
+        return Packing(tuple(places), len(free), sum(bits))
+
+    def pack(self, slots: Sequence[int]) -> list[int]:
+        """Slots as words."""
+        words = [0] * self.words
+        for slot, (word, low, _) in zip(slots, self.places, strict=True):
+            words[word] |= slot << low
+        return words
+
+    def unpack(self, words: Sequence[int]) -> list[int]:
+        """Words as slots."""
+        return [words[word] >> low & ((1 << width) - 1) for word, low, width in self.places]

@@ -1,0 +1,161 @@
+"""Prints a number for each element of a sort that does not depend on the elements' names: permuting
+a state permutes these numbers. A key need only try the permutations that put them in order.
+
+Any part of a state may be left out of a sign; then more permutations are tried, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from charter.core import types as t
+from charter.core.nodes import StateVar
+from charter.explore.native.code import Code, Ref
+from charter.explore.native.layout import Layout, mask_type
+
+ENOUGH = 48
+"""No further variable is looked at once so many parts have been."""
+MIXER = 0x9E3779B97F4A7C15
+
+
+@dataclass(slots=True)
+class Signs:
+    """Prints the signs of the elements of `sort` for the state at `%s`. `rank` prints a counter
+    so that it can be compared whatever the names are; `fixed`: no renaming touches a type."""
+
+    code: Code
+    layout: Layout
+    sort: str
+    rank: Callable[[str, Ref, Ref], Ref | None]
+    fixed: Callable[[t.Type], bool]
+    seen: int = field(default=0)
+
+    def of(self, variables: tuple[StateVar, ...], element: int) -> Ref:
+        """The sign of one element."""
+        places: list[tuple[StateVar, int]] = []
+        at = 0
+        for variable in variables:
+            places.append((variable, at))
+            at += self.layout.slots(variable.type)
+        places.sort(key=lambda place: not self.keyed(place[0].type))
+        self.seen, total = 0, "0"
+        for variable, at in places:
+            if self.seen < ENOUGH:
+                total = self.mixed(total, self.sign(variable.type, (at, "true"), element, False))
+        return total
+
+    def keyed(self, kind: t.Type) -> bool:
+        """Whether a map has the elements of the sort as its keys."""
+        return isinstance(kind, t.Map) and kind.key == t.Sort(self.sort)
+
+    def mixed(self, total: Ref, part: Ref | None) -> Ref:
+        """One more part, whose place matters."""
+        if part is None:
+            return total
+        return self.code.add(self.code.binary("mul", total, str(MIXER)), part)
+
+    def sign(self, kind: t.Type, where: tuple[int, Ref], element: int, owned: bool) -> Ref | None:
+        """What a value says about an element: who it names or, if the value is the element's own,
+        everything. None: nothing. A value that is not there (`where`) says zero."""
+        code, (at, there) = self.code, where
+        match kind:
+            case t.Bool() | t.Int() | t.Enum():
+                if not owned:
+                    return None
+                self.seen += 1
+                return code.load("%s", at)
+            case t.Counter(name=name):
+                return self.rank(name, code.load("%s", at), there) if owned else None
+            case t.Sort(name=name):
+                if name != self.sort:
+                    return code.load("%s", at) if owned and self.fixed(kind) else None
+                self.seen += 1
+                same = code.compare("eq", code.load("%s", at), str(element))
+                return code.widened(code.both(there, same))
+            case t.Set():
+                return self.members(kind, at, element, owned)
+            case t.Map():
+                return self.entries(kind, where, element, owned)
+            case t.Record(fields=fields):
+                return self.several([part for _, part in fields], where, element, owned)
+            case t.Option(inner=inner):
+                tag = code.load("%s", at)
+                inside = code.both(there, code.compare("ne", tag, "0"))
+                found = self.sign(inner, (at + 1, inside), element, owned)
+                return self.mixed(found or "0", tag) if owned else found
+            case t.Union():
+                return self.case(kind, where, element, owned)
+            case t.Seq() | t.Ranking():
+                return self.items(kind, where, element, owned)
+
+    def members(self, kind: t.Set, at: int, element: int, owned: bool) -> Ref | None:
+        """Of a set whether the element is in it and, of its own, how large it is."""
+        code = self.code
+        if not owned and kind.inner != t.Sort(self.sort):
+            return None
+        self.seen += 1
+        ty = mask_type(self.layout.size(kind.inner))
+        mask = code.load("%s", at, ty)
+        count = code.bits(mask, ty) if owned else "0"
+        if kind.inner != t.Sort(self.sort):
+            return count
+        bit = code.binary("and", code.binary("lshr", mask, str(element), ty), "1", ty)
+        return self.mixed(count, code.cast(bit, ty, "i64"))
+
+    def several(
+        self, kinds: list[t.Type], where: tuple[int, Ref], element: int, owned: bool
+    ) -> Ref | None:
+        """Parts that stand one behind the other."""
+        at, there = where
+        found: Ref | None = None
+        for kind in kinds:
+            part = self.sign(kind, (at, there), element, owned)
+            found = part if found is None else self.mixed(found, part)
+            at += self.layout.slots(kind)
+        return found
+
+    def entries(self, kind: t.Map, where: tuple[int, Ref], element: int, owned: bool) -> Ref | None:
+        """Of a map over the sort the element's own entry, and the sum of what the others say; of
+        another map its entries in their order, where nobody renames its keys."""
+        at, there = where
+        size, count = self.layout.slots(kind.value), self.layout.size(kind.key)
+        if kind.key == t.Sort(self.sort):
+            mine = self.sign(kind.value, (at + element * size, there), element, True)
+            total: Ref | None = None
+            for i in range(count):
+                if i != element:
+                    part = self.sign(kind.value, (at + i * size, there), element, owned)
+                    if part is not None:
+                        total = self.code.add(total or "0", part)
+            return self.mixed(mine or "0", total)
+        if not self.fixed(kind.key):
+            return None
+        return self.several([kind.value] * count, where, element, owned)
+
+    def case(self, kind: t.Union, where: tuple[int, Ref], element: int, owned: bool) -> Ref | None:
+        """The case that is there."""
+        code, (at, there) = self.code, where
+        tag = code.load("%s", at)
+        total: Ref | None = None
+        for number, (_, params) in enumerate(kind.cases):
+            inside = code.both(there, code.compare("eq", tag, str(number)))
+            kinds = [part for _, part in params]
+            part = self.several(kinds, (at + 1, inside), element, owned)
+            if part is not None:
+                total = code.add(total or "0", code.select(inside, part, "0"))
+        return self.mixed(total or "0", tag) if owned else total
+
+    def items(
+        self, kind: t.Seq | t.Ranking, where: tuple[int, Ref], element: int, owned: bool
+    ) -> Ref | None:
+        """The items of a list in their order."""
+        code, (at, there) = self.code, where
+        count, size = code.load("%s", at), self.layout.slots(kind.inner)
+        found: Ref | None = count if owned else None
+        for i in range(self.layout.most(kind)):
+            inside = code.both(there, code.compare("slt", str(i), count))
+            part = self.sign(kind.inner, (at + 1 + i * size, inside), element, owned)
+            if part is not None:
+                found = self.mixed(found or "0", code.select(inside, part, "0"))
+        return found

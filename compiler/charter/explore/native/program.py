@@ -1,0 +1,234 @@
+"""From an instance to a program: its text, its memory plan, its functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from charter.core import nodes as n
+from charter.core.narrow import narrowed
+from charter.core.transition import is_of_transition
+from charter.explore.native.body import SIGNATURE, Shape, arguments_of, operate, print_step
+from charter.explore.native.context import NARROW, Context, Memory
+from charter.explore.native.environment import Issued, Offers
+from charter.explore.native.kernel import Kernel
+from charter.explore.native.keys import KeyPrinter
+from charter.explore.native.layout import Layout, Packing, Unsupported
+from charter.explore.native.llvm import (
+    FOLLOWING,
+    SIGNATURES,
+    Library,
+    ObjectCode,
+    compiled,
+    linked,
+    machine_digest,
+)
+from charter.explore.native.memory import Array
+from charter.explore.native.transition_graph import Labels, LinkPrinter
+from charter.explore.native.unit import Unit
+from charter.explore.native.visited_set import TablePrinter
+from charter.project.cache import from_cache, to_cache
+from charter.semantics.evaluate import State
+from charter.semantics.machine import Machine
+from charter.semantics.quotient import Quotient
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is known of a program without its code. A note for each name in `noted`: a property (and
+    behind it that it has no value), an operation that failed, the deadlock."""
+
+    machine: Machine
+    layout: Layout
+    shape: Shape
+    packing: Packing
+    context: Context
+    quotient: Quotient
+    noted: tuple[tuple[str, str], ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A plan and its functions; `digest` is that of the text they were printed as and of the
+    initial state: what belongs to one search alone is kept under it."""
+
+    plan: Plan
+    code: ObjectCode
+    library: Library
+    digest: str
+
+
+def labels_of(machine: Machine) -> tuple[str, ...]:
+    """All branches of a component's operations, all steps of a system."""
+    if machine.component is None:
+        return tuple(machine.operations)
+    return tuple(
+        f"{operation.name}/{branch.name}"
+        for operation in machine.operations.values()
+        if isinstance(operation, n.Operation)
+        for branch in operation.branches
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
+    that keeps their order. `fingerprints`: states are remembered by their hash alone, which `seed`
+    chooses. `following`: edges of states can be asked for, and properties are questions."""
+
+    symmetry: bool = True
+    renaming: bool = True
+    fingerprints: bool = False
+    seed: int = 0
+    following: bool = False
+
+    def memory(self, words: int) -> Memory:
+        """What stands in the table for keys of so many words."""
+        if self.fingerprints:
+            return "fingerprints"
+        return "keys" if words <= NARROW and not self.following else "numbers"
+
+
+def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tuple[Plan, str]:
+    """The plan and the text of an instance. Raises Unsupported, or KeyError if the instance is
+    of no machine of the model."""
+    machine = Machine.of(narrowed(model, instance.machine), instance)
+    layout = Layout(machine.universe)
+    unit = Unit(machine, layout)
+    labels = labels_of(machine)
+    for label in labels:
+        unit.label(label)
+    shape = Shape.of(unit, machine.variables)
+    packing = Packing.of([bits for v in machine.variables for bits in layout.bits(v.type)])
+    quotient = Quotient.of(machine, symmetry=choices.symmetry, renaming=choices.renaming)
+    issued = Issued.of(unit)
+    noted, states, moves = notes_of(machine)
+    system = machine.component is None
+    args = max((arguments_of(layout, o.params)[1] for o in machine.operations.values()), default=0)
+    replies = [
+        layout.slots(o.result) for o in machine.operations.values() if isinstance(o, n.Operation)
+    ]
+    undefined = len(noted)
+    noted += [("undefined", name) for name in machine.operations]
+    deadlock = len(noted) if system else -1
+    noted += [("deadlock", "deadlock")] if system else []
+    context = Context(
+        slots=shape.slots,
+        args=args,
+        row=1 + max(replies, default=0) + shape.slots,
+        words=packing.words,
+        raw=issued.size > 0,
+        labels=len(labels),
+        notes=len(noted),
+        issued=issued.size,
+        memory=choices.memory(packing.words),
+    )
+    keys = KeyPrinter(unit, quotient, machine.variables, packing)
+    keys.print_pack()
+    keys.print_outside()
+    keys.print_key()
+    print_operations(unit, Offers(unit, context, shape, issued))
+    kernel = Kernel(
+        unit, context, shape, states, moves, undefined, deadlock, choices.seed, choices.following
+    )
+    print_search(kernel, choices)
+    plan = Plan(machine, layout, shape, packing, context, quotient, tuple(noted), labels)
+    return plan, unit.text()
+
+
+def print_search(kernel: Kernel, choices: Choices) -> None:
+    """What searches, and what follows edges if that is wanted. Raises Unsupported."""
+    unit = kernel.unit
+    operations = len(unit.machine.operations)
+    kernel.print(operations)
+    if choices.following:
+        labels = Labels.of(unit.machine, unit.layout)
+        LinkPrinter(kernel, labels, choices.seed).print(operations)
+    TablePrinter(unit, kernel.context, choices.seed).print()
+
+
+def print_operations(unit: Unit, offers: Offers) -> None:
+    """The operations or steps, and what offers them."""
+    machine = unit.machine
+    if offers.issued.size:
+        offers.print_issued()
+    for number, (name, operation) in enumerate(machine.operations.items()):
+        if isinstance(operation, n.Operation):
+            assert machine.component is not None
+            operate(unit, machine.component, operation)
+            target = f"@op_{machine.component.name}_{name}"
+        else:
+            system = next(s for s in unit.model.systems if s.name == machine.instance.machine)
+            print_step(unit, system, operation)
+            target = f"@step_{name}"
+        offers.print_offer(number, name, target)
+
+
+Noted = list[tuple[str, str]]
+Numbered = list[tuple[int, n.Property]]
+
+
+def notes_of(machine: Machine) -> tuple[Noted, Numbered, Numbered]:
+    """The notes of the properties; those of states and those of transitions with their numbers."""
+    noted: Noted = []
+    states: Numbered = []
+    moves: Numbered = []
+    for prop in machine.model.properties:
+        if prop.machine == machine.instance.machine:
+            moving = is_of_transition(prop)
+            (moves if moving else states).append((len(noted), prop))
+            noted += [(prop.kind, prop.name), ("undefined", prop.name)]
+    return noted, states, moves
+
+
+def slots_of(plan: Plan, state: State) -> list[int]:
+    """A state as slots."""
+    encode = plan.layout.encode
+    return [slot for v in plan.machine.variables for slot in encode(v.type, state[v.name])]
+
+
+def first_row(program: Program) -> Array:
+    """The row of the initial state, whose tag is zero."""
+    plan, context, library = program.plan, program.plan.context, program.library
+    slots, row = Array.of(context.slots), Array.of(context.width)
+    slots.write(0, slots_of(plan, plan.machine.initial()))
+    library["pack"](slots.address, row.address)
+    if not context.raw:
+        key = Array.of(context.words)
+        library["key"](slots.address, key.address)
+        row.write(0, key.numbers(0, context.words))
+    return row
+
+
+# --- code ----------------------------------------------------------------------------------------
+
+
+def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path | None) -> Program:
+    """The compiled program of an instance, from the `cache` (None: without one) if it is there.
+    Raises Unsupported, or KeyError if the instance is of no machine of the model."""
+    plan, text = plan_and_text(model, instance, choices)
+    printed = sha256(text.encode()).hexdigest()
+    initial = slots_of(plan, plan.machine.initial())
+    digest = sha256(f"{printed}\n{initial}".encode()).hexdigest()
+    code = object_code(text, cache)
+    library = linked(code, FOLLOWING if choices.following else SIGNATURES)
+    return Program(plan, code, library, digest)
+
+
+def object_code(text: str, cache: Path | None) -> ObjectCode:
+    """The code of a text, from the `cache` (None: without one) if it is there."""
+    if cache is None:
+        return compiled(text)
+    printed = sha256(text.encode()).hexdigest()
+    name = sha256(f"{machine_digest()}\n{printed}".encode()).hexdigest()
+    path = cache / f"{name}.o"
+    known = from_cache(path)
+    code = compiled(text) if known is None else known
+    if known is None:
+        to_cache(path, code)
+    return code
+
+
+__all__ = ["SIGNATURE", "Choices", "Plan", "Program", "Unsupported", "program"]

@@ -1,0 +1,435 @@
+"""Level by level through all states of a program: blocks of states are expanded into buffers, the
+buffers go into a table of keys, what was new is the next level, in the order of its discovery.
+
+The order of discovery does not depend on the number of workers, nor does any count of a search that
+ends.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import repeat
+from threading import Lock
+
+from charter.explore.native.context import (
+    CAPACITY,
+    FATAL,
+    GENERATED,
+    HEAD,
+    MARGIN,
+    NOTE,
+    OUTSIDE,
+    PARTITIONS,
+    SOURCE,
+    Context,
+)
+from charter.explore.native.journal import Journal, Level
+from charter.explore.native.memory import Array, NoRoom, Room
+from charter.explore.native.program import Program, first_row
+from charter.explore.native.states import BLOCK_ROWS, States
+from charter.explore.native.unit import WHY
+from charter.explore.native.visited_set import SOON
+
+BUFFER = 1 << 15
+"""Records in the buffer of one partition of one worker, at most."""
+BUFFERED = 1 << 17
+"""Records in the buffers of one partition of all workers, as long as each has room for a state."""
+BLOCK = 2048
+"""States that a worker takes at once, at most."""
+LEAST = 64
+"""States that are worth a block, where a chunk has few for each worker."""
+FEWER = 4
+"""How many times fewer it takes once workers have come into each other's way."""
+AHEAD = 2 * SOON
+"""Records behind a buffer that may be read though they mean nothing."""
+MOST_SPAN = 1 << 40
+BRIEF, LONG = 0.25, 1.0
+"""Seconds that a chunk should take: an interrupt and the progress wait for its end."""
+FIRST_TABLE = 1 << 10
+FULL = 0.75
+"""How much of a table is used before it grows."""
+
+
+class GaveUp(Exception):
+    """The engine met something that it was not compiled for; a phrase for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`queue`: states that are known and not yet expanded."""
+
+    distinct: int
+    generated: int
+    depth: int
+    queue: int
+
+
+@dataclass(slots=True)
+class Worker:
+    """The memory of one thread."""
+
+    context: Array
+    buffers: Array
+
+    @staticmethod
+    def of(plan: Context, capacity: int = BUFFER) -> Worker:
+        """Empty buffers, each of so many records."""
+        size = (capacity + AHEAD) * plan.record
+        worker = Worker(Array.of(plan.size), Array.of(PARTITIONS * size))
+        worker.context.view[CAPACITY] = capacity
+        for p in range(PARTITIONS):
+            worker.context.view[plan.outs + 2 * p] = worker.buffers.at(p * size)
+        return worker
+
+
+@dataclass(slots=True)
+class Table:
+    """The keys of one partition."""
+
+    array: Array
+    size: int
+    used: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """How often something was seen, and the first time: state, outcome, place that failed."""
+
+    count: int
+    source: int
+    outcome: int
+    site: int
+
+
+@dataclass(slots=True)
+class Search:
+    """A search and all that it has found so far. `expanded` is the number of the first state whose
+    transitions nobody has looked at."""
+
+    program: Program
+    room: Room
+    workers: int = 1
+    most: int = 0
+    journal: Journal | None = None
+    levels: list[int] = field(default_factory=list)
+    expanded: int = 0
+    complete: bool = False
+    stopped: str = ""
+    states: States = field(init=False)
+    _crew: list[Worker] = field(default_factory=list)
+    _tables: list[Table] = field(default_factory=list)
+    _fresh: list[Array] = field(default_factory=list)
+    _block: int = BLOCK
+    _span: int = BLOCK
+
+    @property
+    def plan(self) -> Context:
+        """Offsets."""
+        return self.program.plan.context
+
+    @property
+    def buffer(self) -> int:
+        """Records that one worker's buffer of one partition holds."""
+        return max(2 * MARGIN, min(BUFFER, BUFFERED // self.workers))
+
+    # --- results ---------------------------------------------------------------------------------
+
+    def total(self, at: int) -> int:
+        """A count of all workers."""
+        return sum(worker.context.view[at] for worker in self._crew)
+
+    @property
+    def distinct(self) -> int:
+        """States."""
+        return self.states.total
+
+    @property
+    def spilled(self) -> int:
+        """Bytes that went to files."""
+        return self.room.spilled
+
+    @property
+    def bytes_each(self) -> int:
+        """What a state takes, of memory and files."""
+        room = self.room
+        return (room.used - room.reserved + room.spilled) // max(1, self.distinct)
+
+    @property
+    def generated(self) -> int:
+        """Transitions, those that leave the instance among them."""
+        return self.total(GENERATED)
+
+    @property
+    def outside(self) -> int:
+        """Transitions that leave the instance."""
+        return self.total(OUTSIDE)
+
+    def taken(self) -> tuple[int, ...]:
+        """How often each branch was taken."""
+        return tuple(self.total(self.plan.taken + i) for i in range(self.plan.labels))
+
+    def tables(self) -> list[int]:
+        """The address of each partition's table, and its size."""
+        return [number for t in self._tables for number in (t.array.address, t.size)]
+
+    def note(self, number: int) -> Note:
+        """What is noted under a number, by all workers."""
+        at = self.plan.noted + NOTE * number
+        found = [Note(*worker.context.numbers(at, NOTE)) for worker in self._crew]
+        hits = [note for note in found if note.count]
+        if not hits:
+            return Note(0, 0, 0, 0)
+        first = min(hits, key=lambda note: (note.source, note.outcome))
+        return Note(sum(n.count for n in hits), first.source, first.outcome, first.site)
+
+    # --- the search ------------------------------------------------------------------------------
+
+    def run(self, on_progress: Callable[[Progress], None] | None = None) -> None:
+        """Search to the end, until there are `most` states, or until there is no room (`stopped`
+        says so). Raises GaveUp."""
+        self._prepare()
+        try:
+            done = self._resumed() if self.journal and self.journal.levels else self._begin()
+            with ThreadPoolExecutor(self.workers) as pool:
+                while done < self.distinct:
+                    done = self._level(done, pool, on_progress)
+                    if done < 0:
+                        return
+        except NoRoom as reason:
+            known = self.distinct
+            self.stopped = (
+                f"{reason}; {known:,} states are known, at {self.bytes_each} bytes each, and "
+                f"{known - self.expanded:,} of them are not searched"
+            )
+            self._tables.clear()  # nothing is inserted any more, and traces need room
+            self._fresh.clear()
+            self._check_rest()
+            return
+        self.complete = True
+
+    def _level(
+        self, done: int, pool: ThreadPoolExecutor, tell: Callable[[Progress], None] | None
+    ) -> int:
+        """Expand one level; the number of its end, or -1 if there are enough states."""
+        start, end = done, self.distinct
+        self.levels.append(end - done)
+        while done < end:
+            if self.most and self.distinct >= self.most:
+                self._check_rest()
+                return -1
+            done = self._chunk(done, end, pool)
+            self.states.move_out(start)
+            if tell is not None:
+                depth, queue = len(self.levels), self.distinct - done
+                tell(Progress(self.distinct, self.generated, depth, queue))
+        self._finished(end)
+        return done
+
+    def _prepare(self) -> None:
+        context = self.plan
+        self._crew = [Worker.of(context, self.buffer) for _ in range(self.workers)]
+        size = self.buffer * self.workers * context.fresh
+        self._fresh = [Array.of(size) for _ in range(PARTITIONS)]
+        for array in (*(worker.buffers for worker in self._crew), *self._fresh):
+            self.room.reserve(array)
+        self.states = States(context.width, context.words, self.room)
+        self._tables = [
+            Table(self.room.array(FIRST_TABLE * context.entry), FIRST_TABLE)
+            for _ in range(PARTITIONS)
+        ]
+
+    def _begin(self) -> int:
+        self._recall(first_row(self.program), 1)
+        self._finished(0)
+        return 0
+
+    # --- the journal -----------------------------------------------------------------------------
+
+    def _resumed(self) -> int:
+        """Take over what the journal holds; the number of the first state of its last level."""
+        assert self.journal is not None
+        last = self.journal.levels[-1]
+        for part in self.journal.parts():
+            rows = Array.of(len(part) // 8)
+            rows.view[: len(part) // 8] = memoryview(part).cast("Q")
+            self._recall(rows, len(part) // (8 * self.states.width))
+            self.states.move_out(self.distinct)
+        view, context = self._crew[0].context.view, self.plan
+        view[GENERATED], view[OUTSIDE] = last.generated, last.outside
+        self._crew[0].context.write(context.taken, list(last.taken))
+        notes = [number for note in last.notes for number in note]
+        self._crew[0].context.write(context.noted, notes)
+        self.levels = [level.count for level in self.journal.levels[:-1]]
+        self.expanded = self.distinct - last.count
+        return self.expanded
+
+    def _recall(self, rows: Array, count: int) -> None:
+        """Take in states whose rows are known, in the order of their tags."""
+        recall, context = self.program.library["recall"], self._crew[0].context
+        done = 0
+        while done < count:
+            self._emptied()
+            part = min(self.buffer // 2, count - done)
+            recall(context.address, rows.at(done * self.states.width), part)
+            self._merge([self._insert(p) for p in range(PARTITIONS)])
+            done += part
+        self._emptied()
+
+    def _finished(self, first: int) -> None:
+        """Write down the level that begins at number `first`."""
+        if self.journal is None:
+            return
+        notes = [self.note(i) for i in range(self.plan.notes)]
+        level = Level(
+            self.distinct - first,
+            0,
+            self.generated,
+            self.outside,
+            self.taken(),
+            tuple((x.count, x.source, x.outcome, x.site) for x in notes),
+        )
+        parts = list(self.states.parts(first)) if first < self.distinct else []
+        self.journal.add(parts, level)
+
+    # --- one chunk -------------------------------------------------------------------------------
+
+    def _chunk(self, done: int, end: int, pool: ThreadPoolExecutor) -> int:
+        """Expand what fits into the buffers; the number of the first state that is left."""
+        end = min(end, done + self._span)
+        if self.most:
+            end = min(end, done + max(1, self.most - self.distinct))
+        begun = time.monotonic()
+        blocks = self._expand_all(done, end, pool)
+        self.expanded = blocks.next
+        if self.workers == 1:
+            counts = [self._insert(p) for p in range(PARTITIONS)]
+        else:
+            counts = list(pool.map(self._insert, range(PARTITIONS)))
+        self._merge(counts)
+        took = time.monotonic() - begun
+        if took > LONG:
+            self._span = max(1, self._span // 2)
+        elif took < BRIEF:
+            self._span = min(2 * self._span, MOST_SPAN)
+        return blocks.next
+
+    def _expand_all(self, done: int, end: int, pool: ThreadPoolExecutor) -> Blocks:
+        """Expand into the buffers. Where a worker could not finish its block and another had
+        begun a later one, all is done anew, in smaller blocks."""
+        counted = [(0, HEAD), (self.plan.taken, self.plan.outs - self.plan.taken)]
+        before = [[w.context.numbers(*part) for part in counted] for w in self._crew]
+        while True:
+            share = max(LEAST, (end - done) // (2 * self.workers))
+            blocks = Blocks(self, done, end, min(self._block, share))
+            self._emptied()
+            if self.workers == 1:
+                self._expand(self._crew[0], blocks)
+            else:
+                list(pool.map(self._expand, self._crew, repeat(blocks)))
+            if not blocks.is_torn:
+                return blocks
+            self._block = max(1, self._block // FEWER)
+            for worker, numbers in zip(self._crew, before, strict=True):
+                for (start, _), part in zip(counted, numbers, strict=True):
+                    worker.context.write(start, part)
+
+    def _emptied(self) -> None:
+        for worker in self._crew:
+            for p in range(PARTITIONS):
+                worker.context.view[self.plan.outs + 2 * p + 1] = 0
+
+    def _expand(self, worker: Worker, blocks: Blocks) -> None:
+        expand = self.program.library["expand"]
+        view = worker.context.view
+        for number, count in blocks.taken(lambda: self._roomy(worker)):
+            view[SOURCE] = number
+            finished = expand(worker.context.address, self.states.address(number), count)
+            if view[FATAL]:
+                raise GaveUp(WHY[view[FATAL]])
+            if finished < count:
+                blocks.give_back(number + finished, count - finished)
+                return
+
+    def _roomy(self, worker: Worker) -> bool:
+        outs = self.plan.outs
+        counts = worker.context.numbers(outs, 2 * PARTITIONS)[1::2]
+        return max(counts) + MARGIN + self._block < self.buffer
+
+    def _insert(self, p: int) -> int:
+        """The records of one partition into its table; how many were new. Raises NoRoom."""
+        at, lists = self.plan.outs + 2 * p, Array.of(2 * self.workers)
+        pairs = [worker.context.numbers(at, 2) for worker in self._crew]
+        lists.write(0, [number for pair in pairs for number in pair])
+        coming = sum(count for _, count in pairs)
+        while int(self._tables[p].size * FULL) - self._tables[p].used < coming:
+            self._tables[p] = self._grown(self._tables[p])
+        table, fresh = self._tables[p], self._fresh[p].address
+        new = self.program.library["insert"](
+            table.array.address, table.size, lists.address, self.workers, fresh,
+            self.states.directory.address,
+        )  # fmt: skip
+        table.used += new
+        return new
+
+    def _grown(self, table: Table) -> Table:
+        size = table.size * 2 if table.size < 1 << 16 else table.size * 3 // 2
+        array = self.room.array(size * self.plan.entry)
+        self.program.library["grow"](table.array.address, table.size, array.address, size)
+        self.room.release(table.array)
+        return Table(array, size, table.used)
+
+    def _merge(self, counts: list[int]) -> None:
+        first = self.states.add(sum(counts))
+        lists = Array.of(2 * PARTITIONS)
+        pairs = zip(self._fresh, counts, strict=True)
+        lists.write(0, [number for fresh, count in pairs for number in (fresh.address, count)])
+        self.program.library["merge"](lists.address, self.states.directory.address, first)
+
+    def _check_rest(self) -> None:
+        """The properties of the states that will not be expanded."""
+        worker, check = self._crew[0], self.program.library["check"]
+        rest = Blocks(self, self.expanded, self.distinct, BLOCK)
+        for number, count in rest.taken(lambda: True):
+            worker.context.view[SOURCE] = number
+            check(worker.context.address, self.states.address(number), count)
+
+
+@dataclass(slots=True)
+class Blocks:
+    """Blocks of at most `size` states that workers take, in order; one that was not finished ends
+    the taking. `is_torn`: another one behind it had been taken."""
+
+    search: Search
+    next: int
+    end: int
+    size: int
+    is_torn: bool = False
+    lock: Lock = field(default_factory=Lock)
+    _closed: bool = False
+
+    def taken(self, ready: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+        """Blocks for one worker while it is ready: first number, count."""
+        while True:
+            with self.lock:
+                if self._closed or self.next >= self.end:
+                    return
+                if not ready():
+                    self._closed = True
+                    return
+                block = self._block()
+            yield block
+
+    def _block(self) -> tuple[int, int]:
+        number = self.next
+        count = min(self.size, self.end - number, BLOCK_ROWS - number % BLOCK_ROWS)
+        self.next += count
+        return number, count
+
+    def give_back(self, number: int, count: int) -> None:
+        """The rest of a block that was not finished is the first of the next chunk."""
+        with self.lock:
+            self.is_torn = self.is_torn or self.next != number + count
+            self.next, self._closed = number, True

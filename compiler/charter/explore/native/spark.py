@@ -1,0 +1,405 @@
+"""An instance explored as jobs of Spark, one for each level: the frontier and what is known are
+Parquet in a folder that all workers see, exchanged by the hashes of keys.
+
+The session comes from outside, so nothing here imports Spark. A level counts once the journal says
+so: a search that was stopped goes on from the last level that is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Protocol, TypedDict, cast
+
+from charter.core import nodes as n
+from charter.explore.native.context import NOTE, SEQ_BITS
+from charter.explore.native.explore import Exploration, Options, result_of
+from charter.explore.native.index import DAMAGED, Index, damaged
+from charter.explore.native.llvm import machine_digest
+from charter.explore.native.program import Program, first_row, program
+from charter.explore.native.search import Note, Progress
+from charter.explore.native.tasks import (
+    DONE_SQL,
+    FOUND_SQL,
+    SLICE,
+    SUMMARY,
+    UNREADABLE,
+    Expand,
+    Insert,
+    Kernel,
+    Slice,
+    added,
+    at_once,
+    initial_row,
+    is_whole,
+    row_at,
+    swept,
+)
+from charter.semantics.faults import refuse_faults
+
+ALONE = 4 * SLICE
+"""States of a level that this process expands by itself: a job takes longer to start."""
+FEWEST_BITS, MOST_BITS = 4, 14
+"""Bits of a hash that choose the bucket of a key: four buckets for each core at least, so that
+what is found in one bucket of a level fits into the memory of a worker."""
+POLL = 0.2
+"""Seconds between looks at a running job."""
+
+
+class Failed(Exception):
+    """A job of Spark failed; a sentence for a person."""
+
+
+class Row(Protocol):
+    """A row of a result."""
+
+    def __getitem__(self, name: str, /) -> int | str: ...
+
+
+class Grouped(Protocol):
+    """Rows of Spark in groups."""
+
+    def applyInArrow(self, func: Insert, schema: str) -> Frame: ...
+
+
+class Frame(Protocol):
+    """A dataset of Spark."""
+
+    def mapInArrow(self, func: Expand, schema: str) -> Frame: ...
+    def repartition(self, count: int, column: str, /) -> Frame: ...
+    def groupBy(self, column: str, /) -> Grouped: ...
+    def collect(self) -> list[Row]: ...
+
+
+class SparkContext(Protocol):
+    """What a session knows of its cluster."""
+
+    @property
+    def defaultParallelism(self) -> int: ...
+    def cancelAllJobs(self) -> None: ...
+
+
+class Session(Protocol):
+    """A session of Spark."""
+
+    @property
+    def sparkContext(self) -> SparkContext: ...
+    def range(self, start: int, end: int, step: int, numPartitions: int) -> Frame: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level that is whole: rows, bytes and CRC-32 of each bucket (0 where it has none), and the
+    counts of the search when it was found (as `tasks.counts_of`)."""
+
+    rows: tuple[int, ...]
+    sizes: tuple[int, ...]
+    checksums: tuple[int, ...]
+    counts: list[list[int]]
+
+    @property
+    def total(self) -> int:
+        """How many states it has."""
+        return sum(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The states of a search in its folder, by their numbers."""
+
+    kernel: Kernel
+    levels: list[Level]
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return sum(level.total for level in self.levels)
+
+    def get(self, number: int) -> tuple[list[int], int, int]:
+        """A state as it is kept, the number of the one before it, and by which outcome. Raises
+        Failed where its file cannot be read."""
+        left = number
+        for depth, level in enumerate(self.levels):
+            for bucket, rows in enumerate(level.rows):
+                if left < rows:
+                    path = self.kernel.path(depth, bucket)
+                    try:
+                        words, tag = row_at(self.kernel.context, path, left)
+                    except UNREADABLE as error:
+                        raise Failed(_unreadable(error)) from None
+                    return words, tag >> SEQ_BITS, tag % (1 << SEQ_BITS)
+                left -= rows
+        raise IndexError(number)
+
+
+@dataclass(slots=True)
+class SparkSearch:
+    """A search on Spark and all that it has found so far. `kept`: whether its folder stays when
+    it fails."""
+
+    program: Program
+    session: Session
+    folder: Path
+    most: int = 0
+    alone: int = ALONE
+    bits: int = 0
+    kept: bool = True
+    stopped: str = ""
+    complete: bool = False
+    message: str = ""
+    found: list[Level] = field(default_factory=list)
+    levels: list[int] = field(default_factory=list)
+    kernel: Kernel = field(init=False)
+    counts: list[list[int]] = field(init=False)
+
+    # --- results ---------------------------------------------------------------------------------
+
+    @property
+    def states(self) -> Rows:
+        """The states."""
+        return Rows(self.kernel, self.found)
+
+    @property
+    def spilled(self) -> int:
+        """Nothing: all of it is in files."""
+        return 0
+
+    @property
+    def bytes_each(self) -> int:
+        """What a state takes of its files."""
+        return sum(sum(level.sizes) for level in self.found) // max(1, self.distinct)
+
+    @property
+    def distinct(self) -> int:
+        """States."""
+        return sum(level.total for level in self.found)
+
+    @property
+    def generated(self) -> int:
+        """Transitions, those that leave the instance among them."""
+        return self.counts[0][0]
+
+    @property
+    def outside(self) -> int:
+        """Transitions that leave the instance."""
+        return self.counts[0][1]
+
+    def taken(self) -> tuple[int, ...]:
+        """How often each branch was taken."""
+        return tuple(self.counts[1])
+
+    def note(self, number: int) -> Note:
+        """What is noted under a number."""
+        return Note(*self.counts[2][NOTE * number : NOTE * number + NOTE])
+
+    # --- the search ------------------------------------------------------------------------------
+
+    def run(self, on_progress: Callable[[Progress], None] | None = None) -> None:
+        """Search to the end, or until a level ends with `most` states or more. Raises OtherSearch
+        where the folder holds another search, Failed where a task or Spark fails."""
+        with self._files():
+            self._open()
+        self.levels = [level.total for level in self.found]
+        while self.found[-1].total:
+            if self.most and self.distinct >= self.most:
+                self._expand(check_only=True)
+                return
+            self._expand(check_only=False)
+            if on_progress is not None:
+                depth, queue = len(self.levels), self.found[-1].total
+                on_progress(Progress(self.distinct, self.generated, depth, queue))
+            self.levels.append(self.found[-1].total)
+        self.levels.pop()
+        self.complete = True
+
+    def _open(self) -> None:
+        """Take over what the folder has of this search, or begin it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        swept(self.folder)
+        self.counts = added(self.program.plan.context, [])
+        read = self._read()
+        if read is not None:
+            self.bits = read[0]
+        elif not self.bits:
+            wanted = (4 * self.session.sparkContext.defaultParallelism - 1).bit_length()
+            self.bits = min(MOST_BITS, max(FEWEST_BITS, wanted))
+        place = str(self.folder.resolve())
+        context = self.program.plan.context
+        self.kernel = Kernel(self.program.code, machine_digest(), context, place, self.bits)
+        if read is not None:
+            self._resume(read[1])
+        if not self.found:
+            self._begin()
+
+    def _begin(self) -> None:
+        bucket, size, checksum = initial_row(self.kernel, first_row(self.program))
+        self._commit({bucket: (1, size, checksum)})
+
+    def _slices(self) -> Iterator[Slice]:
+        """The last level, a row group at a time."""
+        level = len(self.found) - 1
+        first = self.distinct - self.found[-1].total
+        for bucket, rows in enumerate(self.found[-1].rows):
+            for group in range((rows + SLICE - 1) // SLICE):
+                yield Slice(level, bucket, group, first + group * SLICE)
+            first += rows
+
+    def _expand(self, *, check_only: bool) -> None:
+        """Expand the last level into the next one, or ask the properties of its states."""
+        slices = tuple(self._slices())
+        wide = 2 * self.session.sparkContext.defaultParallelism
+        expand = Expand(self.kernel, slices, check_only)
+        known = tuple(
+            tuple(depth for depth, level in enumerate(self.found) if level.rows[bucket])
+            for bucket in range(1 << self.bits)
+        )
+        insert = Insert(self.kernel, len(self.found), known)
+        rows: Iterable[Row]
+        if self.found[-1].total <= self.alone:
+            with self._files():
+                rows = list(at_once(expand, insert))
+        else:
+            tasks = min(len(slices), wide)
+            frame = self.session.range(0, len(slices), 1, tasks).mapInArrow(expand, FOUND_SQL)
+            groups = frame.repartition(min(1 << self.bits, wide), "bucket").groupBy("bucket")
+            rows = self._collected(groups.applyInArrow(insert, DONE_SQL))
+        buckets: dict[int, tuple[int, int, int]] = {}
+        for row in rows:
+            bucket = int(row["bucket"])
+            if bucket == SUMMARY:
+                more = json.loads(str(row["counts"]))
+                self.counts = added(self.kernel.context, [self.counts, more])
+            else:
+                buckets[bucket] = int(row["rows"]), int(row["size"]), int(row["checksum"])
+        if not check_only:
+            with self._files():
+                self._commit(buckets)
+
+    @contextmanager
+    def _files(self) -> Iterator[None]:
+        """What reads or writes files in this process. Raises Failed."""
+        try:
+            yield
+        except UNREADABLE as error:
+            raise Failed(f"{_unreadable(error)}; {self._remedy}") from None
+
+    def _collected(self, frame: Frame) -> list[Row]:
+        """The rows of a job, which an interrupt ends."""
+        with ThreadPoolExecutor(1) as pool:
+            job: Future[list[Row]] = pool.submit(frame.collect)
+            try:
+                while not wait([job], POLL).done:
+                    pass  # an interrupt comes between two looks
+                return job.result()
+            except KeyboardInterrupt:
+                self.session.sparkContext.cancelAllJobs()
+                raise
+            except Exception as error:  # of many kinds, down to py4j's own
+                said = f"a task of Spark failed ({_reason(error)})"
+                raise Failed(f"{said}; {self._remedy}") from None
+
+    @property
+    def _remedy(self) -> str:
+        """What to do where a level failed."""
+        if self.kept:
+            return f"the same command goes on from the levels in {self.folder}"
+        return "nothing is kept (--journal DIR keeps each finished level)"
+
+    # --- the journal -----------------------------------------------------------------------------
+
+    @property
+    def _index(self) -> Index:
+        return Index(self.folder / "spark.json", self.program.digest)
+
+    def _commit(self, buckets: Mapping[int, tuple[int, int, int]]) -> None:
+        """A level is whole."""
+        files = [buckets.get(bucket, (0, 0, 0)) for bucket in range(1 << self.bits)]
+        rows, sizes, checksums = zip(*files, strict=True)
+        self.found.append(Level(rows, sizes, checksums, self.counts))
+        self._index.write({"bits": self.bits}, [asdict(level) for level in self.found])
+
+    def _read(self) -> tuple[int, list[Level]] | None:
+        """What the journal says: bits of a bucket, and levels. Raises OtherSearch."""
+        found = self._index.read()
+        self.message = found.message
+        if not found.rows:
+            return None
+        try:
+            bits = found.head["bits"]
+            assert isinstance(bits, int)
+            return bits, [_level(cast("_Written", level), 1 << bits) for level in found.rows]
+        except (ValueError, KeyError, TypeError):
+            self.message = DAMAGED
+            return None
+
+    def _resume(self, levels: list[Level]) -> None:
+        """Take over the levels that are whole."""
+        for depth, level in enumerate(levels):
+            files = zip(level.rows, level.sizes, level.checksums, strict=True)
+            for bucket, (rows, *file) in enumerate(files):
+                if rows and not is_whole(self.kernel.path(depth, bucket), *file):
+                    self.message = damaged(depth)
+                    return
+            self.found.append(level)
+            self.counts = level.counts
+
+
+def explore(
+    session: Session,
+    model: n.Model,
+    instance: n.Instance,
+    options: Options,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Exploration:
+    """Search `instance` exhaustively with the workers of `session`, in the folder
+    `options.journal`, which they all must see under one path (None: one of this machine, for the
+    time of the search). Raises as `explore` of the native engine does."""
+    refuse_faults(model)
+    compiled = program(model, instance, options.choices, options.cache)
+    with tempfile.TemporaryDirectory(prefix="charter-") as folder:
+        place = options.journal or Path(folder)
+        kept = options.journal is not None
+        search = SparkSearch(compiled, session, place, options.most_states, kept=kept)
+        search.run(on_progress)
+        return result_of(search, search.message, options.untold)
+
+
+RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|GaveUp): (?P<said>.+)")
+
+
+def _reason(error: Exception) -> str:
+    """Why a job failed: what was raised in a worker, or else the first line of Spark's words."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    raised = [found["said"] for line in lines if (found := RAISED.fullmatch(line))]
+    return (raised[-1] if raised else lines[0])[:200]
+
+
+def _unreadable(error: Exception) -> str:
+    said = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    return f"the levels of the search cannot be read or written ({said})"
+
+
+class _Written(TypedDict):
+    """A level in the journal."""
+
+    rows: list[int]
+    sizes: list[int]
+    checksums: list[int]
+    counts: list[list[int]]
+
+
+def _level(read: _Written, buckets: int) -> Level:
+    """A level from the journal. Raises KeyError, TypeError or ValueError where it is none."""
+    rows, sizes, checksums = (
+        tuple(int(number) for number in numbers)
+        for numbers in (read["rows"], read["sizes"], read["checksums"])
+    )
+    if not len(rows) == len(sizes) == len(checksums) == buckets:
+        raise ValueError(buckets)
+    return Level(rows, sizes, checksums, list(read["counts"]))

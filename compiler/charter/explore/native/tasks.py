@@ -1,0 +1,332 @@
+"""What workers of Spark do in an exploration: expand states, and tell new ones from known ones.
+
+A level of the search is a folder of Parquet files, one for each bucket of keys that has new states
+there; a row is the key of a state, the state as it was reached (null where that is its key), and
+its tag. A state's number is its place: level by level, bucket by bucket, row by row.
+
+The object code and the plan of memory travel; nothing else of the compiler does. A task can be done
+again: it writes the same bytes to the same place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from uuid import uuid4
+from zlib import crc32
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from charter.explore.native.context import (
+    FATAL,
+    GENERATED,
+    NOTE,
+    OUTSIDE,
+    PARTITIONS,
+    SOURCE,
+    Context,
+)
+from charter.explore.native.journal import CHUNK
+from charter.explore.native.llvm import Library, ObjectCode, linked, machine_digest
+from charter.explore.native.memory import Array
+from charter.explore.native.search import GaveUp, Worker
+from charter.explore.native.unit import WHY
+
+SLICE = 1 << 15
+"""Rows of a row group, which one task expands at a time."""
+UNREADABLE = (OSError, UnicodeDecodeError, pa.ArrowException)
+"""What is raised where files of a search are missing, damaged, or cannot be written."""
+PART = ".part"
+"""How the names of files end that are not whole."""
+SUMMARY = -1
+"""In place of a bucket, in rows that hold the counts of a task."""
+
+FOUND = pa.schema(
+    [("bucket", pa.int32()), ("key", pa.binary()), ("state", pa.binary()), ("tag", pa.int64())]
+)
+FOUND_SQL = "bucket int, key binary, state binary, tag bigint"
+DONE = pa.schema(
+    [
+        ("bucket", pa.int32()),
+        ("rows", pa.int64()),
+        ("size", pa.int64()),
+        ("checksum", pa.int64()),
+        ("counts", pa.string()),
+    ]
+)
+DONE_SQL = "bucket int, rows bigint, size bigint, checksum bigint, counts string"
+KEPT = pa.schema([("key", pa.binary()), ("state", pa.binary()), ("tag", pa.int64())])
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What travels: object code, the digest of the machine that it was made for, offsets, the
+    folder of the search, and how many bits of a hash choose the bucket (4 at least)."""
+
+    code: ObjectCode
+    machine: str
+    context: Context
+    folder: str
+    bits: int
+
+    def library(self) -> Library:
+        """The functions, linked once in a process. Raises GaveUp on another kind of machine."""
+        return _library(self.code, self.machine)
+
+    def path(self, level: int, bucket: int) -> Path:
+        """The file of a bucket of a level."""
+        return Path(self.folder) / f"level-{level:05}" / f"bucket-{bucket:05}.parquet"
+
+
+@lru_cache(maxsize=2)
+def _library(code: ObjectCode, machine: str) -> Library:
+    if machine_digest() != machine:
+        raise GaveUp("a worker has another kind of processor, or another llvmlite, than the driver")
+    return linked(code)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some states of a level: a row group of a bucket, and the number of its first state."""
+
+    level: int
+    bucket: int
+    group: int
+    first: int
+
+
+# --- expansion -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """Expands slices, by their places in `slices`; with `check_only` it asks the properties of
+    their states and no more. Yields what was found, then the counts of the task."""
+
+    kernel: Kernel
+    slices: tuple[Slice, ...]
+    check_only: bool = False
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        worker = Worker.of(self.kernel.context)
+        library = self.kernel.library()
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                yield from self._slice(worker, library, self.slices[place])
+        counts = json.dumps(counts_of(self.kernel.context, worker)).encode()
+        yield pa.record_batch([[SUMMARY], [counts], [None], [0]], schema=FOUND)
+
+    def _slice(self, worker: Worker, library: Library, part: Slice) -> Iterator[pa.RecordBatch]:
+        path = self.kernel.path(part.level, part.bucket)
+        rows, count = rows_of(self.kernel.context, pq.ParquetFile(path).read_row_group(part.group))
+        view, width = worker.context.view, self.kernel.context.width
+        run = library["check" if self.check_only else "expand"]
+        done = 0
+        while done < count:
+            view[SOURCE] = part.first + done
+            done += run(worker.context.address, rows.at(done * width), count - done)
+            if view[FATAL]:
+                raise GaveUp(WHY[view[FATAL]])
+            yield from emptied(self.kernel, worker)
+
+
+def rows_of(context: Context, table: pa.Table) -> tuple[Array, int]:
+    """Rows of Parquet as the kernel reads them, and how many: word by word, each state at the
+    beginning of its row."""
+    column = table.column("state" if context.raw else "key").combine_chunks()
+    count, words = len(column), context.words
+    rows = Array.of(count * context.width)
+    start = column.offset + 0
+    _, offsets, data = column.buffers()
+    first = memoryview(offsets).cast("i")[start]
+    source = memoryview(data)[first : first + 8 * words * count].cast("Q")
+    for word in range(words):
+        rows.view[word : count * context.width : context.width] = source[word::words]
+    return rows, count
+
+
+def emptied(kernel: Kernel, worker: Worker) -> Iterator[pa.RecordBatch]:
+    """What stands in the buffers of a worker, each key once with its first tag."""
+    context, outs = kernel.context, kernel.context.outs
+    size = worker.buffers.length // PARTITIONS
+    for p in range(PARTITIONS):
+        count = worker.context.view[outs + 2 * p + 1]
+        worker.context.view[outs + 2 * p + 1] = 0
+        if count:
+            records = worker.buffers.view[p * size : p * size + count * context.record]
+            yield from _found(kernel, records, count)
+
+
+def _found(kernel: Kernel, records: memoryview, count: int) -> Iterator[pa.RecordBatch]:
+    context = kernel.context
+    words, record = context.words, context.record
+    state = _binary(records, record, words, words) if context.raw else pa.nulls(count, pa.binary())
+    table = pa.table(
+        {
+            "key": _binary(records, record, 0, words),
+            "state": state,
+            "tag": _numbers(records[record - 1 :: record], pa.int64()),
+            "hash": _numbers(records[record - 2 :: record], pa.uint64()),
+        }
+    )
+    names = ("hash", "state", "tag")
+    first = table.group_by("key", use_threads=False).aggregate([(name, "first") for name in names])
+    shift = pa.scalar(64 - kernel.bits, pa.uint64())
+    bucket = pc.shift_right(first["hash_first"], shift).cast(pa.int32())
+    columns = [bucket, first["key"], first["state_first"], first["tag_first"]]
+    yield from pa.table(columns, schema=FOUND).to_batches()
+
+
+def _numbers(strided: memoryview, kind: pa.DataType) -> pa.Array:
+    copy = Array.of(len(strided))
+    copy.view[: len(strided)] = strided
+    return pa.Array.from_buffers(kind, len(strided), [None, pa.py_buffer(copy.view)])
+
+
+def _binary(records: memoryview, record: int, start: int, words: int) -> pa.Array:
+    """Words `start` and so many more of every record, as bytes."""
+    count = len(records) // record
+    copy = Array.of(count * words)
+    for word in range(words):
+        copy.view[word : count * words : words] = records[start + word :: record]
+    data = pa.py_buffer(copy.view[: count * words].cast("B"))
+    fixed = pa.Array.from_buffers(pa.binary(8 * words), count, [None, data])
+    return fixed.cast(pa.binary())
+
+
+def counts_of(context: Context, worker: Worker) -> list[list[int]]:
+    """What a worker has counted: transitions and those that leave the instance; each branch; each
+    note."""
+    view = worker.context.view
+    notes = worker.context.numbers(context.noted, NOTE * context.notes)
+    return [
+        [view[GENERATED], view[OUTSIDE]],
+        worker.context.numbers(context.taken, context.labels),
+        notes,
+    ]
+
+
+def added(context: Context, parts: Sequence[list[list[int]]]) -> list[list[int]]:
+    """The counts of several workers: sums, and of notes the first time."""
+    total = [[0, 0], [0] * context.labels, [0] * (NOTE * context.notes)]
+    for head, taken, notes in parts:
+        total[0] = [a + b for a, b in zip(total[0], head, strict=True)]
+        total[1] = [a + b for a, b in zip(total[1], taken, strict=True)]
+        for at in range(0, len(notes), NOTE):
+            total[2][at : at + NOTE] = _earlier(total[2][at : at + NOTE], notes[at : at + NOTE])
+    return total
+
+
+def _earlier(one: list[int], other: list[int]) -> list[int]:
+    hits = [note for note in (one, other) if note[0]]
+    if not hits:
+        return one
+    first = min(hits, key=lambda note: (note[1], note[2]))
+    return [one[0] + other[0], *first[1:]]
+
+
+# --- new and known -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Takes what was found in one bucket, drops what `known` levels have (whole keys are
+    compared), and writes the rest as the bucket of `level`: in the order of tags, of equal keys
+    the first. Counts are added up."""
+
+    kernel: Kernel
+    level: int
+    known: tuple[tuple[int, ...], ...]
+
+    def __call__(self, *given: pa.Table) -> pa.Table:
+        """The last of `given`: Spark counts parameters, and hands over the group's key or not."""
+        table = given[-1]
+        bucket = table["bucket"][0].as_py()
+        if bucket == SUMMARY:
+            parts = [json.loads(row) for row in table["key"].to_pylist()]
+            counts = json.dumps(added(self.kernel.context, parts))
+            return pa.table([[SUMMARY], [0], [0], [0], [counts]], schema=DONE)
+        ordered = table.select(KEPT.names).sort_by("tag")
+        first = ordered.group_by("key", use_threads=False)
+        first = first.aggregate([("state", "first"), ("tag", "first")])
+        new = pa.table([first[name] for name in first.schema.names], schema=KEPT)
+        files = [str(self.kernel.path(level, bucket)) for level in self.known[bucket]]
+        if files:
+            seen = ds.dataset(files, schema=pa.schema([KEPT.field("key")]))
+            left = seen.join(ds.dataset(new), "key", join_type="right anti", use_threads=False)
+            new = left.to_table().select(KEPT.names).sort_by("tag")
+        path = self.kernel.path(self.level, bucket)
+        size, checksum = written(new, path) if new.num_rows else (0, 0)
+        return pa.table([[bucket], [new.num_rows], [size], [checksum], [""]], schema=DONE)
+
+
+def at_once(expand: Expand, insert: Insert) -> Iterator[dict[str, int | str]]:
+    """What a job does with both, in this process."""
+    places = pa.record_batch([range(len(expand.slices))], names=["id"])
+    table = pa.Table.from_batches(list(expand(iter((places,)))))
+    table = table.sort_by("bucket")
+    at = 0
+    for count in pc.value_counts(table["bucket"]).to_pylist():
+        yield from insert(table.slice(at, count["counts"])).to_pylist()
+        at += count["counts"]
+
+
+def written(table: pa.Table, path: Path) -> tuple[int, int]:
+    """Write a bucket under its name or not at all; its bytes and their CRC-32. Each call writes
+    beside the place under a name of its own, for two attempts at a task can run at once."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, row_group_size=SLICE, compression="zstd", use_dictionary=False)
+    content = sink.getvalue()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    hidden = path.with_name(f".{path.stem}-{uuid4().hex}{PART}")
+    try:
+        hidden.write_bytes(content)
+        hidden.replace(path)
+    finally:
+        hidden.unlink(missing_ok=True)
+    return content.size, crc32(content)
+
+
+def swept(folder: Path) -> None:
+    """Remove what attempts that were killed have left in the folder of a search."""
+    for left in folder.glob(f"level-*/.*{PART}"):
+        left.unlink(missing_ok=True)
+
+
+def row_at(context: Context, path: Path, row: int) -> tuple[list[int], int]:
+    """A state and its tag."""
+    group, inside = divmod(row, SLICE)
+    table = pq.ParquetFile(path).read_row_group(group)
+    data = table.column("state" if context.raw else "key")[inside].as_py()
+    return memoryview(data).cast("Q").tolist(), table.column("tag")[inside].as_py()
+
+
+def is_whole(path: Path, size: int, checksum: int) -> bool:
+    """Whether a file has so many bytes, and this CRC-32."""
+    total = 0
+    try:
+        if path.stat().st_size != size:
+            return False
+        with path.open("rb") as file:
+            while part := file.read(CHUNK):
+                total = crc32(part, total)
+    except OSError:
+        return False
+    return total == checksum
+
+
+def initial_row(kernel: Kernel, row: Array) -> tuple[int, int, int]:
+    """Write the initial state, given as a row of the kernel, as level 0: its bucket, its bytes and
+    their CRC-32."""
+    worker, library = Worker.of(kernel.context), kernel.library()
+    library["recall"](worker.context.address, row.address, 1)
+    (batch,) = emptied(kernel, worker)
+    bucket: int = batch.column("bucket")[0].as_py()
+    table = pa.table([batch.column(name) for name in KEPT.names], schema=KEPT)
+    return bucket, *written(table, kernel.path(0, bucket))

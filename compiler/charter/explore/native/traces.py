@@ -1,0 +1,250 @@
+"""Shortest traces to what a search has noted, followed on the definition before anyone sees them.
+
+States are kept up to renaming, so a trace is found again from the real first state: in each state
+the engine tells every outcome, and the one whose key is that of the next state is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from charter.core import nodes as n
+from charter.core.nodes import Value
+from charter.core.transition import is_of_transition
+from charter.explore.native.body import arguments_of
+from charter.explore.native.context import CAPACITY, SOURCE, TELL, TELL_ROOM, TOLD
+from charter.explore.native.memory import Array
+from charter.explore.native.program import Program, slots_of
+from charter.explore.native.search import Note
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Scope, State
+
+MOST_TOLD = 1 << 15
+"""Outcomes of one state that there is room for at first."""
+
+
+class Disagreement(Exception):
+    """The engine and the definition say different things: a bug of the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a trace, and the state it leads to."""
+
+    operation: str
+    args: tuple[Value, ...]
+    branch: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An outcome: `branch` is "" where the operation asked for a value that does not exist, at the
+    place number `site`."""
+
+    operation: str
+    outcome: int
+    branch: str
+    site: int
+    key: tuple[int, ...]
+    args: tuple[Value, ...]
+    after: State
+
+
+@dataclass(slots=True)
+class Asked:
+    """The outcomes of packed states, one state after another, in memory of its own, which grows."""
+
+    program: Program
+    memory: Array
+    told: Array
+    start: Array
+    room: int = MOST_TOLD
+
+    @staticmethod
+    def of(program: Program) -> Asked:
+        """Room for the outcomes of most states."""
+        context = program.plan.context
+        memory, told = Array.of(context.size), Array.of(MOST_TOLD * context.told)
+        memory.view[CAPACITY] = 1 << 40
+        return Asked(program, memory, told, Array.of(context.width))
+
+    def ask(self, words: list[int]) -> int:
+        """How many outcomes a packed state has: rows of `told`, in the order of the search."""
+        view = self.memory.view
+        self.start.write(0, words)
+        while True:
+            view[SOURCE] = view[TOLD] = 0
+            view[TELL], view[TELL_ROOM] = self.told.address, self.room
+            self.program.library["expand"](self.memory.address, self.start.address, 1)
+            if view[TOLD] < self.room:
+                return view[TOLD]
+            self.room *= 4
+            self.told = Array.of(self.room * self.program.plan.context.told)
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """Asks a program what can happen in one state."""
+
+    program: Program
+
+    def words(self, state: State) -> list[int]:
+        """A state, packed as it is. Raises OverflowError where a number does not fit."""
+        plan = self.program.plan
+        slots = slots_of(plan, state)
+        for slot, (_, _, width) in zip(slots, plan.packing.places, strict=True):
+            if slot >> width:
+                raise OverflowError(slot)
+        return plan.packing.pack(slots)
+
+    def key(self, state: State) -> tuple[int, ...]:
+        """The key of a state."""
+        plan = self.program.plan
+        slots, found = Array.of(plan.context.slots), Array.of(plan.context.words)
+        slots.write(0, slots_of(plan, state))
+        self.program.library["key"](slots.address, found.address)
+        return tuple(found.numbers(0, plan.context.words))
+
+    def state(self, slots: list[int]) -> State:
+        """A state from slots."""
+        plan = self.program.plan
+        pairs = zip(plan.machine.variables, plan.shape.offsets, strict=True)
+        return {v.name: plan.layout.decode(v.type, slots[at:]) for v, at in pairs}
+
+    def tell(self, words: list[int]) -> Iterator[Told]:
+        """Every outcome in a packed state, in the order of the search."""
+        plan = self.program.plan
+        context = plan.context
+        asked = Asked.of(self.program)
+        names = list(plan.machine.operations)
+        for i in range(asked.ask(words)):
+            row = asked.told.numbers(i * context.told, context.told)
+            yield self._told(names[row[0]], row)
+
+    def _told(self, name: str, row: list[int]) -> Told:
+        plan = self.program.plan
+        context, params = plan.context, plan.machine.operations[name].params
+        at = 3 + context.words
+        offsets = arguments_of(plan.layout, params)[0]
+        args = tuple(
+            plan.layout.decode(p.type, row[at + offset : at + context.args])
+            for p, offset in zip(params, offsets, strict=True)
+        )
+        branch = row[2] if row[2] < 1 << 63 else row[2] - (1 << 64)
+        return Told(
+            operation=name,
+            outcome=row[1],
+            branch=plan.labels[branch] if branch >= 0 else "",
+            site=max(0, -branch),
+            key=tuple(row[3:at]),
+            args=args,
+            after=self.state(row[at + context.args :]),
+        )
+
+
+class Rows(Protocol):
+    """The states of a search, by their numbers."""
+
+    def get(self, number: int) -> tuple[list[int], int, int]:
+        """A state as it is kept, the number of the one before it, and by which outcome."""
+
+
+class Graph(Protocol):
+    """What traces need of a search."""
+
+    @property
+    def program(self) -> Program: ...
+    @property
+    def states(self) -> Rows: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """The traces of one search."""
+
+    search: Graph
+    teller: Teller
+
+    def to_state(self, number: int) -> tuple[Step, ...]:
+        """A shortest trace to a state."""
+        chain: list[int] = []
+        outcomes: list[int] = []
+        while number:
+            chain.append(number)
+            _, number, outcome = self.search.states.get(number)
+            outcomes.append(outcome)
+        machine = self.search.program.plan.machine
+        state, steps = machine.initial(), list[Step]()
+        for target, outcome in zip(reversed(chain), reversed(outcomes), strict=True):
+            told = self._towards(state, target, outcome)
+            steps.append(self.followed(state, told))
+            state = steps[-1].state
+        return tuple(steps)
+
+    def _towards(self, state: State, target: int, outcome: int) -> Told:
+        words, _, _ = self.search.states.get(target)
+        raw = self.search.program.plan.context.raw
+        for told in self.teller.tell(self.teller.words(state)):
+            if told.branch and (told.outcome == outcome if raw else told.key == tuple(words)):
+                return told
+        raise Disagreement(f"no way from one state to the next (state {target})")
+
+    def followed(self, state: State, told: Told) -> Step:
+        """A step, as the definition does it."""
+        machine = self.search.program.plan.machine
+        for outcome in machine.outcomes(state, told.operation, told.args):
+            if outcome.branch == told.branch and dict(outcome.state) == dict(told.after):
+                return Step(told.operation, told.args, told.branch, outcome.state)
+        raise Disagreement(f"the definition does not allow {told.operation} as the engine did it")
+
+    # --- what was noted --------------------------------------------------------------------------
+
+    def violated(self, prop: n.Property, note: Note, moving: bool) -> tuple[Step, ...]:
+        """The trace to a state or a transition that a property (or witness) was noted for."""
+        steps = self.to_state(note.source)
+        machine = self.search.program.plan.machine
+        state = steps[-1].state if steps else machine.initial()
+        wanted = prop.kind == "witness"
+        if not moving:
+            if machine.holds(prop, Scope(state, state, "")) is not wanted:
+                raise Disagreement(f"{prop.name} is not what the engine says")
+            return steps
+        for told in self.teller.tell(self.teller.words(state)):
+            if told.branch and machine.holds(prop, Scope(state, told.after, told.branch)) is wanted:
+                return (*steps, self.followed(state, told))
+        raise Disagreement(f"{prop.name} is not what the engine says")
+
+    def unevaluated(self, prop: n.Property, note: Note) -> tuple[tuple[Step, ...], str]:
+        """The trace to a state or a transition in which a property asks for a value that does not
+        exist, and what it asks."""
+        steps = self.to_state(note.source)
+        machine = self.search.program.plan.machine
+        state = steps[-1].state if steps else machine.initial()
+        if not is_of_transition(prop):
+            try:
+                machine.holds(prop, Scope(state, state, ""))
+            except EvaluationError as problem:
+                return steps, str(problem)
+        for told in self.teller.tell(self.teller.words(state)):
+            if told.branch:
+                try:
+                    machine.holds(prop, Scope(state, told.after, told.branch))
+                except EvaluationError as problem:
+                    return (*steps, self.followed(state, told)), str(problem)
+        raise Disagreement(f"{prop.name} has a value where the engine found none")
+
+    def undefined(self, operation: str, note: Note) -> tuple[tuple[Step, ...], str]:
+        """The trace to an operation that asks for a value that does not exist, and what it asks."""
+        steps = self.to_state(note.source)
+        machine = self.search.program.plan.machine
+        state = steps[-1].state if steps else machine.initial()
+        for told in self.teller.tell(self.teller.words(state)):
+            if not told.branch and told.operation == operation:
+                try:
+                    machine.outcomes(state, operation, told.args)
+                except EvaluationError as problem:
+                    return (*steps, Step(operation, told.args, "", state)), str(problem)
+        raise Disagreement(f"{operation} does not fail as the engine says")

@@ -1,0 +1,336 @@
+"""Prints what the search for runs needs of every state: its edges, and the truth of questions.
+
+i64 follow(ctx, states, count)      -> how many were followed before the buffer was nearly full
+
+An edge is one word: the number of its target (ABSENT where the step leaves the instance) and above
+it a label, the number of what fairness can tell of a step. A state's edges, in the order of the
+search and without those that leave it as it is, end with END; they stand in the buffer of the first
+partition, one state's behind the other's. Targets are looked for some at a time, so that the
+table's memory is asked for before it is needed: what waits for that stands in the buffer of the
+second partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.explore.native.body import arguments_of
+from charter.explore.native.code import Code, Ref
+from charter.explore.native.context import (
+    CAPACITY,
+    ERROR,
+    FATAL,
+    LINKS,
+    MARGIN,
+    OP,
+    PARTITION_BITS,
+    SEQ,
+    SOURCE,
+    Context,
+)
+from charter.explore.native.kernel import Kernel
+from charter.explore.native.layout import Layout, Unsupported
+from charter.explore.native.unit import FATAL_SUCCESSORS
+from charter.explore.native.visited_set import (
+    TAKEN_BIT,
+    TablePrinter,
+    hashed,
+    home,
+    prefetched,
+    row_of,
+)
+from charter.semantics.machine import Machine
+
+TARGET_BITS = 40
+ABSENT = (1 << TARGET_BITS) - 1
+END = (1 << 64) - 1
+MOST_LABELS = 1 << 20
+PENDING = 64
+"""Edges whose targets are looked for at once."""
+
+DIRECTORY, FIRSTS, TRUTHS, TABLES = range(4)
+"""What a context's LINKS leads to: the directory of the states; the list of where each state's
+edges begin; the truths of all states; for each partition its table and its size."""
+
+
+@dataclass(frozen=True, slots=True)
+class FairStep:
+    """A step that some fairness names: its first label, and the place of each named parameter with
+    the number of its values."""
+
+    first: int
+    named: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What fairness can tell of a step, as numbers: the step and the values of the parameters that
+    are named; 0 is every other step."""
+
+    layout: Layout
+    params: Mapping[str, tuple[n.Param, ...]]
+    steps: Mapping[str, FairStep]
+    count: int
+
+    @staticmethod
+    def of(machine: Machine, layout: Layout) -> Labels:
+        """The labels of a machine whose model is narrowed to it. Raises Unsupported."""
+        wanted: dict[str, set[str]] = {}
+        for fair in (fair for live in machine.model.liveness for fair in live.fairness):
+            wanted.setdefault(fair.step, set()).update(fair.params)
+        params = {name: operation.params for name, operation in machine.operations.items()}
+        steps: dict[str, FairStep] = {}
+        count = 1
+        for step, names in wanted.items():
+            kinds = [(i, p.type) for i, p in enumerate(params.get(step, ())) if p.name in names]
+            if any(not isinstance(kind, t.Bool | t.Int | t.Sort | t.Enum) for _, kind in kinds):
+                raise Unsupported(f"fairness for each value of a large parameter of {step}")
+            steps[step] = FairStep(count, tuple((i, layout.size(kind)) for i, kind in kinds))
+            count += prod(size for _, size in steps[step].named)
+        if count > MOST_LABELS:
+            raise Unsupported(f"{count} fairness conditions")
+        return Labels(layout, params, steps, count)
+
+    def of_step(self, name: str, args: Sequence[Value]) -> int:
+        """The label of a step."""
+        step = self.steps.get(name)
+        if step is None:
+            return 0
+        at = 0
+        for place, size in step.named:
+            (slot,) = self.layout.encode(self.params[name][place].type, args[place])
+            at = at * size + slot
+        return step.first + at
+
+    def conditions(self, fairness: Sequence[n.Fair]) -> list[frozenset[int]]:
+        """For each label the numbers of the conditions that it satisfies."""
+        numbers: dict[tuple[n.Fair, tuple[int, ...]], int] = {}
+        found: list[set[int]] = [set() for _ in range(self.count)]
+        for fair in fairness:
+            step = self.steps[fair.step]
+            if fair.step not in self.params:
+                continue
+            params = self.params[fair.step]
+            for at in range(prod(size for _, size in step.named)):
+                rest, values = at, list[int]()
+                for place, size in reversed(step.named):
+                    rest, value = divmod(rest, size)
+                    if params[place].name in fair.params:
+                        values.append(value)
+                number = numbers.setdefault((fair, tuple(values)), len(numbers))
+                found[step.first + at].add(number)
+        return [frozenset(each) for each in found]
+
+
+@dataclass(slots=True)
+class LinkPrinter:
+    """Prints `@follow` and what it needs; the questions are the kernel's properties of states, the
+    truth of number i being bit i % 64 of word i // 64."""
+
+    kernel: Kernel
+    labels: Labels
+    seed: int
+
+    @property
+    def context(self) -> Context:
+        """Offsets."""
+        return self.kernel.context
+
+    def print(self, operations: int) -> None:
+        """Everything."""
+        self.print_find()
+        self.print_resolve()
+        self.print_link()
+        self.print_truths()
+        self.print_follow(operations)
+
+    def print_find(self) -> None:
+        """`@find(table, size, directory, words, spread)`: the number of the state with a key;
+        ABSENT if there is none."""
+        head = "i64 @find(ptr %table, i64 %size, ptr %directory, ptr %words, i64 %spread)"
+        code, context = Code(f"internal {head}", "nounwind"), self.context
+        marked = code.binary("or", "%spread", str(TAKEN_BIT))
+        absent, there, compare = code.label(), code.label(), code.label()
+        keys = [code.load("%words", i) for i in range(context.words)]
+        table = TablePrinter(self.kernel.unit, context, self.seed)
+        with table.probing(code, "%table", "%spread", "%size") as (entry, onward):
+            first = code.load(entry)
+            code.fork(code.compare("eq", first, "0"), absent, compare)
+            code.start(compare)
+            deeper = code.label()
+            code.fork(code.compare("eq", first, marked), deeper, onward)
+            code.start(deeper)
+            number = code.load(entry, 1)
+            row, equal = row_of(code, number, context.width), "true"
+            for i, ref in enumerate(keys, context.key_at):
+                equal = code.both(equal, code.compare("eq", code.load(row, i), ref))
+            code.fork(equal, there, onward)
+        code.start(there)
+        code.do(f"ret i64 {number}")
+        code.start(absent)
+        code.do(f"ret i64 {ABSENT}")
+        self.kernel.unit.add(code)
+
+    def tabled(self, code: Code, spread: Ref) -> tuple[Ref, Ref]:
+        """The table that a hash belongs to, and its size."""
+        links = code.load("%ctx", LINKS, "ptr")
+        part = code.binary("lshr", spread, str(64 - PARTITION_BITS))
+        place = code.at(links, code.add(code.binary("mul", part, "2"), str(TABLES)))
+        return code.load(place, 0, "ptr"), code.load(place, 1)
+
+    def print_resolve(self) -> None:
+        """`@resolve(ctx)`: the targets of all edges that wait for theirs: place, hash, key."""
+        code, context = Code("internal void @resolve(ptr %ctx)", "nounwind"), self.context
+        out, waiting = code.at("%ctx", context.outs), code.at("%ctx", context.outs + 2)
+        buffer, pending = code.load(out, 0, "ptr"), code.load(waiting, 0, "ptr")
+        count = code.load(waiting, 1)
+        directory = code.load(code.load("%ctx", LINKS, "ptr"), DIRECTORY, "ptr")
+        table = TablePrinter(self.kernel.unit, context, self.seed)
+        with code.counting(count) as i:
+            record = code.at(pending, code.binary("mul", i, str(pending_size(context))))
+            spread = code.load(record, 1)
+            address, size = self.tabled(code, spread)
+            entry = table.entry(code, address, home(code, spread, size))
+            mark = code.binary("or", spread, str(TAKEN_BIT))
+            with code.when(code.compare("eq", code.load(entry), mark)):
+                row = row_of(code, code.load(entry, 1), context.width, directory)
+                code.do(prefetched(code.at(row, context.key_at)))
+        with code.counting(count) as i:
+            record = code.at(pending, code.binary("mul", i, str(pending_size(context))))
+            spread = code.load(record, 1)
+            address, size = self.tabled(code, spread)
+            given = f"ptr {address}, i64 {size}, ptr {directory}, ptr {code.at(record, 2)}"
+            number = code.let(f"call i64 @find({given}, i64 {spread})")
+            place = code.at(buffer, code.load(record))
+            code.store(code.binary("or", code.load(place), number), place)
+        code.store("0", waiting, 1)
+        code.do("ret void")
+        self.kernel.unit.add(code)
+
+    def print_link(self) -> None:
+        """`@link(ctx, after)`: one edge, unless the state stays as it is."""
+        head = "internal void @link(ptr %ctx, ptr noalias readonly %z)"
+        code, context = Code(head, "nounwind"), self.context
+        fields = code.at("%ctx", context.fields)
+        same = code.let(f"call i1 @same(ptr {fields}, ptr %z, i64 {context.slots})")
+        with code.unless(same):
+            label = code.binary("shl", self.label(code), str(TARGET_BITS))
+            outside = code.let("call i1 @outside(ptr %z)")
+            with code.when(outside):
+                self.append(code, code.binary("or", label, str(ABSENT)))
+            with code.unless(outside):
+                waiting = code.at("%ctx", context.outs + 2)
+                with code.when(code.compare("eq", code.load(waiting, 1), str(PENDING))):
+                    code.do("call void @resolve(ptr %ctx)")
+                number = code.binary("mul", code.bump(waiting, 1), str(pending_size(context)))
+                record = code.at(code.load(waiting, 0, "ptr"), number)
+                code.store(code.load("%ctx", context.outs + 1), record)
+                words = code.at(record, 2)
+                code.do(f"call void @key(ptr %z, ptr {words})")
+                refs = [code.load(words, i) for i in range(context.words)]
+                spread = hashed(code, refs, self.seed)
+                code.store(spread, record, 1)
+                address, size = self.tabled(code, spread)
+                table = TablePrinter(self.kernel.unit, context, self.seed)
+                entry = table.entry(code, address, home(code, spread, size))
+                code.do(prefetched(entry))
+                self.append(code, label)
+        code.do("ret void")
+        self.kernel.unit.add(code)
+
+    def label(self, code: Code) -> Ref:
+        """The label of the step that is taken."""
+        operation, found = code.load("%ctx", OP), "0"
+        for number, name in enumerate(self.labels.params):
+            step = self.labels.steps.get(name)
+            if step is None:
+                continue
+            offsets, _ = arguments_of(self.labels.layout, self.labels.params[name])
+            at = "0"
+            for place, size in step.named:
+                value = code.load("%ctx", self.context.arguments + offsets[place])
+                at = code.add(code.binary("mul", at, str(size)), value)
+            mine = code.compare("eq", operation, str(number))
+            found = code.select(mine, code.add(at, str(step.first)), found)
+        return found
+
+    def append(self, code: Code, word: Ref) -> None:
+        """A word into the buffer, in which there is always room for one more: an END."""
+        out = code.at("%ctx", self.context.outs)
+        count = code.load(out, 1)
+        full = code.compare("sge", count, code.load("%ctx", CAPACITY))
+        with code.when(full):
+            code.do(f"call void @fail(ptr %ctx, i64 {FATAL}, i64 {FATAL_SUCCESSORS})")
+        with code.unless(full):
+            code.store(word, code.load(out, 0, "ptr"), count)
+            code.store(code.add(count, "1"), out, 1)
+
+    def print_truths(self) -> None:
+        """`@truths(ctx, place)`: the answers to all questions in the state that is expanded."""
+        code = Code("internal void @truths(ptr %ctx, ptr %place)", "nounwind")
+        s = code.at("%ctx", self.context.fields)
+        word, questions = "0", self.kernel.states
+        for i, (number, _) in enumerate(questions):
+            hit = code.let(f"call i1 @prop_{number}(ptr %ctx, ptr {s}, ptr {s}, i64 -1)")
+            error = code.load("%ctx", ERROR)
+            with code.when(code.compare("ne", error, "0")):
+                code.store("0", "%ctx", ERROR)
+                code.do(f"call void @note(ptr %ctx, i64 {number + 1}, i64 {error})")
+            bit = code.binary("shl", code.widened(hit), str(i % 64))
+            word = code.binary("or", word, bit)
+            if i % 64 == 63 or i == len(questions) - 1:
+                code.store(word, "%place", i // 64)
+                word = "0"
+        code.do("ret void")
+        self.kernel.unit.add(code)
+
+    def print_follow(self, operations: int) -> None:
+        """`@follow`: the number of the first state stands in SOURCE."""
+        code = Code("i64 @follow(ptr %ctx, ptr %states, i64 %count)", "nounwind")
+        context, number, wide = self.context, code.memory(1), truth_words(self.kernel.states)
+        code.store("0", number)
+        head, body, done = code.label(), code.label(), code.label()
+        code.jump(head)
+        code.start(head)
+        i, out = code.load(number), code.at("%ctx", context.outs)
+        filled = code.add(code.load(out, 1), str(MARGIN))
+        on = code.both(
+            code.compare("slt", i, "%count"),
+            code.compare("sle", filled, code.load("%ctx", CAPACITY)),
+        )
+        on = code.both(on, code.compare("eq", code.load("%ctx", FATAL), "0"))
+        code.fork(on, body, done)
+        code.start(body)
+        state = code.at("%states", code.binary("mul", i, str(context.width)))
+        code.do(f"call void @unpack(ptr {state}, ptr {code.at('%ctx', context.fields)})")
+        code.store("0", "%ctx", SEQ)
+        links, source = code.load("%ctx", LINKS, "ptr"), code.load("%ctx", SOURCE)
+        start = code.at(code.load(out, 0, "ptr"), code.load(out, 1))
+        code.store(start, code.at(code.load(links, FIRSTS, "ptr"), source), 0, "ptr")
+        place = code.at(code.load(links, TRUTHS, "ptr"), code.binary("mul", source, str(wide)))
+        code.do(f"call void @truths(ptr %ctx, ptr {place})")
+        self.kernel.all_offers(code, operations)
+        code.do("call void @resolve(ptr %ctx)")
+        code.store("-1", code.load(out, 0, "ptr"), code.load(out, 1))
+        code.bump(out, 1)
+        code.bump("%ctx", SOURCE)
+        code.store(code.add(i, "1"), number)
+        code.jump(head)
+        code.start(done)
+        code.do(f"ret i64 {code.load(number)}")
+        self.kernel.unit.add(code)
+
+
+def pending_size(context: Context) -> int:
+    """Words of an edge that waits for its target."""
+    return 2 + context.words
+
+
+def truth_words(questions: Sequence[tuple[int, n.Property]]) -> int:
+    """Words that the truths of one state take."""
+    return (len(questions) + 63) // 64

@@ -1,0 +1,380 @@
+"""Values while code is printed: a number in a register, a place in memory, or parts of either."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.explore.native.code import Code, Ref, constant
+from charter.explore.native.layout import Layout, Unsupported, mask_type
+
+SCALARS = (t.Bool, t.Int, t.Sort, t.Counter, t.Enum, t.Set)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A truth, a number from `low` to `high`, or a set as a mask whose bits stand for the members
+    from `low` to `high`."""
+
+    ref: Ref
+    low: int = 0
+    high: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A value in memory that nobody changes while the place is in use."""
+
+    kind: t.Type
+    pointer: Ref
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Parts: of an option its truth and its value, of a record its fields, of a map its values, of
+    a union its tag and the parameters of that case, of a list its items (their number is known)."""
+
+    kind: t.Type
+    parts: tuple[Held, ...]
+
+
+Held = Scalar | Place | Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Takes values apart and puts them into memory, in one function."""
+
+    code: Code
+    layout: Layout
+    zeros: dict[str, Ref] = field(default_factory=dict)
+
+    # --- taking apart ----------------------------------------------------------------------------
+
+    def part(self, kind: t.Type, pointer: Ref, offset: int) -> Held:
+        """The value of type `kind` in memory; scalars are read at once."""
+        if not isinstance(kind, SCALARS):
+            return Place(kind, pointer, offset)
+        if isinstance(kind, t.Set):
+            ty, low, high = self.layout.width(kind)
+            return Scalar(self.code.load(pointer, offset, ty), low, high)
+        raw = self.code.load(pointer, offset)
+        low, high = self.layout.span(kind)
+        if isinstance(kind, t.Bool):
+            return Scalar(self.code.compare("ne", raw, "0"))
+        return Scalar(self.code.add(raw, str(self.layout.low(kind))), low, high)
+
+    def address(self, place: Place) -> Ref:
+        """Where a place is."""
+        return self.code.at(place.pointer, place.offset)
+
+    def is_present(self, value: Held) -> Ref:
+        """Whether an option holds something."""
+        if isinstance(value, Tree):
+            return scalar(value.parts[0]).ref
+        assert isinstance(value, Place)
+        return self.code.compare("ne", self.code.load(value.pointer, value.offset), "0")
+
+    def inner(self, value: Held) -> Held:
+        """What an option holds."""
+        if isinstance(value, Tree):
+            return value.parts[1]
+        assert isinstance(value, Place) and isinstance(value.kind, t.Option)
+        return self.part(value.kind.inner, value.pointer, value.offset + 1)
+
+    def field(self, value: Held, index: int) -> Held:
+        """A field of a record."""
+        if isinstance(value, Tree):
+            return value.parts[index]
+        assert isinstance(value, Place) and isinstance(value.kind, t.Record)
+        at = value.offset + self.layout.offset(value.kind, index)
+        return self.part(value.kind.fields[index][1], value.pointer, at)
+
+    def tag(self, value: Held) -> Ref:
+        """The number of a union's case."""
+        if isinstance(value, Tree):
+            return scalar(value.parts[0]).ref
+        assert isinstance(value, Place)
+        return self.code.load(value.pointer, value.offset)
+
+    def argument(self, value: Held, tag: int, index: int) -> Held:
+        """A parameter of a union, which is in case `tag`."""
+        if isinstance(value, Tree):
+            if scalar(value.parts[0]).ref == str(tag):
+                return value.parts[1 + index]
+            value = self.placed(value)
+        assert isinstance(value, Place) and isinstance(value.kind, t.Union)
+        params = value.kind.cases[tag][1]
+        before = sum(self.layout.slots(part) for _, part in params[:index])
+        return self.part(params[index][1], value.pointer, value.offset + 1 + before)
+
+    def entry(self, value: Held, at: Ref) -> Held:
+        """The value at a position of a map, which must be inside."""
+        known = constant(at)
+        if isinstance(value, Tree) and known is not None:
+            return value.parts[known]
+        place = self.placed(value)
+        assert isinstance(place.kind, t.Map)
+        return self._indexed(place, place.kind.value, place.offset, at)
+
+    def item(self, value: Held, at: Ref) -> Held:
+        """The item at a position of a list, which must be inside its room."""
+        known = constant(at)
+        if isinstance(value, Tree) and known is not None and known < len(value.parts):
+            return value.parts[known]
+        place = self.placed(value)
+        assert isinstance(place.kind, t.Seq | t.Ranking)
+        return self._indexed(place, place.kind.inner, place.offset + 1, at)
+
+    def _indexed(self, place: Place, kind: t.Type, offset: int, at: Ref) -> Held:
+        size = self.layout.slots(kind)
+        known = constant(at)
+        if known is not None:
+            return self.part(kind, place.pointer, offset + known * size)
+        moved = self.code.at(place.pointer, self.code.binary("mul", at, str(size)))
+        return self.part(kind, moved, offset)
+
+    def length(self, value: Held) -> Ref:
+        """How many items a list has."""
+        if isinstance(value, Tree):
+            return str(len(value.parts))
+        assert isinstance(value, Place)
+        return self.code.load(value.pointer, value.offset)
+
+    # --- memory ----------------------------------------------------------------------------------
+
+    def placed(self, value: Held, kind: t.Type | None = None) -> Place:
+        """The value in memory, laid out as `kind` (its own type if None)."""
+        if isinstance(value, Place) and (kind is None or self.layout.alike(value.kind, kind)):
+            return value
+        if kind is None:
+            assert isinstance(value, Tree)
+            kind = value.kind
+        room = self.code.memory(self.layout.slots(kind))
+        self.put(value, kind, room, 0)
+        return Place(kind, room)
+
+    def put(self, value: Held, kind: t.Type, pointer: Ref, offset: int) -> None:
+        """Write a value, laid out as `kind`."""
+        code, layout = self.code, self.layout
+        if isinstance(value, Scalar):
+            self._put_scalar(value, kind, pointer, offset)
+            return
+        if isinstance(value, Place) and layout.alike(value.kind, kind):
+            code.copy(code.at(pointer, offset), self.address(value), layout.slots(kind))
+            return
+        match kind:
+            case t.Option(inner=inner):
+                here = self.is_present(value)
+                if here == "false":
+                    code.clear(code.at(pointer, offset), layout.slots(kind))
+                    return
+                code.store(code.widened(here), pointer, offset)
+                self.put(self.inner(value), inner, pointer, offset + 1)
+                if here != "true":
+                    with code.unless(here):
+                        code.clear(code.at(pointer, offset + 1), layout.slots(inner))
+            case t.Record(fields=fields):
+                for i, (_, part) in enumerate(fields):
+                    at = offset + layout.offset(kind, i)
+                    self.put(self.field(value, i), part, pointer, at)
+            case t.Map(key=key, value=inner):
+                for i in range(layout.size(key)):
+                    at = offset + i * layout.slots(inner)
+                    self.put(self.entry(value, str(i)), inner, pointer, at)
+            case t.Union() if isinstance(value, Tree):
+                self._put_union(value, kind, pointer, offset)
+            case t.Seq() | t.Ranking():
+                self._put_list(value, kind, pointer, offset)
+            case _:
+                raise Unsupported(f"a {type(kind).__name__.lower()} whose layout changes")
+
+    def _put_scalar(self, value: Scalar, kind: t.Type, pointer: Ref, offset: int) -> None:
+        code = self.code
+        if isinstance(kind, t.Bool):
+            code.store(code.widened(value.ref), pointer, offset)
+        elif isinstance(kind, t.Set):
+            ty, low, high = self.layout.width(kind)
+            code.store(self.rebased(value, low, high), pointer, offset, ty)
+        else:
+            low = self.layout.low(kind)
+            code.store(code.binary("sub", value.ref, str(low)), pointer, offset)
+
+    def _put_union(self, value: Tree, kind: t.Union, pointer: Ref, offset: int) -> None:
+        number = constant(scalar(value.parts[0]).ref)
+        assert number is not None
+        self.code.store(str(number), pointer, offset)
+        at = 1
+        for part, (_, inner) in zip(value.parts[1:], kind.cases[number][1], strict=True):
+            self.put(part, inner, pointer, offset + at)
+            at += self.layout.slots(inner)
+        if rest := self.layout.slots(kind) - at:
+            self.code.clear(self.code.at(pointer, offset + at), rest)
+
+    def _put_list(
+        self, value: Place | Tree, kind: t.Seq | t.Ranking, pointer: Ref, offset: int
+    ) -> None:
+        code, size = self.code, self.layout.slots(kind.inner)
+        if isinstance(value, Place):
+            assert isinstance(value.kind, t.Seq | t.Ranking)
+            if not self.layout.alike(value.kind.inner, kind.inner):
+                raise Unsupported("a list whose layout changes")
+            code.clear(code.at(pointer, offset), self.layout.slots(kind))
+            most = min(self.layout.most(value.kind), self.layout.most(kind))
+            code.copy(code.at(pointer, offset), self.address(value), 1 + most * size)
+            return
+        code.clear(code.at(pointer, offset), self.layout.slots(kind))
+        code.store(str(len(value.parts)), pointer, offset)
+        for i, part in enumerate(value.parts[: self.layout.most(kind)]):
+            self.put(part, kind.inner, pointer, offset + 1 + i * size)
+
+    def rebased(self, mask: Scalar, low: int, high: int) -> Ref:
+        """A mask whose bits stand for `low` to `high`. Raises Unsupported if it could have members
+        outside."""
+        code = self.code
+        if (mask.low < low or mask.high > high) and constant(mask.ref) != 0:
+            raise Unsupported("a set of numbers that may be outside of its type")
+        old, new = mask_type(mask.high - mask.low + 1), mask_type(high - low + 1)
+        wide = old if int(old[1:]) > int(new[1:]) else new
+        ref = code.cast(mask.ref, old, wide)
+        if mask.low > low:
+            ref = code.binary("shl", ref, str(mask.low - low), wide)
+        elif mask.low < low:
+            ref = code.binary("lshr", ref, str(low - mask.low), wide)
+        return code.cast(ref, wide, new)
+
+    # --- comparing -------------------------------------------------------------------------------
+
+    def equal(self, a: Held, b: Held, kind: t.Type) -> Ref:
+        """Whether two values of a type are the same."""
+        code, layout = self.code, self.layout
+        if a == b:
+            return "true"
+        match kind:
+            case t.Bool():
+                x, y = scalar(a).ref, scalar(b).ref
+                return code.negation(self._different(x, y))
+            case t.Set():
+                low, high = min(scalar(a).low, scalar(b).low), max(scalar(a).high, scalar(b).high)
+                pair = (self.rebased(scalar(a), low, high), self.rebased(scalar(b), low, high))
+                return code.compare("eq", *pair, mask_type(high - low + 1))
+            case t.Int() | t.Sort() | t.Counter() | t.Enum():
+                return code.compare("eq", scalar(a).ref, scalar(b).ref)
+        if isinstance(a, Place) and isinstance(b, Place) and layout.alike(a.kind, b.kind):
+            return self._same_memory(self.address(a), self.address(b), layout.slots(a.kind))
+        match kind:
+            case t.Option(inner=inner):
+                x, y = self.is_present(a), self.is_present(b)
+                if "false" in (x, y):
+                    return code.negation(code.either(x, y))
+                same = code.negation(self._different(x, y))
+                return code.both(same, self._inner_equal(a, b, inner, code.both(x, y)))
+            case t.Record(fields=fields):
+                result = "true"
+                for i, (_, part) in enumerate(fields):
+                    result = code.both(result, self.equal(self.field(a, i), self.field(b, i), part))
+                return result
+            case t.Map(key=key, value=inner):
+                result = "true"
+                for i in range(layout.size(key)):
+                    pair_ = (self.entry(a, str(i)), self.entry(b, str(i)))
+                    result = code.both(result, self.equal(*pair_, inner))
+                return result
+            case _:
+                model = a.kind if isinstance(a, Place) else b.kind if isinstance(b, Place) else kind
+                x, y = (self.address(self.placed(v, model)) for v in (a, b))
+                return self._same_memory(x, y, layout.slots(model))
+
+    def _different(self, x: Ref, y: Ref) -> Ref:
+        if y in ("true", "false"):
+            x, y = y, x
+        if x in ("true", "false"):
+            return self.code.negation(y) if x == "true" else y
+        return self.code.let(f"xor i1 {x}, {y}")
+
+    def _inner_equal(self, a: Held, b: Held, inner: t.Type, there: Ref) -> Ref:
+        same = self.equal(self.inner(a), self.inner(b), inner)
+        return self.code.either(self.code.negation(there), same)
+
+    def _same_memory(self, x: Ref, y: Ref, slots: int) -> Ref:
+        code = self.code
+        if slots > 12:
+            return code.let(f"call i1 @same(ptr {x}, ptr {y}, i64 {slots})")
+        total = "0"
+        for i in range(slots):
+            total = code.binary("or", total, code.binary("xor", code.load(x, i), code.load(y, i)))
+        return code.compare("eq", total, "0")
+
+    # --- constants -------------------------------------------------------------------------------
+
+    def constant(self, kind: t.Type, value: Value) -> Held:
+        """A value that is known."""
+        match kind, value:
+            case t.Bool(), bool():
+                return Scalar("true" if value else "false")
+            case t.Enum(members=members), str():
+                return self.number(members.index(value))
+            case t.Option(inner=inner), None:
+                return Tree(kind, (Scalar("false"), self.blank(inner)))
+            case t.Option(inner=inner), _:
+                return Tree(kind, (Scalar("true"), self.constant(inner, value)))
+            case t.Record(fields=fields), tuple():
+                pairs = zip(fields, value, strict=True)
+                return Tree(kind, tuple(self.constant(part, v) for (_, part), v in pairs))
+            case t.Union() as union, (str() as tag, *rest):
+                number = [name for name, _ in union.cases].index(tag)
+                pairs = zip(union.params(tag), rest, strict=True)
+                parts = tuple(self.constant(part, v) for (_, part), v in pairs)
+                return Tree(kind, (self.number(number), *parts))
+            case t.Set(inner=inner), frozenset():
+                _, low, high = self.layout.width(kind)
+                mask = sum(1 << self.layout.position(inner, item) for item in value)
+                return Scalar(str(mask), low, high)
+            case t.Map(value=inner), tuple():
+                return Tree(kind, tuple(self.constant(inner, v) for v in value))
+            case (t.Seq() | t.Ranking()) as several, tuple():
+                return Tree(kind, tuple(self.constant(several.inner, v) for v in value))
+            case _, int():
+                return self.number(value)
+            case _:
+                raise AssertionError(kind)
+
+    @staticmethod
+    def number(value: int) -> Scalar:
+        """A known number."""
+        return Scalar(str(value), value, value)
+
+    def blank(self, kind: t.Type) -> Held:
+        """The value whose slots are all zero."""
+        match kind:
+            case t.Bool():
+                return Scalar("false")
+            case t.Set():
+                _, low, high = self.layout.width(kind)
+                return Scalar("0", low, high)
+            case t.Option(inner=inner):
+                return Tree(kind, (Scalar("false"), self.blank(inner)))
+            case t.Record(fields=fields):
+                return Tree(kind, tuple(self.blank(part) for _, part in fields))
+            case t.Union(cases=cases):
+                return Tree(kind, (self.number(0), *(self.blank(p) for _, p in cases[0][1])))
+            case t.Map(key=key, value=value):
+                return Tree(kind, (self.blank(value),) * self.layout.size(key))
+            case t.Seq() | t.Ranking():
+                return Tree(kind, ())
+            case _:
+                return self.number(self.layout.low(kind))
+
+
+def scalar(value: Held) -> Scalar:
+    """The value, which is a scalar."""
+    assert isinstance(value, Scalar)
+    return value
+
+
+def is_literal(expr: n.Expr, value: bool) -> bool:
+    """Whether an expression is a truth written out."""
+    return isinstance(expr, n.Literal) and expr.value is value

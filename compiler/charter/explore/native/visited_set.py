@@ -1,0 +1,276 @@
+"""Prints the table of what is known.
+
+i64 insert(table, size, lists, count, fresh, directory) -> how many records were new
+void grow(old, size, table, new_size)
+void merge(lists, directory, first)              the new states, in the order of their tags
+
+An entry stands for one state. What it holds is the search's memory (`context.Memory`):
+
+- `keys`: the words of the key, and no more is looked at. For keys of one or two words.
+- `numbers`: the hash of the key, and the number of the state. Where the hash is that of another
+  record, the keys themselves are compared, in the list of states: as exact, and smaller.
+- `fingerprints`: the hash alone. Two states of one hash count as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+
+from charter.explore.native.code import Code, Ref
+from charter.explore.native.context import PARTITION_BITS, PARTITIONS, Context
+from charter.explore.native.states import BLOCK_BITS
+from charter.explore.native.unit import Unit
+
+TAKEN_BIT = 1 << 63
+"""Marks an entry that is used: keys do not use that bit, and all hashes of a partition agree
+there."""
+FRESH_BIT = 1 << 63
+"""Marks a number that is not the state's yet, but that of its row among the new ones."""
+SOON, SOONER = 8, 4
+"""Records ahead of which an entry is asked for, and then the state that it names."""
+
+
+def multipliers(seed: int, count: int) -> tuple[int, ...]:
+    """Random numbers of 128 bits."""
+    random = Random(seed)
+    return tuple(random.getrandbits(128) for _ in range(count))
+
+
+def hashed(code: Code, words: Sequence[Ref], seed: int) -> Ref:
+    """The upper half of a sum of products of 128 bits. For any two keys the chance over the
+    multipliers that their hashes are the same is at most 2**-64 (multilinear hashing: Lemire and
+    Kaser, Strongly universal string hashing is fast, 2014)."""
+    total, *factors = multipliers(seed, len(words) + 1)
+    found = str(total)
+    for word, factor in zip(words, factors, strict=True):
+        wide = code.let(f"zext i64 {word} to i128")
+        found = code.let(f"add i128 {code.let(f'mul i128 {wide}, {factor}')}, {found}")
+    return code.let(f"trunc i128 {code.let(f'lshr i128 {found}, 64')} to i64")
+
+
+def home(code: Code, spread: Ref, size: Ref) -> Ref:
+    """Where in a table a hash is looked for first."""
+    wide = code.let(f"zext i64 {code.binary('shl', spread, str(PARTITION_BITS))} to i128")
+    other = code.let(f"zext i64 {size} to i128")
+    high = code.let(f"lshr i128 {code.let(f'mul i128 {wide}, {other}')}, 64")
+    return code.let(f"trunc i128 {high} to i64")
+
+
+def row_of(code: Code, number: Ref, width: int, directory: Ref = "%directory") -> Ref:
+    """The row of a state in the list of states."""
+    block = code.load(directory, code.binary("lshr", number, str(BLOCK_BITS)), "ptr")
+    inside = code.binary("and", number, str((1 << BLOCK_BITS) - 1))
+    return code.at(block, code.binary("mul", inside, str(width)))
+
+
+@dataclass(slots=True)
+class TablePrinter:
+    """Prints the functions; `seed` chooses the hash."""
+
+    unit: Unit
+    context: Context
+    seed: int
+
+    def print(self) -> None:
+        """Everything."""
+        self.print_insert()
+        self.print_grow()
+        self.print_merge()
+
+    def entry(self, code: Code, table: Ref, probe: Ref) -> Ref:
+        """Where an entry stands."""
+        return code.at(table, code.binary("mul", probe, str(self.context.entry)))
+
+    @contextmanager
+    def probing(self, code: Code, table: Ref, spread: Ref, size: Ref) -> Iterator[tuple[Ref, str]]:
+        """A loop over the entries from a hash's home on: the entry, and the label of the next
+        step. What is inside has to end in a jump."""
+        probe, look, onward = code.memory(1), code.label(), code.label()
+        code.store(home(code, spread, size), probe)
+        code.jump(look)
+        code.start(look)
+        yield self.entry(code, table, code.load(probe)), onward
+        code.start(onward)
+        on = code.add(code.load(probe), "1")
+        code.store(code.select(code.compare("eq", on, size), "0", on), probe)
+        code.jump(look)
+
+    # --- insert ----------------------------------------------------------------------------------
+
+    def print_insert(self) -> None:
+        """`lists` is a pointer and a count for each of `count` buffers, each in the order of tags;
+        it is used up. The table must have room for all records. `fresh` takes the rows of the new
+        states, and with `numbers` behind each of them where its entry stands."""
+        head = (
+            "i64 @insert(ptr %table, i64 %size, ptr %lists, i64 %count, ptr noalias %fresh, "
+            "ptr %directory)"
+        )
+        code, context = Code(head, "nounwind"), self.context
+        record = context.record
+        fresh = code.memory(1)
+        code.store("0", fresh)
+        pick, take, after, done, compare, new = (code.label() for _ in range(6))
+        code.jump(pick)
+        code.start(pick)
+        left, lowest, limit = self.picked(code)
+        code.fork(code.compare("ne", lowest, "-1"), take, done)
+        code.start(take)
+        source = code.load(left, 0, "ptr")
+        code.store(code.at(source, record), left, 0, "ptr")
+        code.store(code.binary("sub", code.load(left, 1), "1"), left, 1)
+        self.prefetch(code, source)
+        spread = code.load(source, record - 2)
+        keys = [code.load(source, i) for i in range(context.words)]
+        if context.memory == "keys":
+            marked = [code.binary("or", keys[0], str(TAKEN_BIT)), *keys[1:]]
+        else:
+            marked = [code.binary("or", spread, str(TAKEN_BIT))]
+        with self.probing(code, "%table", spread, "%size") as (entry, onward):
+            first = code.load(entry)
+            code.fork(code.compare("eq", first, "0"), new, compare)
+            code.start(compare)
+            equal = code.compare("eq", first, marked[0])
+            for i, ref in enumerate(marked[1:], 1):
+                equal = code.both(equal, code.compare("eq", code.load(entry, i), ref))
+            if context.memory == "numbers":
+                deeper = code.label()
+                code.fork(equal, deeper, onward)
+                code.start(deeper)
+                equal = self.same_key(code, entry, keys)
+            code.fork(equal, after, onward)
+        code.start(new)
+        for i, ref in enumerate(marked):
+            code.store(ref, entry, i)
+        self.keep(code, source, entry, code.bump(fresh))
+        code.jump(after)
+        code.start(after)
+        more = code.compare("ne", code.load(left, 1), "0")
+        before = code.compare("ult", code.load(code.load(left, 0, "ptr"), record - 1), limit)
+        code.fork(code.both(more, before), take, pick)
+        code.start(done)
+        code.do(f"ret i64 {code.load(fresh)}")
+        self.unit.add(code)
+
+    def keep(self, code: Code, source: Ref, entry: Ref, number: Ref) -> None:
+        """Write the row of a new state, the `number`th of `fresh`."""
+        context = self.context
+        row = code.at("%fresh", code.binary("mul", number, str(context.fresh)))
+        start = context.words if context.raw else 0
+        code.copy(row, code.at(source, start), context.words)
+        if context.memory == "numbers":
+            code.store(code.binary("or", number, str(FRESH_BIT)), entry, 1)
+            code.store(entry, row, context.width, "ptr")
+            if context.raw:
+                code.copy(code.at(row, context.words), source, context.words)
+        code.store(code.load(source, context.record - 1), row, context.width - 1)
+
+    def picked(self, code: Code) -> tuple[Ref, Ref, Ref]:
+        """The list whose first record has the lowest tag, that tag (-1: all lists are empty), and
+        the lowest tag of the other lists: all records before that are taken from this list."""
+        best, limit, where = (code.memory(1) for _ in range(3))
+        for cell, first in ((best, "-1"), (limit, "-1"), (where, "0")):
+            code.store(first, cell)
+        with code.counting("%count") as i:
+            place = code.at("%lists", code.binary("mul", i, "2"))
+            some = code.compare("ne", code.load(place, 1), "0")
+            tag = code.load(code.load(place, 0, "ptr"), self.context.record - 1)
+            tag, old = code.select(some, tag, "-1"), code.load(best)
+            less = code.compare("ult", tag, old)
+            other, second = code.select(less, old, tag), code.load(limit)
+            closer = code.compare("ult", other, second)
+            code.store(code.select(closer, other, second), limit)
+            code.store(code.select(less, tag, old), best)
+            code.store(code.select(less, i, code.load(where)), where)
+        place = code.at("%lists", code.binary("mul", code.load(where), "2"))
+        return place, code.load(best), code.load(limit)
+
+    def prefetch(self, code: Code, source: Ref) -> None:
+        """Ask for what records that come a little later will need; a buffer may be read past its
+        end."""
+        record = self.context.record
+        spread = code.load(source, SOON * record + record - 2)
+        code.do(prefetched(self.entry(code, "%table", home(code, spread, "%size"))))
+        if self.context.memory != "numbers":
+            return
+        spread = code.load(source, SOONER * record + record - 2)
+        entry = self.entry(code, "%table", home(code, spread, "%size"))
+        number = code.load(entry, 1)
+        same = code.compare("eq", code.load(entry), code.binary("or", spread, str(TAKEN_BIT)))
+        with code.when(code.both(same, code.compare("sge", number, "0"))):
+            row = row_of(code, number, self.context.width)
+            code.do(prefetched(code.at(row, self.context.key_at)))
+
+    def same_key(self, code: Code, entry: Ref, keys: list[Ref]) -> Ref:
+        """Whether the state of an entry has a key."""
+        context, place, number = self.context, code.memory(1), code.load(entry, 1)
+        is_fresh = code.compare("slt", number, "0")
+        with code.when(is_fresh):
+            index = code.binary("and", number, str(FRESH_BIT - 1))
+            row = code.at("%fresh", code.binary("mul", index, str(context.fresh)))
+            code.store(row, place, 0, "ptr")
+        with code.unless(is_fresh):
+            code.store(row_of(code, number, context.width), place, 0, "ptr")
+        row, equal = code.load(place, 0, "ptr"), "true"
+        for i, ref in enumerate(keys, context.key_at):
+            equal = code.both(equal, code.compare("eq", code.load(row, i), ref))
+        return equal
+
+    # --- growing and merging ---------------------------------------------------------------------
+
+    def print_grow(self) -> None:
+        """All entries into a larger table."""
+        head = "void @grow(ptr %old, i64 %size, ptr %table, i64 %more)"
+        code, context = Code(head, "nounwind"), self.context
+        with code.counting("%size") as i:
+            words = [code.load(self.entry(code, "%old", i), w) for w in range(context.entry)]
+            with code.unless(code.compare("eq", words[0], "0")):
+                spread, put = words[0], code.label()
+                if context.memory == "keys":
+                    free = code.binary("and", words[0], str(TAKEN_BIT - 1))
+                    spread = hashed(code, [free, *words[1:]], self.seed)
+                with self.probing(code, "%table", spread, "%more") as (place, onward):
+                    code.fork(code.compare("eq", code.load(place), "0"), put, onward)
+                code.start(put)
+                for w, ref in enumerate(words):
+                    code.store(ref, place, w)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def print_merge(self) -> None:
+        """`lists` is a pointer and a count for the new rows of each partition; the states get their
+        numbers, from `first` on, and their rows in the list of states."""
+        code = Code("void @merge(ptr %lists, ptr %directory, i64 %first)", "nounwind")
+        context = self.context
+        width, number = context.width, code.memory(1)
+        code.store("%first", number)
+        head, take, done = code.label(), code.label(), code.label()
+        code.jump(head)
+        code.start(head)
+        best, where = "-1", "0"
+        for p in range(PARTITIONS):
+            some = code.compare("ne", code.load("%lists", 2 * p + 1), "0")
+            pointer = code.load("%lists", 2 * p, "ptr")
+            tag = code.select(some, code.load(pointer, width - 1), "-1")
+            less = code.compare("ult", tag, best)
+            best, where = code.select(less, tag, best), code.select(less, str(2 * p), where)
+        code.fork(code.compare("ne", best, "-1"), take, done)
+        code.start(take)
+        place = code.at("%lists", where)
+        source, own = code.load(place, 0, "ptr"), code.bump(number)
+        code.copy(row_of(code, own, width), source, width)
+        if context.memory == "numbers":
+            code.store(own, code.load(source, width, "ptr"), 1)
+        code.store(code.at(source, context.fresh), place, 0, "ptr")
+        code.store(code.binary("sub", code.load(place, 1), "1"), place, 1)
+        code.jump(head)
+        code.start(done)
+        code.do("ret void")
+        self.unit.add(code)
+
+
+def prefetched(place: Ref) -> str:
+    """The instruction that asks for a place of memory."""
+    return f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)"

@@ -1,0 +1,210 @@
+"""Arguments that an environment may offer: all values of finite types, and of counters the values
+that tell cases apart.
+
+A counter is *current* if the state holds it under a key that stands in the same argument list (the
+epoch of the broker that asks); where the state holds none there, every value in the state is. Other
+values are *foreign*: another one from the state, an older one, one that was never issued. An
+argument list has at most one foreign counter. In a map to optional counters all are current, or all
+none, or one differs from the others, which makes it foreign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, permutations, product
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.semantics.values import NotFinite, Universe
+
+Pool = tuple[tuple[Value, int], ...]
+"""Values, each with the number of foreign counters in it."""
+
+Context = frozenset[tuple[str, Value]]
+"""Sort elements that an argument list mentions, by sort."""
+
+
+@dataclass(slots=True)
+class Issued:
+    """The counter values in a state: all, and those under each sort element used as a key."""
+
+    universe: Universe
+    all: dict[str, set[int]] = field(default_factory=dict)
+    under: dict[tuple[str, str, Value], set[int]] = field(default_factory=dict)
+
+    def collect(self, kind: t.Type, value: Value, keys: tuple[tuple[str, Value], ...] = ()) -> None:
+        """Add every counter inside `value`, which stands under `keys`."""
+        match kind, value:
+            case t.Counter(name=name), int():
+                self.all.setdefault(name, set()).add(value)
+                for sort, element in keys:
+                    self.under.setdefault((name, sort, element), set()).add(value)
+            case t.Option(inner=inner), _ if value is not None:
+                self.collect(inner, value, keys)
+            case t.Record(fields=fields), tuple():
+                for (_, part), v in zip(fields, value, strict=True):
+                    self.collect(part, v, keys)
+            case t.Union() as union, (str() as tag, *rest):
+                for (_, part), v in zip(union.params(tag), rest, strict=True):
+                    self.collect(part, v, keys)
+            case t.Map(key=key, value=inner), tuple():
+                for k, v in zip(self.universe.domain(key), value, strict=True):
+                    here = (*keys, (key.name, k)) if isinstance(key, t.Sort) else keys
+                    self.collect(inner, v, here)
+            case (t.Set() | t.Seq() | t.Ranking()) as several, (frozenset() | tuple()):
+                inner = several.inner
+                for v in value:
+                    self.collect(inner, v, keys)
+            case _:
+                pass
+
+    def pool(self, counter: str, context: Context) -> Pool:
+        """The values of one counter: current ones, newest first; then foreign ones."""
+        everything = self.all.get(counter, set())
+        current: set[int] = set()
+        for sort, element in context:
+            current |= self.under.get((counter, sort, element), set())
+        current = current or everything
+        newest = max(everything, default=-1)
+        found: list[tuple[Value, int]] = [(v, 0) for v in sorted(current, reverse=True)]
+        others = everything - current
+        if others:
+            found.append((max(others), 1))
+        older = next((v for v in range(newest - 1, -1, -1) if v not in everything), None)
+        if older is not None:
+            found.append((older, 1))
+        found.append((newest + 1, 1 if current else 0))
+        return tuple(found)
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The argument lists of operations in one state."""
+
+    issued: Issued
+    pools: dict[tuple[t.Type, Context], Pool] = field(default_factory=dict)
+
+    @staticmethod
+    def at(
+        universe: Universe, variables: Sequence[n.StateVar], state: Sequence[Value]
+    ) -> Arguments:
+        """The arguments that can be offered in `state`."""
+        issued = Issued(universe)
+        for variable, value in zip(variables, state, strict=True):
+            issued.collect(variable.type, value)
+        return Arguments(issued)
+
+    def of(self, params: tuple[n.Param, ...]) -> tuple[tuple[Value, ...], ...]:
+        """Every argument list of an operation, those without foreign counters first."""
+        found = self.together([p.type for p in params], frozenset())
+        ranked = sorted(found, key=lambda pair: pair[1])
+        return tuple(args for args, _ in ranked)
+
+    def together(
+        self, kinds: list[t.Type], context: Context
+    ) -> Iterator[tuple[tuple[Value, ...], int]]:
+        """Values of several types that stand side by side; the sort elements among them say which
+        counters are current."""
+        universe = self.issued.universe
+        open_ = [i for i, kind in enumerate(kinds) if t.holds(kind, t.Counter)]
+        closed = [i for i in range(len(kinds)) if i not in open_]
+        rests: dict[Context, list[tuple[tuple[Value, ...], int]]] = {}
+        for base in product(*(universe.domain(kinds[i]) for i in closed)):
+            here = context
+            for i, value in zip(closed, base, strict=True):
+                here = narrowed(here, kinds[i], value)
+            if here not in rests:
+                rests[here] = within_budget([self.pool(kinds[i], here) for i in open_])
+            row: list[Value] = [None] * len(kinds)
+            for i, value in zip(closed, base, strict=True):
+                row[i] = value
+            for rest, foreign in rests[here]:
+                for i, value in zip(open_, rest, strict=True):
+                    row[i] = value
+                yield tuple(row), foreign
+
+    def pool(self, kind: t.Type, context: Context) -> Pool:
+        """The values of one type."""
+        known = self.pools.get((kind, context))
+        if known is None:
+            known = self.pools[kind, context] = tuple(self._values(kind, context))
+        return known
+
+    def _values(self, kind: t.Type, context: Context) -> Iterator[tuple[Value, int]]:
+        if not t.holds(kind, t.Counter):
+            yield from ((value, 0) for value in self.issued.universe.domain(kind))
+            return
+        match kind:
+            case t.Counter(name=name):
+                yield from self.issued.pool(name, context)
+            case t.Option(inner=inner):
+                yield (None, 0)
+                yield from self.pool(inner, context)
+            case t.Record(fields=fields):
+                yield from self.together([part for _, part in fields], context)
+            case t.Union(cases=cases):
+                for tag, params in cases:
+                    for args, foreign in self.together([part for _, part in params], context):
+                        yield (tag, *args), foreign
+            case t.Map():
+                yield from self._map(kind, context)
+            case t.Set(inner=inner) | t.Ranking(inner=inner):
+                yield from self._collections(kind, self.pool(inner, context))
+            case t.Seq(inner=inner, limit=limit):
+                for size in range(self.issued.universe.limit(limit) + 1):
+                    yield from within_budget([self.pool(inner, context)] * size)
+            case _:
+                raise NotFinite(f"{kind} has no arguments to offer")
+
+    def _map(self, kind: t.Map, context: Context) -> Iterator[tuple[Value, int]]:
+        keys = self.issued.universe.domain(kind.key)
+        pools = [self.pool(kind.value, narrowed(context, kind.key, k)) for k in keys]
+        if not isinstance(kind.value, t.Option):
+            yield from within_budget(pools)
+            return
+        current = tuple(
+            next((v for v, f in pool if v is not None and not f), None) for pool in pools
+        )
+        yield current, 0
+        if any(value is not None for value in current):
+            yield (None,) * len(keys), 0
+        for i, pool in enumerate(pools):
+            for value, _ in pool:
+                if value != current[i]:
+                    yield (*current[:i], value, *current[i + 1 :]), 1
+
+    @staticmethod
+    def _collections(kind: t.Set | t.Ranking, pool: Pool) -> Iterator[tuple[Value, int]]:
+        ranking = isinstance(kind, t.Ranking)
+        for size in range(len(pool) + 1):
+            for chosen in (permutations if ranking else combinations)(pool, size):
+                foreign = sum(f for _, f in chosen)
+                if foreign <= 1:
+                    values = [value for value, _ in chosen]
+                    yield (tuple(values) if ranking else frozenset(values)), foreign
+
+
+def narrowed(context: Context, kind: t.Type, value: Value) -> Context:
+    """The context beside a value: a sort element counts, alone or in an option."""
+    match kind:
+        case t.Sort(name=name):
+            return context | {(name, value)}
+        case t.Option(inner=t.Sort(name=name)) if value is not None:
+            return context | {(name, value)}
+        case _:
+            return context
+
+
+def within_budget(pools: Sequence[Pool]) -> list[tuple[tuple[Value, ...], int]]:
+    """All combinations with at most one foreign counter."""
+    found: list[tuple[tuple[Value, ...], int]] = [((), 0)]
+    for pool in pools:
+        found = [
+            ((*row, value), foreign + more)
+            for row, foreign in found
+            for value, more in pool
+            if foreign + more <= 1
+        ]
+    return found

@@ -1,0 +1,108 @@
+"""Texts of charters checked, formatted, flattened, and made into core."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from charter.core import nodes as ir
+from charter.diagnostics import Diagnostics, Refused, Source
+from charter.project import pipeline as driver
+from charter.project.sources import (
+    Missing,
+    Selection,
+    Unreadable,
+    beside,
+    read_source,
+    read_sources,
+)
+from charter.syntax import nodes as sx
+from charter.syntax.parse import parse
+from charter.syntax.show import show
+
+
+def compiled(sources: tuple[Source, ...], selection: Selection) -> ir.Model:
+    """The core of texts with a selection applied. Raises `Refused` with every error, `Missing`, or
+    `Unreadable` (the overlay)."""
+    files = _parsed(sources)
+    refuse_unknown(files, selection)
+    return driver.compile_files(files, _choice(selection))
+
+
+def asked(
+    sources: tuple[Source, ...],
+    selection: Selection,
+    model: ir.Model,
+    instance: ir.Instance,
+    expression: str,
+) -> ir.Model:
+    """`model`, which is `compiled` of the rest, together with a question about the states of an
+    instance. Raises `Refused` with every error of the expression."""
+    files = _parsed(sources)
+    return driver.with_question(files, _choice(selection), model, instance, expression)
+
+
+@lru_cache(maxsize=1)
+def _parsed(sources: tuple[Source, ...]) -> sx.Protocol:
+    """The trees of all files: callers want one charter with one mutant after another."""
+    return driver.parse_or_refuse(sources)
+
+
+def _choice(selection: Selection) -> driver.Choice:
+    overlay, entries = selection.overlay or (None, ())
+    sources = () if overlay is None else read_sources(overlay)
+    return driver.Choice(selection.variant, selection.mutant, sources, entries)
+
+
+def refuse_unknown(files: sx.Protocol, selection: Selection) -> None:
+    """Raises `Missing` for the name of a variant or mutant that files do not declare."""
+    variants, mutants = (driver.edits_of(files, of) for of in (sx.VariantDecl, sx.MutantDecl))
+    wanted = [("variant", name, variants) for name in selection.variant.split("+")]
+    for kind, name, known in (*wanted, ("mutant", selection.mutant, mutants)):
+        if name and name not in known:
+            there_are = ", ".join(known) or "none"
+            raise Missing(f"there is no {kind} {name!r}; there are: {there_are}")
+
+
+def refuse_part(path: Path, found: Diagnostics) -> None:
+    """Raises `Unreadable` where the errors in a file come of its being read without the other
+    files of its folder: they belong to the same protocol, and declare a name that it misses."""
+    if not found.errors or not path.is_file():
+        return
+    names = {span.source.text[span.start : span.end] for span in (e.span for e in found.errors)}
+    for missing in driver.declared_by(read_source(path), list(beside(path))):
+        if missing.name in names:
+            raise Unreadable(
+                f"{path.as_posix()} is one of the files of {missing.protocol}: {missing.name} is"
+                f" declared in {Path(missing.source).name}; give the folder:"
+                f" {path.parent.as_posix()}"
+            )
+
+
+def check(path: Path) -> Diagnostics:
+    """Everything that is wrong with a charter, its variants and mutants. Raises `Unreadable`."""
+    found = driver.check_sources(read_sources(path))
+    refuse_part(path, found)
+    return found
+
+
+def check_overlay(path: Path, overlay: Path) -> Diagnostics:
+    """Everything that is wrong with an overlay of the charter at `path`. Raises `Unreadable`."""
+    return driver.check_overlay_sources(read_sources(path), read_sources(overlay))
+
+
+def flattened(path: Path, variant: str) -> str:
+    """The text of a charter with a variant applied. Raises `Refused`, `Unreadable` or `Missing`."""
+    files = driver.parse_or_refuse(read_sources(path))
+    refuse_unknown(files, Selection(variant))
+    files = driver.flatten(files, driver.Choice(variant=variant))
+    return show(driver.as_one_file(files))
+
+
+def formatted(source: Source) -> str:
+    """The text of one file as the formatter writes it. Raises `Refused` on a syntax error."""
+    diagnostics = Diagnostics()
+    tree = parse(source, diagnostics)
+    if tree is None or diagnostics.errors:
+        raise Refused(diagnostics)
+    return show(tree)

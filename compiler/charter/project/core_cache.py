@@ -1,0 +1,47 @@
+"""Core that was made before: kept in the user's cache by the digest of what it depends on. These
+are the texts with their names, the edits that were chosen, and this compiler, byte by byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import charter
+from charter.core.encoding import decoded, encoded
+from charter.core.nodes import Model
+from charter.diagnostics import Source
+from charter.project.cache import cache_folder, from_cache, to_cache
+from charter.project.sources import Selection, read_sources
+
+
+def kept(sources: Sequence[Source], selection: Selection, make: Callable[[], Model]) -> Model:
+    """What `make` gives for these texts and edits. Raises what it raises, and `Unreadable`."""
+    path = cache_folder("core") / f"{_digest(sources, selection)}.core"
+    known = from_cache(path)
+    if known is not None:
+        return decoded(known)
+    model = make()
+    to_cache(path, encoded(model))
+    return model
+
+
+def _digest(sources: Sequence[Source], selection: Selection) -> str:
+    overlay, entries = selection.overlay or (None, ())
+    texts = [*sources, *(() if overlay is None else read_sources(overlay))]
+    edits = (selection.variant, selection.mutant, entries)
+    said = (_compiler(), edits, *((text.name, text.text) for text in texts))
+    return sha256(repr(said).encode()).hexdigest()
+
+
+@cache
+def _compiler() -> str:
+    """The digest of this compiler's files."""
+    folder = Path(charter.__file__).parent
+    files = sorted([*folder.rglob("*.py"), *folder.rglob("*.lark")])
+    whole = sha256()
+    for file in files:
+        data = file.read_bytes()
+        whole.update(f"{file.relative_to(folder).as_posix()} {len(data)}\n".encode() + data)
+    return whole.hexdigest()

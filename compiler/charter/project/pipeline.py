@@ -1,0 +1,215 @@
+"""The pipeline as data: parse, apply edits, check, then passes, with core validated after each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from charter.check.asked import asked
+from charter.check.checker import check_bent, check_everything, check_overlay, check_protocol
+from charter.check.elaborate import overlay_entry
+from charter.check.flatten import apply_overlay, apply_selection, only_overlay
+from charter.core import nodes as ir
+from charter.core.valid import validate
+from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span
+from charter.passes import PASSES
+from charter.syntax import nodes as sx
+from charter.syntax.parse import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which edits to apply: names of a variant and a mutant ("" for none), entries of an overlay
+    and the sources that declare them."""
+
+    variant: str = ""
+    mutant: str = ""
+    overlay: tuple[Source, ...] = ()
+    entries: tuple[str, ...] = ()
+
+
+def parse_all(sources: Sequence[Source], diagnostics: Diagnostics) -> sx.Protocol:
+    """The trees of all files that have one; syntax errors go to `diagnostics`."""
+    trees = (parse(source, diagnostics) for source in sources)
+    return tuple(tree for tree in trees if tree is not None)
+
+
+def parse_or_refuse(sources: Sequence[Source]) -> sx.Protocol:
+    """The trees of all files. Raises `Refused` on syntax errors."""
+    diagnostics = Diagnostics()
+    files = parse_all(sources, diagnostics)
+    diagnostics.refuse_if_any()
+    return files
+
+
+def flatten(files: sx.Protocol, choice: Choice) -> sx.Protocol:
+    """The trees with the chosen edits applied. Raises `Refused` on errors."""
+    overlay = parse_or_refuse(choice.overlay)
+    diagnostics = Diagnostics()
+    files = apply_selection(files, choice.variant, choice.mutant, diagnostics)
+    if choice.entries:
+        files = apply_overlay(files, overlay, choice.entries, diagnostics)
+    diagnostics.refuse_if_any()
+    return files
+
+
+def compile_sources(sources: Sequence[Source], choice: Choice) -> ir.Model:
+    """The core of texts with the chosen edits. Raises `Refused` with all errors found."""
+    return compile_files(parse_or_refuse(sources), choice)
+
+
+def compile_files(files: sx.Protocol, choice: Choice) -> ir.Model:
+    """The core of a protocol with the chosen edits. Raises `Refused` with all errors found."""
+    diagnostics = Diagnostics()
+    files = flatten(files, choice)
+    check = check_bent if choice.mutant or choice.entries else check_protocol
+    model = check(files, choice.variant, diagnostics)
+    diagnostics.refuse_if_any()
+    return run_passes(model)
+
+
+def with_question(
+    files: sx.Protocol, choice: Choice, model: ir.Model, instance: ir.Instance, text: str
+) -> ir.Model:
+    """`model`, which is that of `files` with the chosen edits, and a witness for the states of
+    `instance` in which the expression `text` is true (its name is `ASKED`). Raises `Refused` with
+    all errors of the expression; their places are places of `text`."""
+    head = f"protocol {model.protocol}\nalways asked of {instance.machine}: "
+    whole, shown = Source("", head + text), Source("--where", text)
+    diagnostics = Diagnostics()
+    tree = parse(whole, diagnostics)
+    if tree is not None:
+        node, *more = tree.declarations
+        assert isinstance(node, sx.PropertyDecl)
+        if more:
+            diagnostics.error("syntax/unexpected", "one expression is expected", more[0].span)
+        prop = asked(flatten(files, choice), model, instance, node.body, diagnostics)
+        if not diagnostics.errors:
+            prop = replace(prop, span=Span(shown, 0, len(text)))
+            return run_passes(replace(model, properties=(*model.properties, prop)))
+    raise Refused(Diagnostics([_moved(item, whole, shown, len(head)) for item in diagnostics]))
+
+
+def _moved(item: Diagnostic, whole: Source, shown: Source, by: int) -> Diagnostic:
+    """A finding about `shown`, which stands behind so many characters in `whole`."""
+
+    def moved(span: Span) -> Span:
+        if span.source is not whole:
+            return span
+        start = max(0, min(span.start - by, len(shown.text)))
+        return Span(shown, start, max(span.end - by, start + 1))
+
+    notes = tuple((text, moved(span)) for text, span in item.notes)
+    return replace(item, span=moved(item.span), notes=notes)
+
+
+def run_passes(model: ir.Model) -> ir.Model:
+    """All passes in order. Raises `InvalidCore` if one of them breaks core."""
+    validate(model, "elaboration")
+    for name, run in PASSES:
+        model = run(model)
+        validate(model, f"pass {name}")
+    return model
+
+
+def check_sources(sources: Sequence[Source]) -> Diagnostics:
+    """Every error of a protocol, in all its variants and mutants."""
+    diagnostics = Diagnostics()
+    files = parse_all(sources, diagnostics)
+    if len(files) == len(sources):
+        check_everything(files, diagnostics)
+    return diagnostics
+
+
+def check_overlay_sources(sources: Sequence[Source], overlay: Sequence[Source]) -> Diagnostics:
+    """Every error of an overlay that stands in files of its own, beside those of the protocol."""
+    diagnostics = Diagnostics()
+    files = parse_all(sources, diagnostics)
+    entries = parse_all(overlay, diagnostics)
+    if len(files) == len(sources):
+        model = check_protocol(files, "", diagnostics)
+        for node in overlays_of(entries):
+            check_overlay(files, node, model, diagnostics)
+    return diagnostics
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A name that a file of a protocol declares."""
+
+    name: str
+    protocol: str
+    source: str
+
+
+def declared_by(of: Source, others: Sequence[Source]) -> Iterator[Declared]:
+    """The names that other files of the protocol of a file declare and it does not. Files with
+    syntax errors and files of other protocols are passed over, and so are copies: files that
+    declare half of its names or more, which no two files of one protocol do."""
+    ignored = Diagnostics()
+    for tree in parse_all((of,), ignored):
+        own = _declared(tree)
+        for source in others:
+            for file in parse_all((source,), ignored):
+                found = _declared(file)
+                is_copy = 2 * len(found.keys() & own.keys()) >= len(own) > 0
+                if file.protocol.text == tree.protocol.text and not is_copy:
+                    for name in found:
+                        if name not in own:
+                            yield Declared(name, file.protocol.text, source.name)
+
+
+def _declared(file: sx.File) -> dict[str, None]:
+    """The names that a file declares, in its order."""
+    named = (item for item in file.declarations if not isinstance(item, sx.ScenarioDecl))
+    return {item.name.text: None for item in named}
+
+
+def edits_of(files: sx.Protocol, kind: type[sx.VariantDecl | sx.MutantDecl]) -> tuple[str, ...]:
+    """The names of the variants, or of the mutants, that files declare."""
+    found = (item for file in files for item in file.declarations)
+    return tuple(item.name.text for item in found if isinstance(item, kind))
+
+
+def overlays_of(files: sx.Protocol) -> tuple[sx.OverlayDecl, ...]:
+    """The overlays that files declare."""
+    found = (item for file in files for item in file.declarations)
+    return tuple(item for item in found if isinstance(item, sx.OverlayDecl))
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayHead:
+    """What an overlay says about itself: its name, what it is of, and its entries."""
+
+    name: str
+    protocol: str
+    component: str
+    entries: tuple[ir.OverlayEntry, ...]
+
+
+def overlay_head(source: Source) -> OverlayHead:
+    """What the one overlay of a file says about itself. Raises `Refused` on syntax errors, and
+    where the file declares no overlay or several."""
+    (file,) = parse_or_refuse((source,))
+    diagnostics = Diagnostics()
+    node = only_overlay(file, diagnostics)
+    diagnostics.refuse_if_any()
+    assert node is not None
+    entries = tuple(overlay_entry(entry) for entry in node.entries)
+    return OverlayHead(node.name.text, file.protocol.text, node.component.text, entries)
+
+
+def overlay_entries(sources: Sequence[Source]) -> tuple[ir.OverlayEntry, ...]:
+    """What the entries of an overlay say about themselves. Raises `Refused` on syntax errors."""
+    files = parse_or_refuse(sources)
+    return tuple(overlay_entry(entry) for node in overlays_of(files) for entry in node.entries)
+
+
+def as_one_file(files: sx.Protocol) -> sx.File:
+    """All declarations of a protocol in one file, but for variants and mutants: they have been
+    applied, or were written for the plain protocol."""
+    found = (item for file in files for item in file.declarations)
+    edits = (sx.VariantDecl, sx.MutantDecl)
+    declarations = tuple(item for item in found if not isinstance(item, edits))
+    first = files[0]
+    return sx.File(first.protocol, declarations, comments=first.comments, span=first.span)

@@ -1,0 +1,66 @@
+"""What a caller says of a charter: the files on disk, and which of its edits to apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from charter.diagnostics import Source
+
+
+class Unreadable(Exception):
+    """A charter that cannot be read; the message is one sentence for a person."""
+
+
+class Missing(Exception):
+    """A charter has no instance, variant or mutant of that name; the message is one sentence for a
+    person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which edits to apply to a protocol: a variant and a mutant by name ("" for none), and
+    entries of an overlay: the path of the overlay's file, then names of entries."""
+
+    variant: str = ""
+    mutant: str = ""
+    overlay: tuple[Path, tuple[str, ...]] | None = None
+
+
+PLAIN = Selection()
+
+
+def read_sources(path: Path) -> tuple[Source, ...]:
+    """The files of a protocol: `path` itself, or all `*.charter` directly in it, by name.
+
+    Raises `Unreadable`."""
+    if path.is_dir():
+        files = sorted(path.glob("*.charter"), key=lambda file: file.name)
+        if not files:
+            raise Unreadable(f"{path.as_posix()} holds no file that ends in .charter")
+    else:
+        files = [path]
+    return tuple(read_source(file) for file in files)
+
+
+def read_source(path: Path) -> Source:
+    """One file. Raises `Unreadable`."""
+    name = path.as_posix()
+    try:
+        return Source(name, path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Unreadable(f"{name} does not exist") from None
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"{name} is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise Unreadable(f"{name} cannot be read: {error.strerror}") from None
+
+
+def beside(path: Path) -> Iterator[Source]:
+    """The other files of the folder; nobody asked for them, so one that cannot be read is none."""
+    for file in sorted(path.parent.glob("*.charter")):
+        if file != path:
+            with suppress(Unreadable):
+                yield read_source(file)

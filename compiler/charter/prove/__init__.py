@@ -1,0 +1,95 @@
+"""Z3 in the roles where search cannot go. Small questions in, small answers out:
+
+`reach`: runs from the initial state, shortest first. `single_step`: obligations with a state and
+arguments, `shadowed`: branches that earlier guards leave nothing. `induction`, `invariants`:
+what every step keeps, for all values of counters. `distinguish`: the first difference between
+two models.
+
+Every state, run and step that is answered has been replayed on the definition; where that fails
+`ReplayError` is raised, and the encoder is wrong. `Unsupported`: something it cannot say.
+"""
+
+from charter.prove.distinguish import (
+    Alike,
+    Compared,
+    Difference,
+    PairQuestion,
+    Unclear,
+    distinguish,
+)
+from charter.prove.induct import (
+    FalseInitially,
+    Inducted,
+    Invariants,
+    NotInductive,
+    NotProved,
+    Proved,
+    induction,
+    invariants,
+)
+from charter.prove.program import Options
+from charter.prove.reach import (
+    Beyond,
+    Goal,
+    Holds,
+    Meets,
+    Open,
+    Reached,
+    Takes,
+    Trace,
+    Violates,
+    reach,
+)
+from charter.prove.replay import ReplayError, Transition
+from charter.prove.single import (
+    Answered,
+    Infeasible,
+    Step,
+    StepQuestion,
+    Undecided,
+    always,
+    shadowed,
+    single_step,
+)
+from charter.prove.solve import RLIMIT
+from charter.prove.values import Unsupported
+
+__all__ = [
+    "RLIMIT",
+    "Alike",
+    "Answered",
+    "Beyond",
+    "Compared",
+    "Difference",
+    "FalseInitially",
+    "Goal",
+    "Holds",
+    "Inducted",
+    "Infeasible",
+    "Invariants",
+    "Meets",
+    "NotInductive",
+    "NotProved",
+    "Open",
+    "Options",
+    "PairQuestion",
+    "Proved",
+    "Reached",
+    "ReplayError",
+    "Step",
+    "StepQuestion",
+    "Takes",
+    "Trace",
+    "Transition",
+    "Unclear",
+    "Undecided",
+    "Unsupported",
+    "Violates",
+    "always",
+    "distinguish",
+    "induction",
+    "invariants",
+    "reach",
+    "shadowed",
+    "single_step",
+]

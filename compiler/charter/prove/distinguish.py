@@ -1,0 +1,365 @@
+"""Where two models of one component first differ: what one allows and the other does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.walk import branch_expressions, nodes
+from charter.prove.encode import Encoder
+from charter.prove.layout import Layout
+from charter.prove.program import Options, Program, build, possible
+from charter.prove.replay import ReplayError, Transition, expect, read_transition
+from charter.prove.single import loadable
+from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
+from charter.prove.terms import Term, Terms
+from charter.prove.transition import BranchCode
+from charter.prove.values import Fields, Maybe, Sym, Unsupported
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Scope
+from charter.semantics.machine import Machine
+
+MOST_ROUNDS = 256
+"""How often a candidate may turn out to be allowed by both, with other choices, before the search
+gives up."""
+
+Paths = frozenset[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """After `steps`, which both models allow, `transition` is allowed by one of them (`by`) and
+    by the other not, not even with another state where that cannot be observed."""
+
+    steps: tuple[Transition, ...]
+    transition: Transition
+    by: Literal["first", "second"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """No difference: within `depth` steps, or (0) in one step from any state that was asked for."""
+
+    depth: int
+    core: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """The solver gave up after `depth` steps without a difference."""
+
+    depth: int
+    reason: str
+
+
+Compared = Difference | Alike | Unclear
+
+
+@dataclass(frozen=True, slots=True)
+class PairQuestion:
+    """With a `depth`, runs of the first model from its initial state; with 0 one step from any
+    state that satisfies the `lemmas` (and, if `loadable`, that a failover leaves as it is).
+    `whole` compares all of the state and not only what can be observed."""
+
+    depth: int = 0
+    lemmas: tuple[n.Property, ...] = ()
+    loadable: bool = False
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    first: Program
+    second: Program
+    shown: tuple[tuple[n.StateVar, Paths], ...]
+
+
+def distinguish(
+    machines: tuple[Machine, Machine],
+    question: PairQuestion,
+    options: Options | None = None,
+    rlimit: int = RLIMIT,
+) -> Compared:
+    """The first observable difference between two models, replayed on both definitions. Raises
+    Unsupported where their states or signatures differ."""
+    pair = _encode(machines, question, options or Options())
+    if question.depth and dict(machines[0].initial()) != dict(machines[1].initial()):
+        raise Unsupported("the initial states differ")
+    first = pair.first
+    solver = Solver(first.terms, BOUNDED, rlimit)
+    solver.add(first.before_inside)
+    search = _Search(pair, question, solver, _claims(pair), {})
+    if question.depth:
+        solver.add(first.is_state(machines[0].initial()))
+        for frame in range(question.depth):
+            found = search.at(frame)
+            if not isinstance(found, Alike):
+                return found
+            solver.add(first.step, frame)
+        return Alike(question.depth)
+    search.given.update(
+        {lemma.name: first.holds(lemma.body, first.view()) for lemma in question.lemmas}
+    )
+    if question.loadable:
+        search.given["start"] = loadable(first)
+    return search.at(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A branch of the other program gives what `taken` gives: `term`, for some values of its
+    `choices`."""
+
+    taken: Term
+    term: Term
+    choices: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """That `one` program takes a step of an operation which the other one does not allow: `start`
+    with every match refused. Refusals are added for the choices that a candidate calls for."""
+
+    one: Program
+    other: Program
+    by: Literal["first", "second"]
+    start: Term
+    matches: Mapping[tuple[str, str], _Match]
+
+
+@dataclass(slots=True)
+class _Search:
+    """Guesses a step of one program, and refutes the guess by a choice of the other one, until
+    neither goes on."""
+
+    pair: _Pair
+    question: PairQuestion
+    solver: Solver
+    claims: tuple[_Claim, ...]
+    given: dict[str, Term]
+    refused: list[Term] = field(default_factory=list)
+
+    def at(self, frame: int) -> Compared:
+        """The first difference in the step of a frame."""
+        terms = self.pair.first.terms
+        given = {name: (term, frame) for name, term in self.given.items()}
+        starts = terms.or_(*(c.start for c in self.claims))
+        for _ in range(MOST_ROUNDS):
+            goal = terms.and_(starts, *self.refused)
+            answer = self.solver.check({**given, "difference": (goal, frame)})
+            match answer:
+                case Unsat(core=core):
+                    return Alike(frame, tuple(name for name in core if name != "difference"))
+                case Sat():
+                    found = self._judge(answer, frame)
+                    if found is not None:
+                        return found
+                case _:
+                    return Unclear(frame, answer.reason)
+        return Unclear(frame, f"more than {MOST_ROUNDS} candidates were allowed by both")
+
+    def _judge(self, answer: Sat, frame: int) -> Difference | None:
+        """The difference, or None where the other program allows the step: then its choices are
+        refused from here on."""
+        last = answer.frame(frame)
+        terms = self.pair.first.terms
+        starts = [c.start for c in self.claims]
+        truth = terms.evaluate(starts, last)
+        claim = next(c for c in self.claims if truth[c.start])
+        found = read_transition(claim.one, last)
+        rival = _allowed(claim, found, self.question)
+        if rival is None:
+            steps = tuple(read_transition(self.pair.first, answer.frame(i)) for i in range(frame))
+            self._check_lemmas(found)
+            return Difference(steps, found, claim.by)
+        match_ = claim.matches[found.branch, rival]
+        fixed = _explain(claim.other, match_, last)
+        no = terms.not_(terms.substitute(match_.term, fixed))
+        self.refused.append(terms.implies(match_.taken, no))
+        return None
+
+    def _check_lemmas(self, found: Transition) -> None:
+        machine = self.pair.first.machine
+        for lemma in self.question.lemmas:
+            what = f"lemma {lemma.name}"
+            expect(machine, lemma.body, Scope(found.before), wanted=True, what=what)
+
+
+# --- encoding ------------------------------------------------------------------------------------
+
+
+def _encode(machines: tuple[Machine, Machine], question: PairQuestion, options: Options) -> _Pair:
+    layout = Layout.of(
+        machines[0].universe, integers=options.integers, counter_bits=options.counter_bits
+    )
+    programs = []
+    for machine, tag in zip(machines, ("", "other:"), strict=True):
+        if machine.component is None:
+            raise Unsupported(f"{machine.instance.machine} is a system")
+        encoder = replace(Encoder.of(machine.model, layout), tag=tag)
+        programs.append(build(machine, machine.component, encoder))
+    first, second = programs
+    states = [[(v.name, v.type) for v in p.component.state] for p in programs]
+    if states[0] != states[1]:
+        raise Unsupported("the two models have different state variables")
+    return _Pair(first, second, _shown(first.component, question))
+
+
+def _shown(component: n.Component, question: PairQuestion) -> tuple[tuple[n.StateVar, Paths], ...]:
+    if question.whole:
+        return tuple((v, frozenset({()})) for v in component.state)
+    shown = [o.path for o in component.observables if o.mode != "ignored"]
+    found = []
+    for variable in component.state:
+        paths = frozenset(path[1:] for path in shown if path[0] == variable.name)
+        if paths:
+            found.append((variable, paths))
+    return tuple(found)
+
+
+def _claims(pair: _Pair) -> tuple[_Claim, ...]:
+    sides: tuple[tuple[Program, Program, Literal["first", "second"]], ...] = (
+        (pair.first, pair.second, "first"),
+        (pair.second, pair.first, "second"),
+    )
+    return tuple(_claim(pair, *side) for side in sides)
+
+
+def _claim(pair: _Pair, one: Program, other: Program, by: Literal["first", "second"]) -> _Claim:
+    terms = one.terms
+    others = {o.name: o for o in other.operations}
+    ways: list[Term] = []
+    matches: dict[tuple[str, str], _Match] = {}
+    for operation in one.operations:
+        against = others.get(operation.name)
+        if against is None or _same_text(one, other, operation.name):
+            continue
+        if operation.params != against.params:
+            raise Unsupported(f"{operation.name} has other parameters")
+        for branch in operation.branches:
+            taken = one.took[branch.name]
+            parts = [taken, against.valid]
+            for rival in against.branches:
+                term = terms.and_(_alike(pair, branch, rival), possible(terms, against, rival))
+                match_ = _Match(taken, term, _choice_variables(terms, rival, term))
+                matches[branch.name, rival.name] = match_
+                if not match_.choices or branch.name == rival.name:
+                    parts.append(terms.not_(terms.substitute(term, _mirror(one, other, match_))))
+            ways.append(terms.and_(*parts))
+    start = terms.and_(one.step, terms.or_(*ways))
+    return _Claim(one, other, by, start, matches)
+
+
+def _mirror(one: Program, other: Program, match_: _Match) -> dict[Term, Term]:
+    """The other program's choices replaced by those of the first with the same names."""
+    terms = one.terms
+    pairs: dict[Term, Term] = {}
+    for choice in match_.choices:
+        name = str(terms.nodes[choice].payload).removeprefix(other.encoder.tag)
+        pairs[choice] = terms.var(f"{one.encoder.tag}{name}", terms.sort(choice))
+    return pairs
+
+
+def _choice_variables(terms: Terms, branch: BranchCode, term: Term) -> tuple[Term, ...]:
+    return tuple(
+        part
+        for part in terms.below([term])
+        if terms.nodes[part].op == "var"
+        and str(terms.nodes[part].payload).startswith(branch.choices)
+    )
+
+
+def _explain(other: Program, match_: _Match, values: Mapping[str, int]) -> dict[Term, Term]:
+    """Values of the other program's choices with which it matches, all else being as it is.
+    Raises ReplayError if there are none, though the definition has them."""
+    terms = other.terms
+    known = {
+        part: terms.literal(values.get(str(terms.nodes[part].payload), 0), terms.sort(part))
+        for part in terms.below([match_.term])
+        if terms.nodes[part].op == "var" and part not in match_.choices
+    }
+    rest = terms.substitute(match_.term, known)
+    answer = Solver(terms, BOUNDED, RLIMIT).check({"match": (rest, 0)})
+    if not isinstance(answer, Sat):
+        raise ReplayError("the definition allows a step that the encoding does not")
+    found = answer.frame(0)
+    return {
+        choice: terms.literal(found.get(str(terms.nodes[choice].payload), 0), terms.sort(choice))
+        for choice in match_.choices
+    }
+
+
+def _same_text(one: Program, other: Program, operation: str) -> bool:
+    """Whether an operation and all functions that it calls are the same in both models."""
+    return _text(one, operation) == _text(other, operation)
+
+
+def _text(program: Program, name: str) -> tuple[n.Operation, tuple[n.Function, ...]]:
+    operation = next(o for o in program.component.operations if o.name == name)
+    functions = program.encoder.functions
+    reached: dict[str, n.Function] = {}
+    queue = [e for b in operation.branches for e in branch_expressions(b)]
+    while queue:
+        for node in nodes(queue.pop()):
+            if isinstance(node, n.Call) and node.function not in reached:
+                reached[node.function] = functions[node.function]
+                queue.append(functions[node.function].body)
+    return operation, tuple(reached[key] for key in sorted(reached))
+
+
+def _alike(pair: _Pair, a: BranchCode, b: BranchCode) -> Term:
+    """That two branches give the same reply and the same observation."""
+    layout = pair.first.layout
+    parts = [layout.equal(a.reply, b.reply)]
+    for variable, paths in pair.shown:
+        x, y = a.after[variable.name], b.after[variable.name]
+        parts.append(_equal_shown(layout, variable.type, (x, y), paths))
+    return layout.terms.and_(*parts)
+
+
+def _equal_shown(layout: Layout, kind: t.Type, pair: tuple[Sym, Sym], paths: Paths) -> Term:
+    """Equality of what the paths show; map keys, options and positions are implied."""
+    if () in paths:
+        return layout.equal(*pair)
+    terms = layout.terms
+    match kind, *pair:
+        case t.Option(inner=inner), Maybe(present=p, inner=a), Maybe(present=q, inner=b):
+            if a is None or b is None:
+                return layout.equal(*pair)
+            inside = terms.implies(p, _equal_shown(layout, inner, (a, b), paths))
+            return terms.and_(terms.eq(p, q), inside)
+        case t.Map(value=inner), Fields(items=xs), Fields(items=ys):
+            each = zip(xs, ys, strict=True)
+            return terms.and_(*(_equal_shown(layout, inner, both, paths) for both in each))
+        case t.Record(fields=fields), Fields(items=xs), Fields(items=ys):
+            parts = []
+            for (name, part), x, y in zip(fields, xs, ys, strict=True):
+                below = frozenset(path[1:] for path in paths if path[0] == name)
+                if below:
+                    parts.append(_equal_shown(layout, part, (x, y), below))
+            return terms.and_(*parts)
+        case _:
+            return layout.equal(*pair)
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def _allowed(claim: _Claim, found: Transition, question: PairQuestion) -> str | None:
+    """The branch by which the other definition allows a step, None where it does not."""
+    one, other = claim.one.machine, claim.other.machine
+    try:
+        outcomes = other.outcomes(found.before, found.operation, found.args)
+    except EvaluationError as error:
+        raise ReplayError(f"{found.operation}: {error}") from error
+    for outcome in outcomes:
+        if question.whole:
+            same = dict(outcome.state) == dict(found.after)
+        else:
+            same = one.observe(outcome.state) == one.observe(found.after)
+        if same and outcome.reply == found.reply:
+            return outcome.branch
+    return None

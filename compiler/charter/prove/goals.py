@@ -1,0 +1,98 @@
+"""Obligations as terms over one step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from charter.core import types as t
+from charter.core.obligations import Obligation
+from charter.prove.program import Program
+from charter.prove.terms import FALSE, Term
+from charter.prove.transition import BranchCode
+from charter.prove.values import Number, Scalar, Sym, Tagged
+
+
+def comparison_sites(wanted: Iterable[Obligation]) -> dict[int, int]:
+    """The comparisons that an encoder has to watch for these obligations, numbered."""
+    comparisons = (o.expr for o in wanted if o.kind == "boundary")
+    return {key: i for i, key in enumerate(dict.fromkeys(id(e) for e in comparisons))}
+
+
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """Obligations as terms over one step."""
+
+    program: Program
+    sites: Mapping[int, int]
+
+    def term(self, obligation: Obligation) -> Term:
+        """That the step meets the obligation; false where its operation is not offered."""
+        if obligation.kind == "boundary":
+            return self._boundary(obligation)
+        try:
+            operation, branch = self.program.branch(obligation.branch)
+        except KeyError:
+            return FALSE
+        match obligation.kind:
+            case "branch":
+                return self.program.takes(branch.name)
+            case "reply":
+                return self._reply(branch, obligation.member)
+            case _:
+                atom = branch.guard.conjuncts[obligation.conjunct][obligation.atom]
+                terms = self.program.terms
+                truth = atom.value if obligation.want == "true" else terms.not_(atom.value)
+                called = self.program.calls(operation)
+                return terms.and_(called, branch.reached, atom.defined, atom.decides, truth)
+
+    def _reply(self, branch: BranchCode, member: str) -> Term:
+        terms = self.program.terms
+        kind = next(
+            o.result
+            for o in self.program.component.operations
+            if o.name == branch.name.partition("/")[0]
+        )
+        return terms.and_(self.program.takes(branch.name), self._holds(kind, branch.reply, member))
+
+    def _holds(self, kind: t.Type, reply: Sym, member: str) -> Term:
+        """That a reply is an enum member, or a case of a union that has it as a parameter."""
+        terms, layout = self.program.terms, self.program.layout
+        match kind, reply:
+            case t.Enum(members=members), Scalar(term=term) if member in members:
+                return terms.eq(term, layout.word(members.index(member), len(members)))
+            case t.Union(cases=cases), Tagged(tag=tag, cases=found):
+                ways: list[Term] = []
+                for i, ((_, params), parts) in enumerate(zip(cases, found, strict=True)):
+                    here = terms.eq(tag, layout.word(i, len(cases)))
+                    for (_, part), value in zip(params, parts or (), strict=bool(parts)):
+                        if isinstance(part, t.Enum):
+                            ways.append(terms.and_(here, self._holds(part, value, member)))
+                return terms.or_(*ways)
+            case _:
+                return FALSE
+
+    def _boundary(self, obligation: Obligation) -> Term:
+        terms = self.program.terms
+        site = self.sites[id(obligation.expr)]
+        ways: list[Term] = []
+        for operation in self.program.operations:
+            called = self.program.calls(operation)
+            for event in operation.events:
+                if event.site == site:
+                    side = self._side(obligation.want, event.left, event.right)
+                    ways.append(terms.and_(called, event.condition, side))
+        return terms.or_(*ways)
+
+    def _side(self, want: str, left: Sym, right: Sym) -> Term:
+        layout, numbers = self.program.layout, self.program.layout.numbers
+        match want:
+            case "equal":
+                return layout.equal(left, right)
+            case "unequal":
+                return self.program.terms.not_(layout.equal(left, right))
+            case _:
+                step = numbers.constant(-1 if want == "below" else 1)
+                beside = numbers.add(cast(Number, right), step)
+                return numbers.equal(cast(Number, left), beside)

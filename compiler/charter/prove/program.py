@@ -1,0 +1,176 @@
+"""A component in an instance as one transition relation: variables before and after, arguments,
+and a selector that names the branch taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from charter.core import nodes as n
+from charter.prove.encode import Encoder, View
+from charter.prove.layout import Layout, word_width
+from charter.prove.terms import Term, Terms
+from charter.prove.transition import BranchCode, OperationCode, encode_operation
+from charter.prove.values import Sym, Unsupported
+from charter.semantics.faults import refuse_faults
+from charter.semantics.machine import Machine
+
+NEXT = "'"
+"""What the names of the variables of the state after begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`integers`: counters without an upper end (induction), else words of `counter_bits`."""
+
+    integers: bool = False
+    counter_bits: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The encoding. `step` holds of exactly the transitions that the instance offers, that stay
+    inside it, and on which everything evaluated is defined."""
+
+    machine: Machine
+    component: n.Component
+    encoder: Encoder
+    before: Mapping[str, Sym]
+    after: Mapping[str, Sym]
+    operations: tuple[OperationCode, ...]
+    selector: Term
+    took: Mapping[str, Term]
+    before_inside: Term
+    step: Term
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of its types."""
+        return self.encoder.layout
+
+    @property
+    def terms(self) -> Terms:
+        """The table of its terms."""
+        return self.encoder.terms
+
+    def branches(self) -> tuple[tuple[OperationCode, BranchCode], ...]:
+        """All branches, in the order of the selector."""
+        return tuple((o, b) for o in self.operations for b in o.branches)
+
+    def takes(self, branch: str) -> Term:
+        """That the step takes the branch named `operation/branch`. Raises KeyError."""
+        return self.took[branch]
+
+    def calls(self, operation: OperationCode) -> Term:
+        """That the step is a call of `operation`."""
+        return self.terms.or_(*(self.took[b.name] for b in operation.branches))
+
+    def branch(self, name: str) -> tuple[OperationCode, BranchCode]:
+        """An operation and its branch by the name `operation/branch`. Raises KeyError."""
+        for operation, branch in self.branches():
+            if branch.name == name:
+                return operation, branch
+        raise KeyError(name)
+
+    def view(self, *, after: bool = False) -> View:
+        """The state before alone; with `after` also the state after and the branch taken."""
+        if not after:
+            return View(self.before)
+        return View(self.before, self.after, self.took)
+
+    def view_after(self) -> View:
+        """The state after, as if it were the state before: for properties of one state."""
+        return View(self.after)
+
+    def holds(self, body: n.Expr, view: View) -> Term:
+        """That a boolean expression is defined and true."""
+        value, defined = self.encoder.truth(body, view, {})
+        return self.terms.and_(value, defined)
+
+    def fails(self, body: n.Expr, view: View) -> Term:
+        """That a boolean expression is defined and false."""
+        value, defined = self.encoder.truth(body, view, {})
+        return self.terms.and_(self.terms.not_(value), defined)
+
+    def is_state(self, state: Mapping[str, n.Value]) -> Term:
+        """That the state before is this one."""
+        return self.terms.and_(
+            *(
+                self.layout.equal(self.before[v.name], self.layout.constant(v.type, state[v.name]))
+                for v in self.component.state
+            )
+        )
+
+
+def encode_component(
+    machine: Machine, options: Options, watched: Mapping[int, int] | None = None
+) -> Program:
+    """The transition relation of the component that `machine` is. Raises Unsupported for systems
+    and for types that have no layout."""
+    component = machine.component
+    if component is None:
+        raise Unsupported(f"{machine.instance.machine} is a system; only components are encoded")
+    layout = Layout.of(
+        machine.universe, integers=options.integers, counter_bits=options.counter_bits
+    )
+    encoder = replace(Encoder.of(machine.model, layout), watched=watched or {})
+    return build(machine, component, encoder)
+
+
+def build(machine: Machine, component: n.Component, encoder: Encoder) -> Program:
+    """The same with an encoder that exists. Programs that share a layout share the state before
+    and the arguments; the `tag` of the encoder keeps the rest apart. Raises ValueError for a model
+    with faults."""
+    refuse_faults(machine.model)
+    layout, terms = encoder.layout, encoder.terms
+    state = component.state
+    before = {v.name: layout.variable(v.type, v.name) for v in state}
+    after = {v.name: layout.variable(v.type, f"{NEXT}{encoder.tag}{v.name}") for v in state}
+    offered = [o for o in component.operations if o.name in machine.operations]
+    names = [f"{o.name}/{b.name}" for o in offered for b in o.branches]
+    width = word_width(len(names))
+    selector = terms.var(f"{encoder.tag}branch", width)
+    took = {name: terms.eq(selector, terms.const(i, width)) for i, name in enumerate(names)}
+    view = View(before, None, took)
+    operations = tuple(encode_operation(encoder, component, o, view) for o in offered)
+    parts: list[Term] = []
+    chain: dict[str, Sym] = {}
+    for operation in operations:
+        for branch in operation.branches:
+            here = took[branch.name]
+            parts.append(terms.implies(here, possible(terms, operation, branch)))
+            for name, value in branch.after.items():
+                chain[name] = layout.choose(here, value, chain.get(name, value))
+    parts.append(terms.or_(*took.values()))
+    parts += _offered(machine, encoder, operations, view)
+    for variable in state:
+        name = variable.name
+        parts.append(layout.inside(variable.type, after[name]))
+        parts.append(layout.equal(after[name], chain.get(name, before[name])))
+    inside = terms.and_(*(layout.inside(v.type, before[v.name]) for v in state))
+    step = terms.and_(*parts)
+    return Program(
+        machine, component, encoder, before, after, operations, selector, took, inside, step
+    )
+
+
+def _offered(
+    machine: Machine, encoder: Encoder, operations: tuple[OperationCode, ...], view: View
+) -> list[Term]:
+    """That a call keeps to what the instance says of arguments; where that has no value the
+    instance does not offer the call."""
+    terms, parts = encoder.terms, []
+    for name, condition in machine.instance.only:
+        for code in operations:
+            if code.name == name:
+                declared = machine.operations[name].params
+                names = {p.name: sym for p, sym in zip(declared, code.params, strict=True)}
+                value, defined = encoder.truth(condition, view, names)
+                called = terms.or_(*(view.took[b.name] for b in code.branches))
+                parts.append(terms.implies(called, terms.and_(value, defined)))
+    return parts
+
+
+def possible(terms: Terms, operation: OperationCode, branch: BranchCode) -> Term:
+    """That an operation may take a branch with the choices made."""
+    return terms.and_(operation.valid, branch.enabled, branch.allowed, branch.defined)

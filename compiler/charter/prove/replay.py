@@ -1,0 +1,81 @@
+"""Every model of Z3 is replayed on the definition before anyone sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from charter.core import nodes as n
+from charter.core.nodes import Value
+from charter.prove.decode import Decoder
+from charter.prove.program import Program
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Scope
+from charter.semantics.machine import Machine
+
+
+class ReplayError(Exception):
+    """The definition does not allow what Z3 found: the encoder is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One call of an operation with one of its outcomes; `branch` is `operation/branch`."""
+
+    before: Mapping[str, Value]
+    operation: str
+    args: tuple[Value, ...]
+    branch: str
+    reply: Value
+    after: Mapping[str, Value]
+
+
+def read_state(
+    program: Program, values: Mapping[str, int], *, after: bool = False
+) -> dict[str, Value]:
+    """The state before (or after) under an assignment."""
+    decoder = Decoder(program.layout, values)
+    state = program.after if after else program.before
+    return {v.name: decoder.value(v.type, state[v.name]) for v in program.component.state}
+
+
+def read_transition(program: Program, values: Mapping[str, int]) -> Transition:
+    """The transition that an assignment describes, replayed. Raises ReplayError."""
+    decoder = Decoder(program.layout, values)
+    selected = decoder.term(program.selector) % (1 << program.terms.sort(program.selector))
+    code, branch = program.branches()[selected]
+    operation = next(o for o in program.component.operations if o.name == code.name)
+    pairs = zip(operation.params, code.params, strict=True)
+    found = Transition(
+        before=read_state(program, values),
+        operation=operation.name,
+        args=tuple(decoder.value(p.type, value) for p, value in pairs),
+        branch=branch.name,
+        reply=decoder.value(operation.result, branch.reply),
+        after=read_state(program, values, after=True),
+    )
+    replay(program.machine, found)
+    return found
+
+
+def replay(machine: Machine, found: Transition) -> None:
+    """Raises ReplayError unless the definition allows the transition."""
+    try:
+        outcomes = machine.outcomes(found.before, found.operation, found.args)
+    except EvaluationError as error:
+        raise ReplayError(f"{found.branch}: {error}") from error
+    wanted = (found.branch, found.reply, dict(found.after))
+    if any((o.branch, o.reply, dict(o.state)) == wanted for o in outcomes):
+        return
+    allowed = sorted({o.branch for o in outcomes})
+    raise ReplayError(f"{found} is not allowed; the definition takes {allowed}")
+
+
+def expect(machine: Machine, body: n.Expr, scope: Scope, *, wanted: bool, what: str) -> None:
+    """Raises ReplayError unless an expression is defined and has the truth that Z3 says."""
+    try:
+        truth = machine.evaluator.truth(body, scope, {})
+    except EvaluationError as error:
+        raise ReplayError(f"{what}: {error}") from error
+    if truth != wanted:
+        raise ReplayError(f"{what} is {truth} on the definition")

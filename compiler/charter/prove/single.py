@@ -1,0 +1,148 @@
+"""One step from any state that satisfies the types and the invariants: obligations with data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from charter.core import nodes as n
+from charter.core.obligations import Obligation, bound
+from charter.prove.goals import Goals, comparison_sites
+from charter.prove.program import Options, Program, encode_component
+from charter.prove.replay import ReplayError, Transition, expect, read_transition
+from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
+from charter.prove.terms import Term
+from charter.prove.transition import encode_operation
+from charter.prove.values import Unsupported
+from charter.semantics.coverage import Coverage
+from charter.semantics.evaluate import Scope
+from charter.semantics.machine import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A transition that meets the obligation."""
+
+    obligation: str
+    transition: Transition
+
+
+@dataclass(frozen=True, slots=True)
+class Infeasible:
+    """No transition of the instance meets it; `core`: the lemmas that this rests on (and "start",
+    if on the restriction to states that can be loaded)."""
+
+    obligation: str
+    core: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """The solver gave up."""
+
+    obligation: str
+    reason: str
+
+
+Answered = Step | Infeasible | Undecided
+
+
+@dataclass(frozen=True, slots=True)
+class StepQuestion:
+    """Which transitions are looked for: `lemmas` are `always` properties that hold of the state
+    before; with `loadable` it is one that a failover leaves as it is, and its ghost variables have
+    their initial values."""
+
+    wanted: tuple[Obligation, ...]
+    lemmas: tuple[n.Property, ...] = ()
+    loadable: bool = False
+
+
+def single_step(
+    machine: Machine,
+    question: StepQuestion,
+    options: Options | None = None,
+    rlimit: int = RLIMIT,
+) -> tuple[Answered, ...]:
+    """An answer to each obligation, in order. Every transition is replayed on the definition; one
+    that meets several obligations answers them all."""
+    if machine.component is None:
+        raise Unsupported(f"{machine.instance.machine} is a system")
+    wanted = bound(machine.model, machine.component, question.wanted)
+    sites = comparison_sites(wanted)
+    program = encode_component(machine, options or Options(), sites)
+    solver = Solver(program.terms, BOUNDED, rlimit)
+    solver.add(program.before_inside)
+    solver.add(program.step)
+    given: dict[str, tuple[Term, int]] = {
+        lemma.name: (program.holds(lemma.body, program.view()), 0) for lemma in question.lemmas
+    }
+    if question.loadable:
+        given["start"] = (loadable(program), 0)
+    coverage = Coverage.of(machine, wanted)
+    goals = Goals(program, sites)
+    known: dict[str, Transition] = {}
+    found: list[Answered] = []
+    for obligation in wanted:
+        if obligation.name in known:
+            found.append(Step(obligation.name, known[obligation.name]))
+            continue
+        goal = goals.term(obligation)
+        answer = solver.check({**given, obligation.name: (goal, 0)})
+        match answer:
+            case Sat():
+                transition = read_transition(program, answer.frame(0))
+                for name in _check(machine, question, coverage, obligation.name, transition):
+                    known.setdefault(name, transition)
+                found.append(Step(obligation.name, transition))
+            case Unsat(core=core):
+                rests = tuple(name for name in core if name != obligation.name)
+                found.append(Infeasible(obligation.name, rests))
+            case _:
+                found.append(Undecided(obligation.name, answer.reason))
+    return tuple(found)
+
+
+def shadowed(machine: Machine, wanted: Sequence[Obligation]) -> tuple[Answered, ...]:
+    """The branches that no state and no arguments reach, whatever invariants hold: earlier guards
+    take everything. `wanted`: obligations, of which those for branches count."""
+    branches = tuple(o for o in wanted if o.kind == "branch")
+    answers = single_step(machine, StepQuestion(branches))
+    return tuple(a for a in answers if not isinstance(a, Step))
+
+
+def _check(
+    machine: Machine, question: StepQuestion, coverage: Coverage, name: str, found: Transition
+) -> frozenset[str]:
+    """The obligations that a transition meets. Raises ReplayError if `name` is not among them."""
+    for lemma in question.lemmas:
+        what = f"lemma {lemma.name}"
+        expect(machine, lemma.body, Scope(found.before), wanted=True, what=what)
+    met = coverage.met(found.before, found.operation, found.args, found.branch, found.reply)
+    if name not in met:
+        raise ReplayError(f"{name} is not met by {found}")
+    return met
+
+
+def loadable(program: Program) -> Term:
+    """A failover changes nothing, and the ghosts are as at the beginning."""
+    terms, layout, machine = program.terms, program.layout, program.machine
+    parts: list[Term] = []
+    initial = machine.initial()
+    for variable in program.component.state:
+        if variable.kind == "ghost":
+            start = layout.constant(variable.type, initial[variable.name])
+            parts.append(layout.equal(program.before[variable.name], start))
+    for operation in program.component.operations:
+        if operation.name == "failover":
+            code = encode_operation(program.encoder, program.component, operation, program.view())
+            branch = code.branches[0]
+            parts.append(terms.and_(branch.enabled, branch.defined))
+            for name, value in branch.after.items():
+                parts.append(layout.equal(program.before[name], value))
+    return terms.and_(*parts)
+
+
+def always(model: n.Model, component: str) -> tuple[n.Property, ...]:
+    """The `always` properties of a component: what may serve as lemmas."""
+    return tuple(p for p in model.properties if p.kind == "always" and p.machine == component)

@@ -1,0 +1,278 @@
+"""Operations as terms: which branch may be taken, what it replies, and the state after it.
+
+Follows `Evaluator.operate`: first match, groups in any order, picks as fresh choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.prove.collections import pick_first
+from charter.prove.encode import Encoder, Event, Names, View
+from charter.prove.terms import FALSE, TRUE, Term, Terms
+from charter.prove.values import Bag, Fields, Mask, Maybe, Sym
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A condition of a guard that is not built of others. `decides`: the guard's truth is that of
+    this condition (or its opposite), all others being as they are."""
+
+    expr: n.Expr
+    value: Term
+    defined: Term
+    decides: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A guard: its truth, where it is defined, and the atoms of each conjunct in order."""
+
+    value: Term
+    defined: Term
+    conjuncts: tuple[tuple[Atom, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchCode:
+    """A branch. It may be taken where `enabled`; with choices that are `allowed`, and where all
+    that it evaluates is `defined`, it gives `reply` and the state `after`."""
+
+    name: str
+    reached: Term
+    guard: Guard
+    enabled: Term
+    allowed: Term
+    defined: Term
+    reply: Sym
+    after: Mapping[str, Sym]
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationCode:
+    """An operation with its parameters; `valid`: they are of their types, and every guard that is
+    evaluated is defined."""
+
+    name: str
+    params: tuple[Sym, ...]
+    inside: Term
+    valid: Term
+    branches: tuple[BranchCode, ...]
+    events: tuple[Event, ...]
+
+
+@dataclass(slots=True)
+class _Work:
+    """What piles up along the body of a branch."""
+
+    names: dict[str, Sym]
+    after: dict[str, Sym]
+    defined: list[Term] = field(default_factory=list)
+    allowed: list[Term] = field(default_factory=list)
+    choices: list[str] = field(default_factory=list)
+
+
+def encode_operation(
+    encoder: Encoder, component: n.Component, operation: n.Operation, view: View
+) -> OperationCode:
+    """`operation` from the state that `view` shows, with fresh parameters and choices. What
+    `view.took` says of a branch is the condition under which its body counts as evaluated."""
+    layout, terms = encoder.layout, encoder.terms
+    params = tuple(layout.variable(p.type, f"{operation.name}({p.name})") for p in operation.params)
+    pairs = list(zip(operation.params, params, strict=True))
+    inside = terms.and_(*(layout.inside(p.type, value) for p, value in pairs))
+    names: dict[str, Sym] = {p.name: value for p, value in pairs}
+    first_event = len(encoder.events)
+    kinds = {v.name: v.type for v in component.state}
+    before, valid, group, met = TRUE, [inside], 0, FALSE
+    branches: list[BranchCode] = []
+    for branch in operation.branches:
+        if branch.group == 0 or branch.group != group:
+            before = terms.and_(before, terms.not_(met))
+            group, met = branch.group, FALSE
+        with encoder.under(before):
+            lets = _lets(encoder, branch, view, names)
+            guard = encode_guard(encoder, branch.guard, view, names)
+        valid.append(terms.implies(before, terms.and_(lets, guard.defined)))
+        code = _branch(encoder, (operation.name, branch, kinds), before, guard, (view, names))
+        branches.append(code)
+        if not code.choices:
+            valid.append(terms.implies(code.enabled, code.defined))
+        met = terms.or_(met, code.enabled)
+    events = tuple(encoder.events[first_event:])
+    return OperationCode(
+        operation.name, params, inside, terms.and_(*valid), tuple(branches), events
+    )
+
+
+def _lets(encoder: Encoder, branch: n.Branch, view: View, names: dict[str, Sym]) -> Term:
+    """Bind what stands before the branch and is not bound yet; where it is defined."""
+    defined = []
+    for bind in branch.lets:
+        if bind.name not in names:
+            names[bind.name], inside = encoder.encode(bind.value, view, names)
+            defined.append(inside)
+    return encoder.terms.and_(*defined)
+
+
+def encode_guard(
+    encoder: Encoder, conjuncts: tuple[n.Conjunct, ...], view: View, names: Names
+) -> Guard:
+    """A guard as a chain of conjunctions."""
+    terms = encoder.terms
+    parts: list[Guard] = []
+    value, defined = TRUE, TRUE
+    for conjunct in conjuncts:
+        with encoder.under(value):
+            part = _condition(encoder, conjunct.condition, view, names)
+        defined = terms.and_(defined, terms.implies(value, part.defined))
+        value = terms.and_(value, part.value)
+        parts.append(part)
+    found = []
+    for i, part in enumerate(parts):
+        earlier = terms.and_(*(terms.and_(p.value, p.defined) for p in parts[:i]))
+        later = terms.and_(*(terms.or_(p.value, terms.not_(p.defined)) for p in parts[i + 1 :]))
+        found.append(_under(terms, part.conjuncts[0], earlier, later))
+    return Guard(value, defined, tuple(found))
+
+
+def _under(terms: Terms, atoms: tuple[Atom, ...], *conditions: Term) -> tuple[Atom, ...]:
+    return tuple(
+        Atom(a.expr, a.value, a.defined, terms.and_(a.decides, *conditions)) for a in atoms
+    )
+
+
+def _condition(encoder: Encoder, expr: n.Expr, view: View, names: Names) -> Guard:
+    """A condition, with what its atoms decide; a right side that is undefined decides nothing."""
+    terms = encoder.terms
+    match expr:
+        case n.Unary(op="not", operand=(n.Binary(op="and" | "or" | "implies") | n.Unary()) as part):
+            inner = _condition(encoder, part, view, names)
+            return Guard(terms.not_(inner.value), inner.defined, inner.conjuncts)
+        case n.Binary(op="and" | "or" | "implies", left=left_expr, right=right_expr):
+            left = _condition(encoder, left_expr, view, names)
+            goes_on = terms.not_(left.value) if expr.op == "or" else left.value
+            with encoder.under(goes_on):
+                right = _condition(encoder, right_expr, view, names)
+            open_right = terms.not_(right.value) if expr.op != "and" else right.value
+            neutral = terms.or_(open_right, terms.not_(right.defined))
+            reached = terms.and_(goes_on, left.defined)
+            atoms = (
+                *_under(terms, left.conjuncts[0], neutral),
+                *_under(terms, right.conjuncts[0], reached),
+            )
+            defined = terms.and_(left.defined, terms.implies(goes_on, right.defined))
+            if expr.op == "and":
+                return Guard(terms.and_(left.value, right.value), defined, (atoms,))
+            first = left.value if expr.op == "or" else terms.not_(left.value)
+            return Guard(terms.or_(first, right.value), defined, (atoms,))
+        case _:
+            value, defined = encoder.truth(expr, view, names)
+            return Guard(value, defined, ((Atom(expr, value, defined, TRUE),),))
+
+
+def _branch(
+    encoder: Encoder,
+    where: tuple[str, n.Branch, Mapping[str, t.Type]],
+    reached: Term,
+    guard: Guard,
+    scope: tuple[View, Mapping[str, Sym]],
+) -> BranchCode:
+    terms = encoder.terms
+    operation, branch, kinds = where
+    view, names = scope
+    name = f"{operation}/{branch.name}"
+    enabled = terms.and_(reached, guard.value, guard.defined)
+    work = _Work(dict(names), dict(view.before))
+    with encoder.under(terms.and_(enabled, view.took.get(name, TRUE))):
+        for line in branch.body:
+            _statement(encoder, line, view, (name, kinds, work))
+        reply, inside = encoder.encode(branch.reply, view, work.names)
+    work.defined.append(inside)
+    return BranchCode(
+        name,
+        reached,
+        guard,
+        enabled,
+        terms.and_(*work.allowed),
+        terms.and_(*work.defined),
+        reply,
+        work.after,
+        tuple(work.choices),
+    )
+
+
+def _statement(
+    encoder: Encoder,
+    line: n.Statement,
+    view: View,
+    where: tuple[str, Mapping[str, t.Type], _Work],
+) -> None:
+    branch, kinds, work = where
+    match line:
+        case n.Bind(name=name, value=value):
+            work.names[name], inside = encoder.encode(value, view, work.names)
+            work.defined.append(inside)
+        case n.Assign(variable=variable, value=value):
+            coded, inside = encoder.encode(value, view, work.names)
+            work.after[variable] = encoder.layout.fitted(kinds[variable], coded)
+            work.defined.append(inside)
+        case n.Pick(name=name):
+            work.names[name] = _pick(encoder, line, view, (f"{encoder.tag}{branch}:{name}", work))
+        case _:
+            raise TypeError(f"{line} in a branch of an operation")
+
+
+def _pick(encoder: Encoder, pick: n.Pick, view: View, where: tuple[str, _Work]) -> Sym:
+    name, work = where
+    if pick.index is None:
+        return _choice(encoder, pick, view, (name, work), work.names)
+    variable, kind = pick.index
+    keys = encoder.layout.keys(kind)[1]
+    each = (
+        _choice(encoder, pick, view, (f"{name}[{i}]", work), {**work.names, variable: key})
+        for i, key in enumerate(keys)
+    )
+    return Fields(tuple(each))
+
+
+def _choice(
+    encoder: Encoder, pick: n.Pick, view: View, where: tuple[str, _Work], names: Names
+) -> Sym:
+    """A member of the domain; an option of one, with `or none`."""
+    terms, layout = encoder.terms, encoder.layout
+    name, work = where
+    domain, defined = encoder.set_of(pick.domain, view, names)
+    members = layout.members(domain)
+    nonempty = terms.or_(*(there for there, _ in members))
+    value, allowed = _member(encoder, pick, name, domain)
+    work.choices.append(name)
+    work.defined.append(defined)
+    work.allowed.append(terms.implies(nonempty, allowed))
+    if pick.or_none:
+        return Maybe(nonempty, value)
+    work.defined.append(nonempty)
+    return value
+
+
+def _member(encoder: Encoder, pick: n.Pick, name: str, domain: Mask | Bag) -> tuple[Sym, Term]:
+    """A fresh value, and that it is a member: a variable of a finite type, else a position among
+    the possible members."""
+    terms, layout = encoder.terms, encoder.layout
+    assert isinstance(pick.domain.type, t.Set)
+    inner = pick.domain.type.inner
+    if isinstance(domain, Mask) and layout.is_finite(inner):
+        fresh = layout.variable(inner, name)
+        return fresh, terms.and_(layout.inside(inner, fresh), layout.contains(domain, fresh))
+    members = layout.members(domain)
+    position = layout.numbers.variable(name, 0, max(1, len(members)))
+    chosen = [
+        (layout.numbers.equal(position, layout.numbers.constant(i)), there, item)
+        for i, (there, item) in enumerate(members)
+    ]
+    value = pick_first(layout, inner, [(here, item) for here, _, item in chosen])
+    return value, terms.or_(*(terms.and_(here, there) for here, there, _ in chosen))

@@ -1,0 +1,1 @@
+"""Printers of core: the Python model, stories and pictures of traces, TLA+."""

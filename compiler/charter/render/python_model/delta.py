@@ -1,0 +1,143 @@
+"""Prints a sibling model as its difference from the plain one.
+
+A page and the page of the plain model are taken apart into functions, types, constants and methods;
+what is not the same stands in the sibling's module, which runs the plain page first. So nothing is
+known here of edits: whatever made the two pages different, their difference is what is printed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from charter.render.python_model.emit import PACKAGE, Page
+from charter.render.python_model.imports import import_lines, names_read, with_imports
+from charter.render.python_model.operations import doc_lines
+from charter.render.text import environment
+
+CHANGED = "Changed"
+"""The class of a sibling that takes the place of the component's."""
+
+_CONSTANTS = frozenset({"VARIANT", "SPEC_DIGEST", "OPERATIONS", "OBSERVES", "NEVER_ISSUED"})
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """The model that a sibling differs from: its module, its page, and the component's class."""
+
+    module: str
+    text: str
+    klass: str
+
+
+def sibling_text() -> str:
+    """The module that siblings are made with."""
+    return environment(PACKAGE).get_template("sibling.py.j2").render()
+
+
+def delta_text(plain: Plain, text: str, page: Page, about: str) -> str | None:
+    """The page of the sibling whose whole page is `text`; `about` is its docstring.
+
+    None if the two do not differ in rules alone: types or state are others, or an operation is
+    gone. Such a sibling has to stand as a whole page.
+    """
+    base, wanted = Parts.of(plain.text, plain.klass), Parts.of(text, plain.klass)
+    gone = {name for name in base.methods.keys() - wanted.methods.keys() if name[0] != "_"}
+    if base.types != wanted.types or base.state != wanted.state or gone:
+        return None
+    constants = _new(base.constants, wanted.constants)
+    methods = _new(base.methods, wanted.methods)
+    functions = {
+        name: text.replace(f"(state: {plain.klass},", f"(state: {CHANGED},") if methods else text
+        for name, text in _new(base.functions, wanted.functions).items()
+    }
+    body = [*constants.values(), *functions.values()]
+    read = names_read("\n\n".join(body))
+    if methods:
+        read |= names_read("\n".join([f"class {CHANGED}:", *methods.values()])) | {plain.klass}
+    known = base.names - constants.keys() - functions.keys()
+    typed = import_lines(plain.module, known & read, depth=1)
+    rendered = (
+        environment(PACKAGE)
+        .get_template("delta.py.j2")
+        .render(
+            page=page,
+            plain=plain,
+            digest=base.digest,
+            title="\n".join(doc_lines(about)),
+            names="\n".join(typed),
+            constants=[*constants.values()],
+            functions=[*functions.values()],
+            methods=[*methods.values()],
+            klass=plain.klass,
+            changed=CHANGED,
+        )
+    )
+    return with_imports(rendered, page.prelude, page.sibling)
+
+
+def _new(base: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
+    """What is not there in `base`, or is another."""
+    return {name: text for name, text in wanted.items() if base.get(name) != text}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a page defines: texts by name, in their order. `state` is the head of the component's
+    class, up to its first method."""
+
+    types: Mapping[str, str]
+    constants: Mapping[str, str]
+    functions: Mapping[str, str]
+    state: str
+    methods: Mapping[str, str]
+
+    @classmethod
+    def of(cls, text: str, klass: str) -> Parts:
+        """The parts of a page whose component has the class `klass`."""
+        lines = text.splitlines()
+
+        def lines_of(node: ast.stmt) -> str:
+            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+            return "\n".join(lines[first - 1 : node.end_lineno])
+
+        types: dict[str, str] = {}
+        constants: dict[str, str] = {}
+        functions: dict[str, str] = {}
+        state, methods = "", dict[str, str]()
+        for node in ast.parse(text).body:
+            match node:
+                case ast.ClassDef(name=name) if name == klass:
+                    state, methods = _taken_apart(node, lines_of)
+                case ast.ClassDef(name=name):
+                    types[name] = lines_of(node)
+                case ast.FunctionDef(name=name):
+                    functions[name] = lines_of(node)
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)])
+                    | ast.AnnAssign(target=ast.Name(id=name))
+                ):
+                    (constants if name in _CONSTANTS else types)[name] = lines_of(node)
+                case _:
+                    pass
+        return cls({**types, klass: ""}, constants, functions, state, methods)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Everything that the page defines."""
+        return frozenset({*self.types, *self.constants, *self.functions})
+
+    @property
+    def digest(self) -> str:
+        """SPEC_DIGEST of the page."""
+        return str(ast.literal_eval(self.constants["SPEC_DIGEST"].partition(" = ")[2]))
+
+
+def _taken_apart(
+    node: ast.ClassDef, lines_of: Callable[[ast.stmt], str]
+) -> tuple[str, dict[str, str]]:
+    """The head of a class, and its methods."""
+    methods = {n.name: lines_of(n) for n in node.body if isinstance(n, ast.FunctionDef)}
+    head = [lines_of(n) for n in node.body if not isinstance(n, ast.FunctionDef)]
+    return "\n".join(head), methods

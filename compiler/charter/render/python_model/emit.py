@@ -1,0 +1,307 @@
+"""Prints a component as one Python module. Templates hold the page; this module fills them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.render.python_model.expr import ExprPrinter, joined, uses_world
+from charter.render.python_model.faults import has_faults, print_fails
+from charter.render.python_model.imports import with_imports
+from charter.render.python_model.layout import Block, Doc, Spread, call, lines
+from charter.render.python_model.names import Names, camel
+from charter.render.python_model.operations import OperationPrinter, cited, place
+from charter.render.python_model.reach import Reach
+from charter.render.python_model.types import TypePrinter
+from charter.render.python_model.wire import WirePrinter
+from charter.render.text import Emitter, environment
+
+PACKAGE = "charter.render.python_model"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which page to print: `source` is where the charter is, `digest` identifies its text and the
+    edits applied to it, `prelude` and `sibling` are the modules to import from."""
+
+    source: str
+    digest: str
+    prelude: str = "charter_models.prelude"
+    sibling: str = "charter_models.sibling"
+
+
+def prelude_text() -> str:
+    """The module that all models share."""
+    return environment(PACKAGE).get_template("prelude.py.j2").render()
+
+
+def module_text(model: n.Model, component: n.Component, page: Page) -> str:
+    """The module of one component."""
+    return ComponentPrinter(model, component, page).text()
+
+
+@dataclass(slots=True)
+class ComponentPrinter:
+    """Prints the parts of one page."""
+
+    model: n.Model
+    component: n.Component
+    page: Page
+    names: Names = field(init=False)
+    types: TypePrinter = field(init=False)
+    reach: Reach = field(init=False)
+    with_world: frozenset[str] = field(init=False)
+    state: tuple[n.StateVar, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = Names.of(self.model, self.component)
+        self.types = TypePrinter(self.names)
+        self.reach = Reach.of(self.model, self.component)
+        self.state = tuple(v for v in self.component.state if v.kind != "ghost")
+        found: set[str] = set()
+        for _ in self.model.functions:
+            found |= {f.name for f in self.model.functions if uses_world(f.body, frozenset(found))}
+        self.with_world = frozenset(found)
+
+    def printer(self, world: str) -> ExprPrinter:
+        """A printer for one function or method."""
+        case_params = {
+            tag: tuple(name for name, _ in params)
+            for union in self.model.unions
+            for tag, params in union.cases
+        }
+        return ExprPrinter(self.names, self.types, self.with_world, case_params, world)
+
+    # --- the page --------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """The whole module."""
+        wire = WirePrinter(self.component, self.state, self.names, self.types, self.reach)
+        template = environment(PACKAGE).get_template("component.py.j2")
+        body = template.render(
+            model=self.model,
+            component=self.component,
+            page=self.page,
+            wire=wire,
+            title=self.title(),
+            newtypes=list(self.newtypes()),
+            enums=[self.enum(e) for e in self.reach.enums],
+            records=[self.record(r) for r in self.reach.records],
+            unions=[self.union(u) for u in self.reach.unions],
+            world=self.world_fields(),
+            functions=[self.function(f) for f in self.reach.functions],
+            klass=camel(self.component.name),
+            fields=self.fields(),
+            operations=[self.operation(o) for o in self.component.operations],
+            faults=[self.fails(o) for o in self.component.operations if has_faults(o)],
+            initial=self.initial(),
+        )
+        return with_imports(body, self.page.prelude)
+
+    def title(self) -> str:
+        """The docstring of the module."""
+        variant = f", variant {self.model.variant}" if self.model.variant else ""
+        emitter = Emitter()
+        printer = OperationPrinter(self.component, self.printer("self.world"), emitter)
+        doc = self.component.doc or f"The component {self.component.name}."
+        sources = [(name, title) for name, title in self.model.sources if name in self.cited()]
+        listed = "".join(f"\n    {name:6} {title}" for name, title in sources)
+        cites = f"\n\nCited:\n{listed}" if listed else ""
+        printer.docstring(f"{doc}\n\nProtocol {self.model.protocol}{variant}.{cites}")
+        return emitter.text().rstrip()
+
+    def cited(self) -> set[str]:
+        """The sources that the page cites."""
+        found = {c.source for f in self.reach.functions for c in f.citations}
+        for operation in self.component.operations:
+            found |= {c.source for c in operation.citations}
+            found |= {c.source for b in operation.branches for c in b.citations}
+        return found
+
+    # --- types -----------------------------------------------------------------------------------
+
+    def doc(self, name: str) -> str:
+        """The author's comment on a declared name."""
+        return dict(self.model.docs).get(name, "")
+
+    def newtypes(self) -> Iterator[str]:
+        """Sorts and counters."""
+        for sort in self.reach.sorts:
+            yield from self._newtype(sort.name, "str")
+        for counter in self.reach.counters:
+            plain = counter.ordered
+            yield from self._newtype(counter.name, "int" if plain else "str")
+
+    def _newtype(self, name: str, base: str) -> Iterator[str]:
+        python = self.names.types[name]
+        yield f'{python} = NewType("{python}", {base})'
+        if self.doc(name):
+            yield from self._docstring(self.doc(name), 0)
+
+    def _docstring(self, text: str, depth: int) -> list[str]:
+        emitter = Emitter(depth)
+        OperationPrinter(self.component, self.printer("self.world"), emitter).docstring(text)
+        return emitter.lines
+
+    def enum(self, enum: t.Enum) -> str:
+        """An Enum class."""
+        doc = [*self._docstring(self.doc(enum.name), 1), ""] if self.doc(enum.name) else []
+        rows = [f'    {member} = "{member}"' for member in enum.members]
+        return "\n".join([f"class {self.names.types[enum.name]}(Enum):", *doc, *rows])
+
+    def _dataclass(
+        self, name: str, doc: str, fields: tuple[tuple[str, t.Type], ...], owner: str
+    ) -> str:
+        rows = ["@dataclass(frozen=True, slots=True)", f"class {name}:"]
+        rows += self._docstring(doc, 1) if doc else []
+        if fields and doc:
+            rows.append("")
+        for field_name, kind in fields:
+            hint = self.types.annotation(kind)
+            rows.append(f"    {self.names.attribute(field_name)}: {hint}")
+            if self.doc(f"{owner}.{field_name}"):
+                rows += self._docstring(self.doc(f"{owner}.{field_name}"), 1)
+        return "\n".join(rows)
+
+    def record(self, record: t.Record) -> str:
+        """A frozen dataclass."""
+        return self._dataclass(
+            self.names.types[record.name], self.doc(record.name), record.fields, record.name
+        )
+
+    def union(self, union: t.Union) -> str:
+        """A frozen dataclass for each case, and the union of them."""
+        parts = []
+        for tag, params in union.cases:
+            doc = self.doc(f"{union.name}.{tag}") or f"The case `{tag}` of {union.name}."
+            parts.append(self._dataclass(self.names.cases[tag], doc, params, f"{union.name}.{tag}"))
+        cases = [self.names.cases[tag] for tag, _ in union.cases]
+        either: Doc = Spread(tuple(joined("| " if i else "", c) for i, c in enumerate(cases)))
+        alias = lines(either, 0, f"{self.names.types[union.name]} = ")
+        comment = self._docstring(self.doc(union.name), 0) if self.doc(union.name) else []
+        return "\n\n\n".join([*parts, "\n".join([*alias, *comment])])
+
+    def world_fields(self) -> list[str]:
+        """The fields of `World`."""
+        sorts = [
+            f"{self.names.sorts[s.name]}: frozenset[{self.names.types[s.name]}]"
+            for s in self.reach.sorts
+        ]
+        return [*sorts, *(f"{self.names.consts[name]}: int" for name in self.reach.consts)]
+
+    # --- rules -----------------------------------------------------------------------------------
+
+    def function(self, function: n.Function) -> str:
+        """A pure function."""
+        emitter = Emitter()
+        printer = self.printer("world")
+        methods = OperationPrinter(self.component, printer, emitter)
+        params = [
+            f"{printer.local(p.name)}: {self.types.annotation(p.type)}" for p in function.params
+        ]
+        if function.name in self.with_world:
+            params.insert(0, "world: World")
+        result = f" -> {self.types.annotation(function.result)}:"
+        name = self.names.functions[function.name]
+        emitter.lines += lines(Block("(", tuple(params), ")"), 0, f"def {name}", result)
+        with emitter.indent():
+            text = function.doc or f"The rule {function.name}."
+            where = "  ".join(p for p in (place(function.span), cited(function.citations)) if p)
+            methods.docstring(f"{text}\n\n{where}")
+            self.tail(methods, function.body)
+        return emitter.text().rstrip()
+
+    def tail(self, methods: OperationPrinter, e: n.Expr) -> None:
+        """`return e`, with lets as assignments and choices as `if` and `match` statements."""
+        printer, out = methods.printer, methods.out
+        match e:
+            case n.Let(name=name, value=value, body=body):
+                methods.assign(printer.bind(name, value))
+                self.tail(methods, body)
+            case n.If(condition=condition, then=then, otherwise=otherwise) if not _short(
+                e, printer
+            ):
+                methods.put(printer.doc(condition), "if ", ":")
+                with out.indent():
+                    self.tail(methods, then)
+                self.tail(methods, otherwise)
+            case n.Match() if isinstance(e.subject.type, t.Option) and not _short(e, printer):
+                none = next(c for c in e.cases if c.tag == "none")
+                present = next(c for c in e.cases if c.tag == "present")
+                subject, _ = printer.subject(e)
+                methods.put(f"if {subject} is None:")
+                with out.indent():
+                    self.tail(methods, none.body)
+                self.tail(methods, present.body)
+            case n.Match() if not isinstance(e.subject.type, t.Option):
+                self.cases(methods, e)
+            case _:
+                methods.put(printer.doc(e), "return ")
+
+    def cases(self, methods: OperationPrinter, e: n.Match) -> None:
+        """A `match` statement over a union or an enum."""
+        printer, out = methods.printer, methods.out
+        methods.put(printer.doc(e.subject), "match ", ":")
+        with out.indent():
+            for case in e.cases:
+                if isinstance(e.subject.type, t.Union):
+                    fields = zip(printer.params(case.tag), case.names, strict=True)
+                    inside = ", ".join(
+                        f"{self.names.attribute(name)}={printer.local(local)}"
+                        for name, local in fields
+                    )
+                    out.line(f"case {self.names.cases[case.tag]}({inside}):")
+                else:
+                    assert isinstance(e.subject.type, t.Enum)
+                    out.line(f"case {self.names.types[e.subject.type.name]}.{case.tag}:")
+                with out.indent():
+                    self.tail(methods, case.body)
+
+    # --- the component ---------------------------------------------------------------------------
+
+    def fields(self) -> str:
+        """The state of the component."""
+        rows: list[str] = []
+        for variable in self.state:
+            hint = self.types.annotation(variable.type)
+            rows.append(f"    {self.names.attribute(variable.name)}: {hint}")
+            volatile = "Volatile: a failover loses it." if variable.kind == "volatile" else ""
+            doc = "\n".join(part for part in (variable.doc, volatile) if part)
+            if doc:
+                rows += self._docstring(doc, 1)
+        return "\n".join(rows)
+
+    def operation(self, operation: n.Operation) -> str:
+        """The methods of one operation."""
+        emitter = Emitter(1)
+        OperationPrinter(self.component, self.printer("self.world"), emitter).operation(operation)
+        return "\n".join(emitter.lines)
+
+    def fails(self, operation: n.Operation) -> str:
+        """The method with the faults of one operation."""
+        emitter = Emitter(1)
+        printer = OperationPrinter(self.component, self.printer("self.world"), emitter)
+        print_fails(printer, operation)
+        return "\n".join(emitter.lines)
+
+    def initial(self) -> str:
+        """The end of `initial`: the component with its initial values."""
+        emitter = Emitter(1)
+        printer = self.printer("world")
+        methods = OperationPrinter(self.component, printer, emitter)
+        args: list[Doc] = ["world=world"]
+        args += [printer.keyword(v.name, v.initial) for v in self.state]
+        methods.put(call(camel(self.component.name), *args), "return ")
+        return emitter.text().rstrip()
+
+
+def _short(e: n.Expr, printer: ExprPrinter) -> bool:
+    """Whether an expression fits in one line without lines before it."""
+    held, printer.needed = printer.needed, []
+    renamed = dict(printer.renamed)
+    text = "".join(lines(printer.doc(e), 0))
+    short = len(text) <= 80 and not printer.needed and "\n" not in text and ":=" not in text
+    printer.needed, printer.renamed = held, renamed
+    return short

@@ -1,0 +1,473 @@
+"""Prints core expressions as readable Python.
+
+Lets that are sure to be reached stand as assignments before the statement; others become a clause
+of the comprehension around them. Option matches become `is None` tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from keyword import iskeyword
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.walk import children
+from charter.render.python_model.layout import Block, Doc, Joined, Spread, call, flat
+from charter.render.python_model.names import Names
+from charter.render.python_model.types import TypePrinter
+
+ATOM, UNARY, TIMES, PLUS, AND_SET, OR_SET, COMPARE, NOT, AND, OR, CHOICE = range(16, 5, -1)
+"""How tightly Python's operators bind; a part that binds less than its place gets parentheses."""
+
+Infix = tuple[str, int]
+INFIX: Mapping[str, Infix] = {
+    "and": ("and", AND), "or": ("or", OR), "eq": ("==", COMPARE), "ne": ("!=", COMPARE),
+    "lt": ("<", COMPARE), "le": ("<=", COMPARE), "gt": (">", COMPARE), "ge": (">=", COMPARE),
+    "in": ("in", COMPARE), "subset": ("<=", COMPARE), "add": ("+", PLUS), "sub": ("-", PLUS),
+    "mul": ("*", TIMES), "union": ("|", OR_SET), "intersection": ("&", AND_SET),
+    "difference": ("-", PLUS),
+}  # fmt: skip
+TRUE = n.Literal(True, type=t.Bool())
+FALSE = n.Literal(False, type=t.Bool())
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A printed expression and how tightly its outermost operator binds."""
+
+    doc: Doc
+    level: int = ATOM
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A line that an expression needs before it: `name: hint = value`."""
+
+    name: str
+    hint: str
+    value: Doc
+
+
+@dataclass(slots=True)
+class ExprPrinter:
+    """Prints the expressions of one function or method.
+
+    `world` is how the sizes of the world are reached, `state` what stands before a variable.
+    `needed` collects lines that must come before the statement; `sure` says whether the place is
+    reached in every run, so that such a line may be added."""
+
+    names: Names
+    types: TypePrinter
+    functions_with_world: frozenset[str]
+    case_params: Mapping[str, tuple[str, ...]]
+    world: str = "world"
+    state: str = "self."
+    needed: list[Assignment] = field(default_factory=list)
+    sure: bool = True
+    renamed: dict[str, str] = field(default_factory=dict)
+    looped: bool = False
+    subjects: int = 0
+
+    # --- helpers ---------------------------------------------------------------------------------
+
+    def doc(self, e: n.Expr, level: int = CHOICE) -> Doc:
+        """`e`, in parentheses if it binds less tightly than `level`."""
+        piece = self.piece(e)
+        return piece.doc if piece.level >= level else Block("(", (piece.doc,), ")", "")
+
+    def unsure(self, e: n.Expr, level: int = CHOICE) -> Doc:
+        """`e` at a place that is not always reached."""
+        before, self.sure = self.sure, False
+        try:
+            return self.doc(e, level)
+        finally:
+            self.sure = before
+
+    def local(self, name: str) -> str:
+        """The Python name of a local."""
+        return self.renamed.get(name) or self.names.local(name)
+
+    def bind(self, name: str, value: n.Expr) -> Assignment:
+        """`name = value`, with a type hint where Python would infer too little."""
+        choosing = isinstance(value, n.If | n.Match | n.UnionNew | n.Literal | n.Present)
+        wide = isinstance(value.type, t.Option | t.Union)
+        hint = self.types.annotation(value.type) if choosing and wide else ""
+        doc = self.doc(value)
+        return Assignment(self.local(name), hint, doc)
+
+    # --- expressions -----------------------------------------------------------------------------
+
+    def piece(self, e: n.Expr) -> Piece:
+        """The printed expression."""
+        match e:
+            case n.Literal():
+                return Piece(self.literal(e))
+            case n.Local(name=name):
+                return Piece(self.local(name))
+            case n.StateRef(name=name):
+                return Piece(f"{self.state}{self.names.attribute(name)}")
+            case n.ConstRef(name=name):
+                return Piece(f"{self.world}.{self.names.consts[name]}")
+            case n.Domain():
+                assert isinstance(e.type, t.Set)
+                return Piece(self.types.domain(e.type.inner, self.world))
+            case n.Call(function=name, args=args):
+                docs = [self.doc(a) for a in args]
+                if name in self.functions_with_world:
+                    docs.insert(0, self.world)
+                return Piece(call(self.names.functions[name], *docs))
+            case n.Builtin():
+                return self.builtin(e)
+            case n.FieldOf(target=target, field=name):
+                return Piece(joined(self.doc(target, ATOM), f".{self.names.attribute(name)}"))
+            case n.Present(inner=inner):
+                return self.piece(inner)
+            case n.Unary(op=op, operand=operand):
+                return self.unary(op, operand)
+            case n.Binary():
+                return self.binary(e)
+            case n.If(condition=condition, then=then, otherwise=otherwise):
+                return self.choice(self.doc(condition, OR), then, otherwise)
+            case n.Let(name=name, value=value, body=body):
+                return self.let(name, value, body)
+            case n.Match():
+                return self.match(e)
+            case n.Quantified():
+                return self.quantified(e)
+            case n.Took():
+                raise TypeError("`took` stands in properties only")
+            case _:
+                return Piece(self.structure(e))
+
+    def literal(self, e: n.Literal) -> str:
+        """A constant, in the type that it is used as."""
+        match e.type, e.value:
+            case _, None:
+                return "None"
+            case t.Enum(name), member:
+                return f"{self.names.types[name]}.{member}"
+            case t.Sort(), position:
+                return f"element({self.types.loop(e.type, self.world)}, {position})"
+            case t.Counter(name, ordered=ordered), number:
+                text = str(number) if ordered else f'"{number}"'
+                return f"{self.names.types[name]}({text})"
+            case _, value:
+                return repr(value).replace("'", '"')
+
+    def structure(
+        self, e: n.MapGet | n.RecordNew | n.RecordWith | n.UnionNew | n.MapWith | n.MapNew
+        | n.SetNew | n.SeqNew | n.Comprehend
+    ) -> Doc:  # fmt: skip
+        """Records, maps, sets and sequences."""
+        match e:
+            case n.MapGet(target=target, key=key):
+                return Joined((self.doc(target, ATOM), Block("[", (self.doc(key),), "]", "")))
+            case n.RecordNew(fields=values):
+                assert isinstance(e.type, t.Record)
+                fields = zip(e.type.fields, values, strict=True)
+                args = [self.keyword(name, value) for (name, _), value in fields]
+                return call(self.names.types[e.type.name], *args)
+            case n.RecordWith(target=target, fields=changed):
+                args = [self.keyword(name, value) for name, value in changed]
+                return call("replace", self.doc(target), *args)
+            case n.UnionNew(tag=tag, args=values):
+                assert isinstance(e.type, t.Union)
+                params = e.type.params(tag)
+                if len(params) < 2:
+                    return call(self.names.cases[tag], *(self.doc(v) for v in values))
+                named = zip(params, values, strict=True)
+                args = [self.keyword(name, value) for (name, _), value in named]
+                return call(self.names.cases[tag], *args)
+            case n.MapWith(target=target, entries=entries):
+                whole = self.doc(target, ATOM)
+                for key, value in entries:
+                    whole = Joined((whole, call(".put", self.doc(key), self.doc(value))))
+                return whole
+            case n.MapNew(name=name, value=value):
+                assert isinstance(e.type, t.Map)
+                local = self.local(name)
+                loop = f"for {local} in {self.types.loop(e.type.key, self.world)}"
+                entry = joined(f"{local}: ", self.unsure(value))
+                return call("Map", Block("{", (entry, loop), "}", ""))
+            case n.SetNew(items=items):
+                if not items:
+                    return "frozenset()"
+                return call("frozenset", Block("{", tuple(self.doc(i) for i in items), "}"))
+            case n.SeqNew(items=items):
+                comma = "," if len(items) == 1 else ""
+                return Block("(", tuple(self.doc(i) for i in items), f"{comma})")
+            case n.Comprehend():
+                return self.comprehend(e)
+
+    def keyword(self, name: str, value: n.Expr) -> Doc:
+        """`name=value`."""
+        return joined(f"{self.names.attribute(name)}=", self.doc(value))
+
+    def unary(self, op: n.UnaryOp, operand: n.Expr) -> Piece:
+        """`not x`, `-x`; `not x in s` is turned around."""
+        if op == "negate":
+            return Piece(joined("-", self.doc(operand, UNARY)), UNARY)
+        if isinstance(operand, n.Binary) and operand.op == "in":
+            return self.infix("not in", COMPARE, operand)
+        return Piece(joined("not ", self.doc(operand, NOT)), NOT)
+
+    def binary(self, e: n.Binary) -> Piece:
+        """An infix operation; `a implies b` is `not a or b`."""
+        if e.op == "implies":
+            left = self.unary("not", e.left)
+            return Piece(Spread((left.doc, joined("or ", self.unsure(e.right, NOT)))), OR)
+        if e.op in ("and", "or"):
+            return self.connective(e)
+        if e.op in ("eq", "ne") and isinstance(e.right, n.Literal) and e.right.value is None:
+            word = "is" if e.op == "eq" else "is not"
+            return Piece(Spread((self.doc(e.left, OR_SET), f"{word} None")), COMPARE)
+        if e.op in ("eq", "ne") and isinstance(e.right, n.SetNew) and not e.right.items:
+            if e.op == "eq":
+                return Piece(joined("not ", self.doc(e.left, NOT)), NOT)
+            return Piece(Spread((call("len", self.doc(e.left)), "> 0")), COMPARE)
+        symbol, level = INFIX[e.op]
+        return self.infix(symbol, level, e)
+
+    def infix(self, symbol: str, level: int, e: n.Binary) -> Piece:
+        """Both operands; different set operations are never mixed without parentheses."""
+        left_level = right_level = level + 1
+        if level == COMPARE:
+            left_level = right_level = OR_SET
+        elif e.op in ("union", "intersection", "difference"):
+            same = isinstance(e.left, n.Binary) and e.left.op == e.op
+            left_level, right_level = (level if same else ATOM), ATOM
+        elif level in (PLUS, TIMES):
+            left_level = level
+        left, right = self.doc(e.left, left_level), self.doc(e.right, right_level)
+        if e.op in ("union", "difference") and isinstance(e.right, n.SetNew) and e.right.items:
+            right = Block("{", tuple(self.doc(i) for i in e.right.items), "}")
+        return Piece(Spread((left, joined(f"{symbol} ", right))), level)
+
+    def connective(self, e: n.Binary) -> Piece:
+        """`and`, `or`: a chain of equal ones stands side by side."""
+        symbol, level = INFIX[e.op]
+        parts = chain(e, e.op)
+        docs = [self.doc(parts[0], NOT)]
+        docs += [joined(f"{symbol} ", self.unsure(part, NOT)) for part in parts[1:]]
+        return Piece(Spread(tuple(docs)), level)
+
+    def choice(self, condition: Doc, then: n.Expr, otherwise: n.Expr) -> Piece:
+        """`then if condition else otherwise`."""
+        yes, no = self.unsure(then, OR), self.unsure(otherwise)
+        return Piece(Spread((yes, joined("if ", condition), joined("else ", no))), CHOICE)
+
+    def let(self, name: str, value: n.Expr, body: n.Expr) -> Piece:
+        """Before the statement if the place is sure to be reached, else a comprehension of one."""
+        if self.sure:
+            self.needed.append(self.bind(name, value))
+            return self.piece(body)
+        loop = joined(f"for {self.local(name)} in [", self.iterated(value), "]")
+        return Piece(Block("next(", (self.unsure(body), loop), ")", ""))
+
+    def match(self, e: n.Match) -> Piece:
+        """A chain of tests on one subject."""
+        before = len(self.needed)
+        subject, first = self.subject(e)
+        if self.looped and not isinstance(first, str):
+            del self.needed[before:]
+            return self.match_of_one(e, subject)
+        return self.chain(e, subject, first)
+
+    def match_of_one(self, e: n.Match, subject: str) -> Piece:
+        """A match where Python takes no `:=`: a comprehension over one value."""
+        before, self.sure = self.sure, False
+        value = self.iterated(e.subject)
+        self.sure = before
+        body = self.chain(e, subject, subject).doc
+        return Piece(Block("next(", (body, joined(f"for {subject} in [", value, "]")), ")", ""))
+
+    def chain(self, e: n.Match, subject: str, first: Doc) -> Piece:
+        """The tests in the order of the author; `first` is the first mention of the subject."""
+        cases = list(e.cases)
+        if isinstance(e.subject.type, t.Option):
+            cases.sort(key=lambda case: case.tag != "none")
+            return self.option(cases[0].body, cases[-1], first)
+        doc = self.case(cases[-1], subject)
+        for case in reversed(cases[:-1]):
+            mention = first if case is cases[0] else subject
+            if isinstance(e.subject.type, t.Union):
+                test: Doc = call("isinstance", mention, self.names.cases[case.tag])
+            else:
+                assert isinstance(e.subject.type, t.Enum)
+                member = f"{self.names.types[e.subject.type.name]}.{case.tag}"
+                test = Spread((mention, f"is {member}"))
+            doc = Spread((self.case(case, subject), joined("if ", test), joined("else ", doc)))
+        return Piece(doc, CHOICE)
+
+    def subject(self, e: n.Match) -> tuple[str, Doc]:
+        """The name of what is matched, and the text of its first mention."""
+        piece = self.piece(e.subject)
+        present = next((c.names[0] for c in e.cases if c.tag == "present"), "")
+        text = flat(piece.doc)
+        if all(part.isidentifier() and not iskeyword(part) for part in text.split(".")):
+            if present:
+                self.renamed[present] = text
+            return text, text
+        self.subjects += 1
+        numbered = f"subject{self.subjects if self.subjects > 1 else ''}"
+        name = self.local(present) if present else numbered
+        if len(e.cases) == 1 and not self.sure:
+            return name, Joined((piece.doc,))
+        if self.sure:
+            self.needed.append(Assignment(name, "", piece.doc))
+            return name, name
+        return name, Block("(", (joined(f"{name} := ", piece.doc),), ")", "")
+
+    def option(self, none: n.Expr, present: n.Case, subject: Doc) -> Piece:
+        """`none if x is None else present`, simpler where one side is a truth value."""
+        if none in (TRUE, FALSE):
+            word, level = ("or", OR) if none == TRUE else ("and", AND)
+            test = joined(subject, " is None" if none == TRUE else " is not None")
+            if present.body == none:
+                return Piece(str(none == TRUE))
+            if present.body in (TRUE, FALSE):
+                return Piece(test, COMPARE)
+            return Piece(Spread((test, joined(f"{word} ", self.unsure(present.body, NOT)))), level)
+        if isinstance(none, n.Literal) and none.value is None:
+            yes, no = self.unsure(present.body, OR), self.unsure(none)
+            test = joined("if ", subject, " is not None")
+            return Piece(Spread((yes, test, joined("else ", no))), CHOICE)
+        yes, no = self.unsure(none, OR), self.unsure(present.body)
+        return Piece(Spread((yes, joined("if ", subject, " is None"), joined("else ", no))), CHOICE)
+
+    def case(self, case: n.Case, subject: str) -> Doc:
+        """The value of one case of a union or an enum; parameters are read from the subject."""
+        for name, param in zip(case.names, self.params(case.tag), strict=True):
+            self.renamed[name] = f"{subject}.{self.names.attribute(param)}"
+        return self.unsure(case.body, OR)
+
+    def params(self, tag: str) -> tuple[str, ...]:
+        """The names of a case's parameters."""
+        return self.case_params.get(tag, ())
+
+    def iterated(self, e: n.Expr, level: int = CHOICE) -> Doc:
+        """What a comprehension goes through; Python takes no `:=` there."""
+        before, self.looped = self.looped, True
+        try:
+            return self.doc(e, level)
+        finally:
+            self.looped = before
+
+    # --- loops -----------------------------------------------------------------------------------
+
+    def clause(self, name: str, domain: n.Expr) -> Doc:
+        """`for name in domain`."""
+        if isinstance(domain, n.Domain):
+            assert isinstance(domain.type, t.Set)
+            over: Doc = self.types.loop(domain.type.inner, self.world)
+        else:
+            over = self.iterated(domain, OR)
+        return joined(f"for {self.local(name)} in ", over)
+
+    def inner_lets(self, e: n.Expr) -> tuple[list[Doc], n.Expr]:
+        """Lets at the head of a loop's body as clauses of the loop."""
+        clauses: list[Doc] = []
+        before, self.sure = self.sure, False
+        while isinstance(e, n.Let):
+            value = self.iterated(e.value)
+            clauses.append(joined(f"for {self.local(e.name)} in [", value, "]"))
+            e = e.body
+        self.sure = before
+        return clauses, e
+
+    def quantified(self, e: n.Quantified) -> Piece:
+        """`all(... for ...)`, `any(...)`, `only(...)`; equal quantifiers share a comprehension."""
+        if e.kind == "the":
+            if e.body == TRUE:
+                return Piece(call("only", self.doc(e.domain)))
+            clause = self.clause(e.name, e.domain)
+            test = joined("if ", self.unsure(e.body, OR))
+            return Piece(Block("only(", (self.local(e.name), clause, test), ")", ""))
+        clauses: list[Doc] = []
+        body: n.Expr = e
+        while isinstance(body, n.Quantified) and body.kind == e.kind:
+            before, self.sure = self.sure, self.sure and body is e
+            clauses.append(self.clause(body.name, body.domain))
+            self.sure = before
+            body = body.body
+        lets, body = self.inner_lets(body)
+        word = "all" if e.kind == "forall" else "any"
+        return Piece(Block(f"{word}(", (self.unsure(body), *clauses, *lets), ")", ""))
+
+    def comprehend(self, e: n.Comprehend) -> Doc:
+        """`frozenset(body for ... if ...)`."""
+        clauses: list[Doc] = []
+        inner: n.Expr = e
+        while True:
+            assert isinstance(inner, n.Comprehend)
+            before, self.sure = self.sure, self.sure and inner is e
+            clauses.append(self.clause(inner.name, inner.domain))
+            self.sure = before
+            if inner.condition != TRUE:
+                clauses.append(joined("if ", self.unsure(inner.condition, OR)))
+            if not inner.flatten:
+                break
+            if not isinstance(inner.body, n.Comprehend):
+                before, self.sure = self.sure, False
+                clauses.append(joined("for member in ", self.iterated(inner.body, OR)))
+                self.sure = before
+                return Block("frozenset(", ("member", *clauses), ")", "")
+            inner = inner.body
+        lets, body = self.inner_lets(inner.body)
+        if len(clauses) == 1 and body == n.Local(inner.name, type=body.type):
+            return self.doc(inner.domain)
+        return Block("frozenset(", (self.unsure(body), *clauses, *lets), ")", "")
+
+    # --- built-ins -------------------------------------------------------------------------------
+
+    def builtin(self, e: n.Builtin) -> Piece:
+        """A built-in function, mostly one of the prelude's."""
+        args = [self.doc(a) for a in e.args]
+        ranking = isinstance(e.type, t.Ranking)
+        match e.name:
+            case "size":
+                return Piece(call("len", *args))
+            case "set":
+                return Piece(call("frozenset", *args))
+            case "remove":
+                return Piece(call("without", *args))
+            case "append" if ranking:
+                return Piece(call("place_last", *args))
+            case "concat" if ranking:
+                return Piece(call("join", *args))
+            case "append" | "concat":
+                assert isinstance(e.type, t.Seq)
+                return Piece(call(e.name, *args, self.types.limit(e.type.limit, self.world)))
+            case "bump" if isinstance(e.type, t.Counter) and not e.type.ordered:
+                return Piece(call("fresh", *args))
+            case _:
+                return Piece(call(e.name, *args))
+
+
+def joined(*parts: Doc) -> Doc:
+    """Parts without anything between them."""
+    if all(isinstance(part, str) for part in parts):
+        return "".join(flat(part) for part in parts)
+    return Joined(parts)
+
+
+def chain(e: n.Expr, op: n.BinaryOp) -> list[n.Expr]:
+    """The operands of a chain of one operator."""
+    if isinstance(e, n.Binary) and e.op == op:
+        return [*chain(e.left, op), *chain(e.right, op)]
+    return [e]
+
+
+def uses_world(e: n.Expr, functions: frozenset[str]) -> bool:
+    """Whether an expression reads the sizes of the world."""
+    match e:
+        case n.Domain(type=t.Set(inner)) if isinstance(inner, t.Enum | t.Bool):
+            return False
+        case n.Domain() | n.ConstRef() | n.MapNew() | n.Literal(type=t.Sort()):
+            return True
+        case n.Builtin(name="append" | "concat", type=t.Seq(limit=t.Limit(const=const))) if const:
+            return True
+        case n.Call(function=name) if name in functions:
+            return True
+        case _:
+            return any(uses_world(child, functions) for child in children(e))

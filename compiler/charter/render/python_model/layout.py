@@ -1,0 +1,155 @@
+"""Breaks long expressions over lines, in the style that Python programmers know from formatters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from charter.render.text import INDENT
+
+WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`open item, item close`: items go one to a line if they do not fit in one. `separator`
+    stands behind each item ("" between the clauses of a comprehension)."""
+
+    open: str
+    items: tuple[Doc, ...]
+    close: str
+    separator: str = ","
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Parts with spaces between them that may be broken inside brackets only: operators, and the
+    clauses of a conditional expression, stand at the start of their line."""
+
+    parts: tuple[Doc, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Parts without anything between them."""
+
+    parts: tuple[Doc, ...]
+
+
+Doc = str | Block | Spread | Joined
+
+
+def flat(doc: Doc) -> str:
+    """The text in one line."""
+    match doc:
+        case str():
+            return doc
+        case Block(open=start, items=items, close=end, separator=separator):
+            return start + f"{separator} ".join(flat(item) for item in items) + end
+        case Spread(parts=parts):
+            return " ".join(flat(part) for part in parts)
+        case Joined(parts=parts):
+            return "".join(flat(part) for part in parts)
+        case _:
+            assert_never(doc)
+
+
+def lines(
+    doc: Doc, depth: int, prefix: str = "", suffix: str = "", *, bracketed: bool = False
+) -> list[str]:
+    """`prefix doc suffix` as lines at a depth of indentation, each within WIDTH if possible;
+    `bracketed` if it stands inside brackets already."""
+    pad = INDENT * depth
+    whole = f"{pad}{prefix}{flat(doc)}{suffix}"
+    if len(whole) <= WIDTH:
+        return [whole]
+    match doc:
+        case str():
+            return [whole]
+        case Block(items=()):
+            return [whole]
+        case Block(items=(Block(separator=inner) as only,)) if len(only.items) > 1 or not inner:
+            hugged = Block(doc.open + only.open, only.items, only.close + doc.close, inner)
+            return lines(hugged, depth, prefix, suffix, bracketed=bracketed)
+        case Block(open=start, items=items, close=end, separator=separator):
+            out = [f"{pad}{prefix}{start}"]
+            for item in items:
+                out += lines(item, depth + 1, "", separator, bracketed=True)
+            return [*out, f"{pad}{end}{suffix}"]
+        case Spread() if not bracketed:
+            return lines(Block("(", (doc,), ")", ""), depth, prefix, suffix, bracketed=True)
+        case Spread(parts=parts):
+            out = []
+            for i, part in enumerate(parts):
+                first, last = i == 0, i == len(parts) - 1
+                before, after = prefix if first else "", suffix if last else ""
+                out += lines(part, depth, before, after, bracketed=True)
+            return out
+        case Joined(parts=parts):
+            at = _widest(parts)
+            before = prefix + "".join(flat(part) for part in parts[:at])
+            after = "".join(flat(part) for part in parts[at + 1 :]) + suffix
+            return lines(parts[at], depth, before, after, bracketed=bracketed)
+        case _:
+            assert_never(doc)
+
+
+def _widest(parts: tuple[Doc, ...]) -> int:
+    breakable = [i for i, part in enumerate(parts) if not isinstance(part, str)]
+    return max(breakable, key=lambda i: len(flat(parts[i])), default=len(parts) - 1)
+
+
+def call(function: str, *args: Doc) -> Block:
+    """`function(args)`."""
+    return Block(f"{function}(", args, ")")
+
+
+def from_text(text: str) -> Doc:
+    """A document from one line of Python: brackets become blocks, commas and the clauses of
+    comprehensions and conditional expressions become places where it may be broken."""
+    clauses = _split(text, (" if ", " else ", " for "))
+    if len(clauses) > 1:
+        return Spread(tuple(_atom(clause) for clause in clauses))
+    return _atom(text)
+
+
+def _atom(text: str) -> Doc:
+    start = next((i for i, char in _outside(text) if char in "([{"), None)
+    if start is None:
+        return text
+    end = next(i for i, char in _outside(text) if i > start and char in ")]}")
+    inside, rest = text[start + 1 : end], text[end + 1 :]
+    loops = _split(inside, (" for ",))
+    if len(loops) > 1:
+        parts, separator = tuple(from_text(loop) for loop in loops), ""
+    else:
+        items = [item.strip() for item in _split(inside, (",",))]
+        parts = tuple(from_text(item.removeprefix(",").strip()) for item in items if item != ",")
+        separator = ","
+    if not inside or (len(parts) == 1 and text[start] in "[(" and not text[:start].strip()):
+        return text if not inside else Joined((text[: start + 1], *parts, text[end:]))
+    block = Block(text[: start + 1], parts, text[end], separator)
+    return block if not rest else Joined((block, from_text(rest)))
+
+
+def _outside(text: str) -> list[tuple[int, str]]:
+    """The characters that stand in no bracket and no string, and the outermost brackets."""
+    found: list[tuple[int, str]] = []
+    depth, quoted = 0, False
+    for i, char in enumerate(text):
+        if char == '"':
+            quoted = not quoted
+        if quoted:
+            continue
+        depth -= char in ")]}"
+        if depth == 0:
+            found.append((i, char))
+        depth += char in "([{"
+    return found
+
+
+def _split(text: str, words: tuple[str, ...]) -> list[str]:
+    """`text` cut before each of `words` that stands in no bracket; the words stay."""
+    cuts = [i for i, _ in _outside(text) if any(text.startswith(word, i) for word in words)]
+    ends = [*cuts, len(text)]
+    return [text[a:b].strip() for a, b in zip([0, *cuts], ends, strict=True)]

@@ -1,0 +1,100 @@
+"""Python names for the names of a charter."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+
+PRELUDE = frozenset({
+    "Fault", "Map", "Outcome", "Undefined", "append", "at", "bump", "by_text", "concat", "default",
+    "drop", "each", "element", "fields_of", "first", "fresh", "item", "items_of", "join", "keep",
+    "last", "number", "one_of", "one_or_none", "only", "pairs_of", "place_last", "rankings",
+    "sequences", "subsets", "take", "text_of", "truth", "value", "without",
+})  # fmt: skip
+USED = frozenset({
+    "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "bool", "dataclass", "dict", "field",
+    "frozenset", "int", "len", "list", "max", "min", "product", "replace", "self", "set", "sorted",
+    "str", "tuple", "all", "any", "world", "initial", "outcomes", "encode", "decode", "observe",
+    "given", "never_issued", "allowed", "subject", "after", "sorts", "consts", "Changed", "begin",
+    "instead_of", "fails", "faults",
+})  # fmt: skip
+"""Names that a generated page uses for itself."""
+
+
+def camel(name: str) -> str:
+    """`stale_epoch` as `StaleEpoch`."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+def snake(name: str) -> str:
+    """`BrokerEpoch` as `broker_epoch`."""
+    out = ""
+    for i, char in enumerate(name):
+        starts_word = char.isupper() and i > 0 and not name[i - 1].isupper()
+        out += ("_" if starts_word and out[-1:] != "_" else "") + char.lower()
+    return out
+
+
+def plural(name: str) -> str:
+    """`broker` as `brokers`."""
+    if name.endswith("y") and name[-2:-1] not in ("a", "e", "o", "u"):
+        return name[:-1] + "ies"
+    return name + ("es" if name.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def safe(name: str, taken: Iterable[str] = ()) -> str:
+    """`name`, with underscores behind it until it is no keyword and not `taken`."""
+    forbidden = {*taken}
+    while keyword.iskeyword(name) or name in forbidden or name in ("l", "O", "I", "_"):
+        name += "_"
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of one page. `types` are by name of the charter; `cases` by tag."""
+
+    types: dict[str, str] = field(default_factory=dict)
+    cases: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
+    sorts: dict[str, str] = field(default_factory=dict)
+    consts: dict[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(model: n.Model, component: n.Component) -> Names:
+        """Names without clashes, the same in every run."""
+        names = Names()
+        taken = set(PRELUDE | USED) | {camel(component.name)}
+
+        def claim(name: str) -> str:
+            chosen = safe(name, taken)
+            taken.add(chosen)
+            return chosen
+
+        declared = [*(s.name for s in model.sorts), *(c.name for c in model.counters)]
+        declared += [*(e.name for e in model.enums), *(r.name for r in model.records)]
+        for name in (*declared, *(u.name for u in model.unions)):
+            names.types[name] = claim(name)
+        for union in model.unions:
+            for tag, _ in union.cases:
+                names.cases[tag] = claim(camel(tag))
+        for function in model.functions:
+            names.functions[function.name] = claim(function.name)
+        for sort in model.sorts:
+            names.sorts[sort.name] = safe(plural(snake(sort.name)))
+        for const, _ in model.consts:
+            names.consts[const] = safe(const, names.sorts.values())
+        return names
+
+    def local(self, name: str) -> str:
+        """A parameter or another local; it hides nothing that the page uses."""
+        taken = {*PRELUDE, *USED, *self.functions.values(), *self.types.values()}
+        return safe(name, taken)
+
+    @staticmethod
+    def attribute(name: str) -> str:
+        """A field of a record, a variable of a component, or an operation."""
+        return safe(name, ("world",))

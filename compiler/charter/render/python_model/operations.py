@@ -1,0 +1,348 @@
+"""Prints an operation as a method that lists its branches, and each longer branch as a method of
+its own. Ghost state, and what only serves it, is left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.walk import children
+from charter.render.python_model.expr import NOT, Assignment, ExprPrinter, joined
+from charter.render.python_model.layout import WIDTH, Block, Doc, call, lines
+from charter.render.python_model.names import camel
+from charter.render.text import Emitter
+
+
+def cited(citations: Iterable[n.Citation]) -> str:
+    """Citations in one line."""
+    return ", ".join(f"{c.source} {c.section}".strip() for c in citations)
+
+
+def place(span: object) -> str:
+    """`file:line` of a span, without folders."""
+    where = str(span).rsplit(":", 1)[0]
+    return where.rsplit("/", 1)[-1]
+
+
+def doc_lines(text: str, depth: int = 0) -> list[str]:
+    """A docstring, wrapped for a depth of indentation."""
+    text = text.replace("\\", "\\\\").replace('"""', "'''")
+    rows = wrapped(text, WIDTH - 4 * depth - 6)
+    if len(rows) == 1:
+        return [f'"""{rows[0]}"""']
+    return [f'"""{rows[0]}', *rows[1:], '"""']
+
+
+def locals_of(e: n.Expr) -> dict[str, t.Type]:
+    """The locals that an expression mentions, bound inside it or not."""
+    found = {e.name: e.type} if isinstance(e, n.Local) else {}
+    for child in children(e):
+        found |= locals_of(child)
+    return found
+
+
+@dataclass(slots=True)
+class OperationPrinter:
+    """Prints the methods of one component into `out`."""
+
+    component: n.Component
+    printer: ExprPrinter
+    out: Emitter
+    ghosts: frozenset[str] = field(init=False)
+    methods: list[tuple[n.Operation, n.Branch, dict[str, t.Type]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.ghosts = frozenset(v.name for v in self.component.state if v.kind == "ghost")
+
+    # --- lines -----------------------------------------------------------------------------------
+
+    def put(self, doc: Doc, prefix: str = "", suffix: str = "") -> None:
+        """A statement, after the assignments that its expressions need."""
+        for assignment in self.printer.needed:
+            hint = f": {assignment.hint}" if assignment.hint else ""
+            self._emit(assignment.value, f"{assignment.name}{hint} = ", "")
+        self.printer.needed.clear()
+        self._emit(doc, prefix, suffix)
+
+    def _emit(self, doc: Doc, prefix: str, suffix: str) -> None:
+        self.out.lines.extend(lines(doc, self.out.depth, prefix, suffix))
+
+    def assign(self, assignment: Assignment) -> None:
+        """`name = value`."""
+        hint = f": {assignment.hint}" if assignment.hint else ""
+        self.put(assignment.value, f"{assignment.name}{hint} = ")
+
+    def comment(self, text: str) -> None:
+        """A comment, wrapped."""
+        for line in wrapped(text, WIDTH - 4 * self.out.depth - 2):
+            self.out.line(f"# {line}" if line else "#")
+
+    def docstring(self, text: str) -> None:
+        """A docstring, wrapped."""
+        self.out.extend(doc_lines(text, self.out.depth))
+
+    # --- operations ------------------------------------------------------------------------------
+
+    def operation(self, operation: n.Operation) -> None:
+        """The method of an operation, then those of its branches."""
+        self.methods.clear()
+        names = {p.name: p.type for p in operation.params}
+        self.signature(self.printer.names.attribute(operation.name), names, operation)
+        with self.out.indent():
+            text = operation.doc or f"The operation {operation.name}."
+            self.docstring(f"{text}\n\n{cited(operation.citations)}".strip())
+            known = set(names)
+            grouped = any(branch.group for branch in operation.branches)
+            if grouped:
+                self.out.line(f"allowed: list[{self.outcome_type(operation)}] = []")
+            used = self.used(operation)
+            for i, branch in enumerate(operation.branches):
+                following = (
+                    operation.branches[i + 1].group if i + 1 < len(operation.branches) else 0
+                )
+                self.branch(operation, branch, known, used)
+                if branch.group and branch.group != following:
+                    self.out.line("if allowed:")
+                    self.out.line("    return allowed")
+            last = operation.branches[-1]
+            if last.group or last.guard:
+                self.out.line(f'raise Undefined("no branch of {operation.name} applies")')
+        for owner, branch, params in list(self.methods):
+            self.out.line()
+            self.method(owner, branch, params)
+
+    def outcome_type(self, operation: n.Operation) -> str:
+        """The type hint of an outcome."""
+        reply = self.printer.types.annotation(operation.result)
+        return f"Outcome[{camel(self.component.name)}, {reply}]"
+
+    def signature(self, name: str, params: dict[str, t.Type], operation: n.Operation) -> None:
+        """`def name(self, ...) -> list[Outcome[...]]:`."""
+        hints = [
+            f"{self.printer.local(param)}: {self.printer.types.annotation(kind)}"
+            for param, kind in params.items()
+        ]
+        result = f" -> list[{self.outcome_type(operation)}]:"
+        self._emit(Block("(", ("self", *hints), ")"), f"def {name}", result)
+
+    def used(self, operation: n.Operation) -> set[str]:
+        """The names that anything but ghost state needs."""
+        found: set[str] = set()
+        lets: dict[str, n.Expr] = {}
+        for branch in operation.branches:
+            lets |= {bind.name: bind.value for bind in branch.lets}
+            for conjunct in branch.guard:
+                found |= set(locals_of(conjunct.condition))
+            for e in self.live_expressions(branch):
+                found |= set(locals_of(e))
+        for name in reversed(lets):
+            if name in found:
+                found |= set(locals_of(lets[name]))
+        return found
+
+    def live(self, branch: n.Branch) -> tuple[n.Statement, ...]:
+        """The statements of a branch without ghost updates and what only those need."""
+        needed = set(locals_of(branch.reply))
+        kept: list[n.Statement] = []
+        for statement in reversed(branch.body):
+            match statement:
+                case n.Assign(variable=variable, value=value):
+                    if variable in self.ghosts:
+                        continue
+                    needed |= set(locals_of(value))
+                case n.Bind(name=name, value=value):
+                    if name not in needed:
+                        continue
+                    needed |= set(locals_of(value))
+                case n.Pick(name=name, domain=domain):
+                    if name not in needed:
+                        continue
+                    needed |= set(locals_of(domain))
+                case _:
+                    raise TypeError("a branch neither requires nor calls")
+            kept.append(statement)
+        return tuple(reversed(kept))
+
+    def live_expressions(self, branch: n.Branch) -> list[n.Expr]:
+        """The expressions of what `live` keeps, and the reply."""
+        found: list[n.Expr] = [branch.reply]
+        for statement in self.live(branch):
+            match statement:
+                case n.Assign(value=value) | n.Bind(value=value):
+                    found.append(value)
+                case n.Pick(domain=domain):
+                    found.append(domain)
+                case _:
+                    pass
+        return found
+
+    # --- branches --------------------------------------------------------------------------------
+
+    def title(self, operation: n.Operation, branch: n.Branch) -> str:
+        """The name of a branch, its place in the charter and what it cites."""
+        parts = [f"{operation.name}/{branch.name}", place(branch.span), cited(branch.citations)]
+        return "  ".join(part for part in parts if part)
+
+    def branch(
+        self, operation: n.Operation, branch: n.Branch, known: set[str], used: set[str]
+    ) -> None:
+        """The part of the operation's method that belongs to one branch."""
+        out = self.out
+        lets = [b for b in branch.lets if b.name not in known and b.name in used]
+        known |= {bind.name for bind in branch.lets}
+        if not (out.lines[-1].endswith('"""') and lets):
+            out.line()
+        for bind in lets:
+            self.assign(self.printer.bind(bind.name, bind.value))
+        if lets:
+            out.line()
+        apart = any(isinstance(s, n.Bind | n.Pick) for s in self.live(branch))
+        self.comment(self.title(operation, branch))
+        if not apart and branch.doc:
+            self.comment(branch.doc)
+        depth = out.depth
+        if branch.guard:
+            self.guard(branch.guard)
+            out.depth += 1
+        if apart:
+            params = self.free(operation, branch, known)
+            self.methods.append((operation, branch, params))
+            name = self.method_name(operation, branch)
+            doc: Doc = call(f"self.{name}", *(self.printer.local(p) for p in params))
+            self.put(doc, "allowed += " if branch.group else "return ")
+        else:
+            self.outcome(operation, branch, self.live(branch), collects=bool(branch.group))
+        out.depth = depth
+
+    def method_name(self, operation: n.Operation, branch: n.Branch) -> str:
+        """The name of a branch's own method."""
+        return f"_{operation.name}_{branch.name}"
+
+    def free(self, operation: n.Operation, branch: n.Branch, known: set[str]) -> dict[str, t.Type]:
+        """The locals of the operation that a branch reads, in the order of their appearance."""
+        bound = {s.name for s in branch.body if isinstance(s, n.Bind | n.Pick)}
+        read: dict[str, t.Type] = {}
+        for e in self.live_expressions(branch):
+            read |= locals_of(e)
+        kinds = {p.name: p.type for p in operation.params}
+        kinds |= {bind.name: bind.value.type for bind in branch.lets}
+        return {name: kind for name, kind in kinds.items() if name in read and name not in bound}
+
+    def guard(self, guard: tuple[n.Conjunct, ...]) -> None:
+        """`if` with every conjunct on a line of its own, and its label behind it."""
+        printer = self.printer
+        if len(guard) == 1:
+            doc, label = printer.doc(guard[0].condition), guard[0].label
+            before = len(self.out.lines)
+            self.put(doc, "if ", ":")
+            self._label(before, label)
+            return
+        docs: list[Doc] = []
+        for i, conjunct in enumerate(guard):
+            printer.sure = i == 0
+            doc = printer.doc(conjunct.condition, NOT)
+            docs.append(joined("and ", doc) if i else doc)
+        printer.sure = True
+        self.put("if (")
+        with self.out.indent():
+            for doc, conjunct in zip(docs, guard, strict=True):
+                before = len(self.out.lines)
+                self.out.lines.extend(lines(doc, self.out.depth, bracketed=True))
+                self._label(before, conjunct.label)
+        self.out.line("):")
+
+    def _label(self, before: int, label: str) -> None:
+        """A label behind the last line that was added, or above the first if there is no room."""
+        if label.isdigit():
+            return
+        added = self.out.lines[-1]
+        if len(added) + len(label) + 4 <= WIDTH:
+            self.out.lines[-1] = f"{added}  # {label}"
+        else:
+            indent = self.out.lines[before][: -len(self.out.lines[before].lstrip())]
+            self.out.lines.insert(before, f"{indent}# {label}")
+
+    def method(self, operation: n.Operation, branch: n.Branch, params: dict[str, t.Type]) -> None:
+        """A branch as a method."""
+        out = self.out
+        self.signature(self.method_name(operation, branch), params, operation)
+        with out.indent():
+            cites = f"\n\n{cited(branch.citations)}" if branch.citations else ""
+            text = branch.doc or f"The branch {branch.name} of {operation.name}."
+            self.docstring(f"{text}{cites}")
+            body = self.live(branch)
+            depth = out.depth
+            picks = any(isinstance(s, n.Pick) for s in body)
+            if picks:
+                out.line(f"allowed: list[{self.outcome_type(operation)}] = []")
+            for statement in body:
+                match statement:
+                    case n.Bind(name=name, value=value):
+                        self.assign(self.printer.bind(name, value))
+                    case n.Pick():
+                        self.pick(statement)
+                    case _:
+                        pass
+            self.outcome(operation, branch, body, collects=picks)
+            if picks:
+                out.depth = depth
+                out.line("return allowed")
+
+    def pick(self, pick: n.Pick) -> None:
+        """A loop over what may be chosen."""
+        printer = self.printer
+        choice = "one_or_none" if pick.or_none else "one_of"
+        name = printer.local(pick.name)
+        if pick.index is None:
+            each: Doc = call(choice, printer.doc(pick.domain))
+        else:
+            variable, kind = pick.index
+            key = printer.local(variable)
+            options = call(choice, printer.unsure(pick.domain))
+            loop = f"for {key} in {printer.types.loop(kind, printer.world)}"
+            each = call("each", Block("{", (joined(f"{key}: ", options), loop), "}", ""))
+        self.put(each, f"for {name} in ", ":")
+        self.out.depth += 1
+
+    def outcome(
+        self,
+        operation: n.Operation,
+        branch: n.Branch,
+        body: tuple[n.Statement, ...],
+        *,
+        collects: bool,
+    ) -> None:
+        """The state after, then `Outcome(branch, reply, state after)`, returned or collected."""
+        printer = self.printer
+        updates: list[Doc] = []
+        for statement in body:
+            if isinstance(statement, n.Assign):
+                name = printer.names.attribute(statement.variable)
+                updates.append(joined(f"{name}=", printer.doc(statement.value)))
+        if updates:
+            self.put(call("replace", "self", *updates), "after = ")
+        after = "after" if updates else "self"
+        reply = printer.doc(branch.reply)
+        outcome = call("Outcome", f'"{operation.name}/{branch.name}"', reply, after)
+        if collects:
+            self.put(call("allowed.append", outcome))
+        else:
+            self.put(Block("[", (outcome,), "]"), "return ")
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Paragraphs of at most `width` characters a line."""
+    rows: list[str] = []
+    for paragraph in re.sub(r"(?<!\n)\n(?![\n ])", " ", text).split("\n"):
+        row = paragraph[: len(paragraph) - len(paragraph.lstrip())]
+        for word in paragraph.lstrip().split(" "):
+            if row.strip() and len(row) + 1 + len(word) > width:
+                rows.append(row)
+                row = word
+            else:
+                row = f"{row} {word}" if row.strip() else row + word
+        rows.append(row.rstrip())
+    return rows

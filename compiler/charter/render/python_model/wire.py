@@ -1,0 +1,243 @@
+"""Prints what the judge needs beside a component: JSON in and out, and a table of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.render.python_model.expr import joined
+from charter.render.python_model.faults import fails_name, has_faults
+from charter.render.python_model.layout import Block, Doc, call, from_text, lines
+from charter.render.python_model.names import Names, camel
+from charter.render.python_model.observe import projected
+from charter.render.python_model.reach import Reach
+from charter.render.python_model.types import TypePrinter
+
+
+@dataclass(frozen=True, slots=True)
+class WirePrinter:
+    """Prints the functions of one page that speak JSON; `state` is without ghosts."""
+
+    component: n.Component
+    state: tuple[n.StateVar, ...]
+    names: Names
+    types: TypePrinter
+    reach: Reach
+
+    @property
+    def failover(self) -> bool:
+        """Whether the component says what a failover does."""
+        return any(o.name == "failover" for o in self.component.operations)
+
+    def sorts(self) -> list[tuple[str, str, str]]:
+        """For each sort: the field of `World`, the type, the name in the charter."""
+        names = self.names
+        return [(names.sorts[s.name], names.types[s.name], s.name) for s in self.reach.sorts]
+
+    def consts(self) -> list[tuple[str, str]]:
+        """For each constant: the field of `World`, the name in the charter."""
+        return [(self.names.consts[name], name) for name in self.reach.consts]
+
+    def performs(self) -> list[str]:
+        """The cases of `outcomes`."""
+        return [self.perform(operation) for operation in self.component.operations]
+
+    def failures(self) -> list[str]:
+        """The cases of `fails`; none if no operation is known to fail."""
+        return [
+            self.fail(operation) for operation in self.component.operations if has_faults(operation)
+        ]
+
+    def fail(self, operation: n.Operation) -> str:
+        """One case of `fails`."""
+        method = f"state.{fails_name(self.names, operation)}"
+        made = lines(call(method, *self.arguments(operation)), 3, "return ")
+        return "\n".join([f'        case "{operation.name}":', *made])
+
+    def arguments(self, operation: n.Operation) -> tuple[Doc, ...]:
+        """The arguments of an operation, read from `args`."""
+        return tuple(
+            from_text(self.types.read(p.type, f'args["{p.name}"]')) for p in operation.params
+        )
+
+    def perform(self, operation: n.Operation) -> str:
+        """One case of `outcomes`."""
+        name = self.names.attribute(operation.name)
+        args = self.arguments(operation)
+        reply = self.types.write(operation.result, "o.reply")
+        written = from_text(f"Outcome(o.branch, {reply}, o.state)")
+        loop = joined("for o in ", call("distinct", call(f"state.{name}", *args)))
+        made = Block("[", (written, loop), "]", "")
+        return "\n".join([f'        case "{operation.name}":', *lines(made, 3, "return ")])
+
+    def _function(self, name: str, param: str, result: str, body: list[str]) -> str:
+        return "\n".join([f"def {name}({param}) -> {result}:", *body])
+
+    def converters(self) -> list[str]:
+        """The functions that write and read records and unions."""
+        return [*self.writers(), *self.readers()]
+
+    def writers(self) -> Iterator[str]:
+        """The functions that write what states and replies hold."""
+        kinds = [v.type for v in self.state] + [o.result for o in self.component.operations]
+        for kind in self._compound(kinds):
+            yield self.write_record(kind) if isinstance(kind, t.Record) else self.write_union(kind)
+
+    def readers(self) -> Iterator[str]:
+        """The functions that read what states and arguments hold."""
+        kinds = [v.type for v in self.state]
+        kinds += [p.type for o in self.component.operations for p in o.params]
+        for kind in self._compound(kinds):
+            yield self.read_record(kind) if isinstance(kind, t.Record) else self.read_union(kind)
+
+    def _compound(self, kinds: list[t.Type]) -> Iterator[t.Record | t.Union]:
+        found = {part for kind in kinds for part in t.inside(kind)}
+        yield from (r for r in self.reach.records if r in found)
+        yield from (u for u in self.reach.unions if u in found)
+
+    def write_record(self, record: t.Record) -> str:
+        """A record as JSON."""
+        items = tuple(
+            keyed(f'"{name}": ', self.types.write(kind, f"it.{self.names.attribute(name)}"))
+            for name, kind in record.fields
+        )
+        body = lines(Block("{", items, "}"), 1, "return ")
+        return self._function(
+            self.types.writer(record.name), f"it: {self.names.types[record.name]}", "Json", body
+        )
+
+    def write_union(self, union: t.Union) -> str:
+        """A union as JSON."""
+        body = ["    match it:"]
+        for tag, params in union.cases:
+            items: list[Doc] = [f'"case": "{tag}"']
+            items += [
+                keyed(f'"{name}": ', self.types.write(kind, f"it.{self.names.attribute(name)}"))
+                for name, kind in params
+            ]
+            body += [f"        case {self.names.cases[tag]}():"]
+            body += lines(Block("{", tuple(items), "}"), 3, "return ")
+        return self._function(
+            self.types.writer(union.name), f"it: {self.names.types[union.name]}", "Json", body
+        )
+
+    def read_record(self, record: t.Record) -> str:
+        """A record from JSON."""
+        name = self.names.types[record.name]
+        args = tuple(
+            keyed(f"{self.names.attribute(part)}=", self.types.read(kind, f'it["{part}"]'))
+            for part, kind in record.fields
+        )
+        body = ["    it = fields_of(data)", *lines(call(name, *args), 1, "return ")]
+        return self._function(self.types.reader(record.name), "data: Json", name, body)
+
+    def read_union(self, union: t.Union) -> str:
+        """A union from JSON."""
+        name = self.names.types[union.name]
+        body = ["    it = fields_of(data)", '    match it["case"]:']
+        for tag, params in union.cases:
+            args = tuple(from_text(self.types.read(kind, f'it["{part}"]')) for part, kind in params)
+            body.append(f'        case "{tag}":')
+            body += lines(call(self.names.cases[tag], *args), 3, "return ")
+        failure = f'raise ValueError(f"{{other!r}} is no case of {union.name}")'
+        body += ["        case other:", f"            {failure}"]
+        return self._function(self.types.reader(union.name), "data: Json", name, body)
+
+    def encode(self) -> str:
+        """All state as JSON."""
+        items = tuple(
+            keyed(
+                f'"{v.name}": ', self.types.write(v.type, f"state.{self.names.attribute(v.name)}")
+            )
+            for v in self.state
+        )
+        return "\n".join(lines(Block("{", items, "}"), 1, "return "))
+
+    def decode(self) -> str:
+        """All state from JSON."""
+        args: list[Doc] = ["world=_world(sorts, consts)"]
+        for v in self.state:
+            read = self.types.read(v.type, f'it["{v.name}"]')
+            args.append(keyed(f"{self.names.attribute(v.name)}=", read))
+        return "\n".join(lines(call(camel(self.component.name), *args), 1, "return "))
+
+    def given(self) -> str:
+        """Durable state from JSON, over the initial state."""
+        args: list[Doc] = ["initial(sorts, consts)"]
+        for v in self.state:
+            if v.kind == "durable":
+                read = self.types.read(v.type, f'it["{v.name}"]')
+                args.append(keyed(f"{self.names.attribute(v.name)}=", read))
+        return "\n".join(lines(call("replace", *args), 1, "loaded = "))
+
+    def observe(self) -> str:
+        """The observable part of the state as JSON."""
+        shown = [o.path for o in self.component.observables if o.mode != "ignored"]
+        items: list[Doc] = []
+        for v in self.state:
+            paths = frozenset(path[1:] for path in shown if path[0] == v.name)
+            if paths:
+                text = projected(self.types, v.type, f"state.{self.names.attribute(v.name)}", paths)
+                items.append(keyed(f'"{v.name}": ', text))
+        return "\n".join(lines(Block("{", tuple(items), "}"), 1, "return "))
+
+    def tables(self) -> str:
+        """What the component offers and shows; for each counter inside the arguments of an
+        operation, a value that nobody gave out."""
+        operations = [o.name for o in self.component.operations]
+        shown = list(dict.fromkeys(o.path[0] for o in self.component.observables))
+        rows: list[Doc] = []
+        for operation in self.component.operations:
+            for param in operation.params:
+                for path, counter in counter_paths(param.type, (param.name,)):
+                    key = ", ".join(f'"{part}"' for part in path) + ("," if len(path) == 1 else "")
+                    rows.append(f'("{operation.name}", ({key})): {never(counter)}')
+        hint = "NEVER_ISSUED: Mapping[tuple[str, Path], Json] = "
+        return "\n".join(
+            [
+                *lines(names_tuple(operations), 0, "OPERATIONS: tuple[str, ...] = "),
+                *lines(names_tuple(shown), 0, "OBSERVES: tuple[str, ...] = "),
+                *lines(Block("{", tuple(rows), "}"), 0, hint),
+            ]
+        )
+
+
+def keyed(prefix: str, text: str) -> Doc:
+    """`prefix text`, with the places where `text` may be broken."""
+    return joined(prefix, from_text(text))
+
+
+def names_tuple(names: list[str]) -> Doc:
+    """A tuple of strings."""
+    return Block("(", tuple(f'"{name}"' for name in names), ",)" if len(names) == 1 else ")")
+
+
+def counter_paths(
+    kind: t.Type, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], t.Counter]]:
+    """Where counters stand inside a type; keys and positions are `*`."""
+    match kind:
+        case t.Counter():
+            yield path, kind
+        case t.Option(inner):
+            yield from counter_paths(inner, path)
+        case t.Record(fields=fields):
+            for name, part in fields:
+                yield from counter_paths(part, (*path, name))
+        case t.Union(cases=cases):
+            for _, params in cases:
+                for name, part in params:
+                    yield from counter_paths(part, (*path, name))
+        case t.Set(inner) | t.Seq(inner) | t.Ranking(inner) | t.Map(value=inner):
+            yield from counter_paths(inner, (*path, "*"))
+        case _:
+            return
+
+
+def never(counter: t.Counter) -> str:
+    """A value that no implementation gives out, as JSON in Python."""
+    if not counter.opaque:
+        return "999_999_999"
+    return '"@999999999999"' if counter.ordered else '"~never issued"'

@@ -1,0 +1,385 @@
+"""A scene as text for a terminal, and as SVG: lanes from left to right, time downwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import zip_longest
+from math import hypot
+from textwrap import wrap
+
+from charter.render.story.scene import Event, Message, Scene
+
+_COLUMN, _WIDER, _WIDEST = 16, 20, 30
+"""Characters of a lane in the terminal: as a rule; where a message needs them; where even its
+values alone do."""
+
+_BESIDE = 4
+"""Characters of an arrow that are not its text, the lane that it begins at among them."""
+
+_WIDE = 100
+"""Characters of a line below."""
+
+_LANE, _LEFT, _TOP, _LINE, _MOST = 280, 64, 56, 15, 42
+_LINES = 3
+"""Lines of a change that say what was before, too."""
+_SHORT = 24
+"""Characters of a line at a message's arrow."""
+
+_LONG, _MANY = 36, 4
+"""Of a message that has no room on one line: characters of its lines, and how many these may be."""
+
+_PARTS = tuple(part / 20 for part in range(3, 18))
+"""Where on a message's way its text may stand."""
+
+_CLEAR, _BENDS = 10, (0, -30, 30, -60, 60, -90, 90)
+"""How far a message stays away from dots that are not its own, and how far it is bent for that."""
+
+_CHARACTER = 6.4
+"""Width of a character, about."""
+
+
+_Dot = tuple[int, int]
+_Point = tuple[float, float]
+
+_Way = tuple[_Point, _Point, _Point]
+"""The line of a message on the page: where it begins, what it is bent towards, where it ends."""
+
+
+def in_text(scene: Scene) -> str:
+    """The scene for a terminal. An arrow stands where its message arrives; one that nobody receives
+    stands where it was sent, and ends before it arrives."""
+    width = _width(scene)
+    scene = _even(scene, lambda lanes: lanes * width - _BESIDE)
+    rows = [scene.title, "", " " * 6 + "".join(lane.ljust(width) for lane in scene.lanes).rstrip()]
+    for number, event in enumerate(scene.events):
+        if scene.loop == number:
+            rows.append("  ┌── from here on, again and again")
+        first, *others = _lanes(scene, number, width)
+        rows.append(f"{number + 1:>4}  {first}{event.title}")
+        said = (*event.rules, *event.notes, *_unseen(scene, event, number, width))
+        bars = "".join("│".ljust(width) for _ in scene.lanes)
+        for lanes, text in zip_longest(others, said):
+            rows.append(f"{'':6}{lanes or bars}{f'  {text}' if text else ''}".rstrip())
+    if scene.end:
+        mark = "✗" if scene.loop is None else "└──"
+        rows.append(f"  {mark} {scene.end}")
+    rows += (f"    {line}" for text in scene.why for line in wrap(text, _WIDE))
+    return "\n".join(rows) + "\n"
+
+
+def _width(scene: Scene) -> int:
+    """Characters of a lane, so that messages have room."""
+    least = max([_COLUMN, *(len(lane) + 2 for lane in scene.lanes)])
+    most = min(_WIDEST, _WIDE // len(scene.lanes))
+    wanted = [least]
+    for message in scene.messages:
+        lanes = abs(message.sender - message.receiver)
+        if lanes:
+            needed = [-(-(len(text) + _BESIDE) // lanes) for text in _texts(message)]
+            best = needed[0] if needed[0] <= _WIDER else needed[-1]
+            wanted += [best] if best <= most else []
+    return max(wanted)
+
+
+def _even(scene: Scene, room: Callable[[int], int]) -> Scene:
+    """The scene with all messages of a channel told alike: by their values alone, if one of them
+    has no `room` for more, so many lanes as it crosses, and each has for these."""
+    across = [m for m in scene.messages if m.sender != m.receiver]
+    rooms = [(m, room(abs(m.sender - m.receiver))) for m in across]
+    narrow = {m.place[0] for m, most in rooms if len(_texts(m)[0]) > most}
+    narrow -= {m.place[0] for m, most in rooms if len(_texts(m)[-1]) > most}
+    brief = (replace(m, is_brief=m.place[0] in narrow) for m in scene.messages)
+    return replace(scene, messages=tuple(brief))
+
+
+def _texts(message: Message) -> tuple[str, ...]:
+    """What may stand at an arrow: a message, or where that has no room, its values alone."""
+    behind = " (copy)" if message.is_copy else ""
+    texts = message.values + behind, message.text + behind
+    return texts[:1] if message.is_brief else texts[::-1]
+
+
+def _fitting(message: Message, room: int) -> str:
+    """The text that fits; "" if none does."""
+    return next((text for text in _texts(message) if len(text) <= room), "")
+
+
+def _unseen(scene: Scene, event: Event, number: int, width: int) -> Iterator[str]:
+    """What changed in channels by messages that have no arrow (they stay on one lane), and texts of
+    messages whose arrows are too short."""
+    within = (m for m in scene.messages if m.sender == m.receiver)
+    places = {m.place for m in within if number in (m.sent, m.received)}
+    yield from (note for place, note in event.mail if place in places)
+    for message in _arrows(scene, number):
+        if not _fitting(message, abs(message.sender - message.receiver) * width - _BESIDE):
+            yield f"{'sends' if message.received is None else 'receives'} {message.text}"
+
+
+def _arrows(scene: Scene, number: int) -> list[Message]:
+    """The messages whose arrows stand at an event, those that arrive first."""
+    across = [m for m in scene.messages if m.sender != m.receiver]
+    waiting = (m for m in across if m.received is None and m.sent == number)
+    return [*(m for m in across if m.received == number), *waiting]
+
+
+def _lanes(scene: Scene, number: int, width: int) -> list[str]:
+    """The lanes at one event: a dot and arrows, on as many rows as these need."""
+    bars = "".join("│".ljust(width) for _ in scene.lanes)
+    rows = [list(bars)]
+    for message in _arrows(scene, number):
+        begin, end = sorted((message.sender, message.receiver))
+        span = slice(begin * width + 1, end * width)
+        if all("".join(row[span]) != bars[span] for row in rows):
+            rows.append(list(bars))
+        _arrow(next(row for row in rows if "".join(row[span]) == bars[span]), message, width)
+    rows[0][scene.events[number].lane * width] = "●"
+    return ["".join(row) for row in rows]
+
+
+def _arrow(cells: list[str], message: Message, width: int) -> None:
+    begin, end = sorted((message.sender * width, message.receiver * width))
+    room = end - begin - 1
+    is_rightwards = message.sender < message.receiver
+    line = "─" if message.received is not None else "╌"
+    body = list(_fitting(message, room + 1 - _BESIDE).center(room, line))
+    ahead = (-1, -2) if is_rightwards else (0, 1)
+    if message.received is None:
+        body[ahead[0]], body[ahead[1]] = " ", "▸" if is_rightwards else "◂"
+    else:
+        body[ahead[0]] = "✗" if message.is_lost else "▶" if is_rightwards else "◀"
+        if not message.is_lost:
+            cells[message.sender * width] = "○"
+    cells[begin + 1 : end] = body
+
+
+# --- SVG -----------------------------------------------------------------------------------------
+
+
+def in_svg(scene: Scene) -> str:
+    """The scene as an SVG document that stands alone."""
+    scene = _even(scene, lambda _: _SHORT)
+    tops, bottom = _tops(scene)
+    width = _LEFT + _LANE * len(scene.lanes) + 20
+    said = _below(scene, width)
+    height = bottom + (34 if scene.end else 10) + _LINE * len(said) + (8 if said else 0)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+        f' viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" font-size="12">',
+        f"<title>{escape(scene.title)}</title>",
+        f"<desc>{escape(_description(scene))}</desc>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        _text(16, 20, scene.title, css='font-weight="bold"'),
+    ]
+    for position, lane in enumerate(scene.lanes):
+        x = _x(position)
+        parts.append(f'<path d="M{x} {_TOP} V{bottom}" stroke="#b8bec6" stroke-width="1.5"/>')
+        parts.append(_text(x, _TOP - 8, lane, css='font-weight="bold" text-anchor="middle"'))
+    dots = [(_x(event.lane), y) for event, y in zip(scene.events, tops, strict=True)]
+    ways = [_way(message, dots, bottom) for message in scene.messages]
+    parts += map(_line, scene.messages, ways)
+    parts += _dots(dots)
+    parts += _labels(scene, dots, ways)
+    parts += _frame(scene, tops, bottom, width)
+    parts += (
+        _text(18, bottom + 44 + _LINE * i, line, css='fill="#20242a"')
+        for i, line in enumerate(said)
+    )
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _below(scene: Scene, width: int) -> list[str]:
+    """The lines below the picture."""
+    most = max(60, int((width - 36) / _CHARACTER))
+    return [line for text in scene.why for line in wrap(text, most, subsequent_indent="   ")]
+
+
+def _rows(event: Event) -> list[tuple[str, str, str]]:
+    """The lines beside an event: text, weight, colour."""
+    said = [(event.title, "bold", "#20242a")]
+    said += [(rule, "normal", "#6b7280") for rule in event.rules]
+    said += [(_short(note), "normal", "#9a3412") for note in event.notes]
+    return [(line, weight, fill) for text, weight, fill in said for line in _wrapped(text)]
+
+
+def _short(note: str) -> str:
+    """A change; where it is long, what was before is left out: what is now is news."""
+    path, colon, change = note.partition(": ")
+    _, arrow, after = change.partition(" → ")
+    return note if len(_wrapped(note)) <= _LINES or not arrow else f"{path}{colon}…{arrow}{after}"
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, _MOST, subsequent_indent="   ", break_on_hyphens=False)
+
+
+def _x(lane: int) -> int:
+    return _LEFT + lane * _LANE + 16
+
+
+def _tops(scene: Scene) -> tuple[list[int], int]:
+    """The height of each event's dot, and where the last one ends."""
+    tops, y = [], _TOP + 22
+    for event in scene.events:
+        tops.append(y)
+        y += _LINE * len(_rows(event)) + 18
+    waits = any(m.received is None and m.sender != m.receiver for m in scene.messages)
+    return tops, y + (2 * _LINE if waits else 0)
+
+
+def _dots(dots: list[_Dot]) -> Iterator[str]:
+    """The events and their numbers."""
+    for number, (x, y) in enumerate(dots, 1):
+        yield f'<circle cx="{x}" cy="{y}" r="5" fill="#20242a"/>'
+        yield _text(14, y + 4, str(number), css='fill="#6b7280"')
+
+
+def _labels(scene: Scene, dots: list[_Dot], ways: list[_Way]) -> Iterator[str]:
+    """What is said beside events and messages. Lines do not cross it: below all of it lies the
+    same text in white and wider (an element of its own, as few programs paint a stroke below the
+    letters that it belongs to)."""
+    labels = [
+        _Label(x + 17, y + 4 + line * _LINE, *row)
+        for event, (x, y) in zip(scene.events, dots, strict=True)
+        for line, row in enumerate(_rows(event))
+    ]
+    for number, message in enumerate(scene.messages):
+        lines = [_at(way, part / 40) for i, way in enumerate(ways) if i != number
+                 for part in range(41)]  # fmt: skip
+        labels += _of_message(message, ways[number], labels, lines)
+    yield (
+        '<g aria-hidden="true" fill="#ffffff" stroke="#ffffff" stroke-width="3"'
+        ' stroke-linejoin="round">'
+    )
+    yield from (label.svg() for label in labels)
+    yield "</g>"
+    yield from (label.svg(f' fill="{label.fill}"') for label in labels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    x: int
+    y: int
+    text: str
+    weight: str
+    fill: str
+
+    def meets(self, other: _Label) -> bool:
+        """Whether the two, one line each, lie on each other."""
+        left, right = sorted((self, other), key=lambda label: label.x)
+        return (
+            abs(self.y - other.y) < _LINE + 4 and left.x + _CHARACTER * len(left.text) + 4 > right.x
+        )
+
+    def covers(self, point: _Point) -> bool:
+        """Whether a point lies below it."""
+        x, y = point
+        return self.x <= x <= self.x + _CHARACTER * len(self.text) and -_LINE < y - self.y < 4
+
+    def svg(self, css: str = "") -> str:
+        """An element; what `css` does not say is that of the group around it."""
+        return (
+            f'<text x="{self.x}" y="{self.y}" font-weight="{self.weight}" xml:space="preserve"'
+            f"{css}>{escape(self.text)}</text>"
+        )
+
+
+def _text(x: int, y: int, text: str, *, css: str) -> str:
+    return f'<text x="{x}" y="{y}" {css}>{escape(text)}</text>'
+
+
+def _way(message: Message, dots: list[_Dot], bottom: int) -> _Way:
+    """From the dot that sent a message to the one that received it, or to the end of the lane; bent
+    where it would go through the dot of another event."""
+    x, y = dots[message.sent]
+    u = _x(message.receiver)
+    v = bottom if message.received is None else dots[message.received][1]
+    if x == u:
+        return (x, y), (x - 40, (y + v) // 2), (u, v)
+    between = [(a, b) for a, b in dots if min(x, u) < a < max(x, u)]
+    ways = [((x, y), ((x + u) / 2, (y + v) / 2 + bend), (u, v)) for bend in _BENDS]
+
+    def is_clear(way: _Way) -> bool:
+        return all(abs(_at(way, (a - x) / (u - x))[1] - b) > _CLEAR for a, b in between)
+
+    return next(filter(is_clear, ways), ways[0])
+
+
+def _at(way: _Way, part: float) -> _Point:
+    """The point at a part of a way."""
+    shares = (1 - part) ** 2, 2 * part * (1 - part), part**2
+    x, y = (sum(share * point[i] for share, point in zip(shares, way, strict=True)) for i in (0, 1))
+    return x, y
+
+
+def _line(message: Message, way: _Way) -> str:
+    (x, y), (a, b), (u, v) = way
+    arrives = message.received is not None and not message.is_lost
+    style = "" if arrives else ' stroke-dasharray="4 3"'
+    return (
+        f"<g><title>{escape(message.text)}</title>"
+        f'<path d="M{x} {y} Q{a:g} {b:g} {u} {v}" fill="none" stroke="#1f5fa8"'
+        f' stroke-width="1.4"{style}/>{_head(way) if arrives else ""}</g>'
+    )
+
+
+def _head(way: _Way) -> str:
+    """The head of an arrow, at the edge of the dot. (Programs turn markers in different ways.)"""
+    _, (a, b), (u, v) = way
+    far = hypot(u - a, v - b)
+    along, across = (u - a) / far, (v - b) / far
+    corners = ((5, 0), (14, 4.5), (14, -4.5))
+    points = (
+        f"{u - back * along - side * across:.1f},{v - back * across + side * along:.1f}"
+        for back, side in corners
+    )
+    return f'<polygon points="{" ".join(points)}" fill="#1f5fa8"/>'
+
+
+def _of_message(
+    message: Message, way: _Way, others: list[_Label], lines: list[_Point]
+) -> list[_Label]:
+    """What stands at a message's line: where it meets the fewest other texts, and of such places
+    where it meets the fewest `lines` of other messages."""
+    rows = [_fitting(message, _SHORT)]
+    if not rows[0]:
+        several = [wrap(text, _LONG, break_long_words=False) for text in _texts(message)]
+        rows = next((lines for lines in several if len(lines) <= _MANY), several[-1])
+    if message.is_lost:
+        rows[-1] += " ✗"
+    far = abs(message.sender - message.receiver) > 1
+    parts = sorted(_PARTS, key=lambda part: abs(part - (1 / 3 if far else 1 / 2)))
+
+    def met(labels: list[_Label]) -> tuple[int, bool]:
+        texts = sum(a.meets(b) for a in labels for b in others)
+        return texts, any(label.covers(point) for label in labels for point in lines)
+
+    return min((_along(rows, _at(way, part)) for part in parts), key=met)
+
+
+def _along(rows: list[str], point: _Point) -> list[_Label]:
+    """Lines of text upwards from a point of a message's way."""
+    x, y = round(point[0]), round(point[1]) - 4
+    return [
+        _Label(x - 3 * len(row), y - up * _LINE, row, "normal", "#1f5fa8")
+        for up, row in enumerate(reversed(rows))
+    ]
+
+
+def _frame(scene: Scene, tops: list[int], bottom: int, width: int) -> Iterator[str]:
+    """What is wrong at the end, and the part that repeats."""
+    if scene.loop is not None and scene.loop < len(tops):
+        y = tops[scene.loop] - 12
+        yield (
+            f'<path d="M40 {bottom} H32 V{y} H40" fill="none" stroke="#b42318" stroke-width="2"/>'
+        )
+    if scene.end:
+        box = f'x="8" y="{bottom + 4}" width="{width - 16}" height="24" rx="4"'
+        yield f'<rect {box} fill="#fde8e6"/>'
+        yield _text(18, bottom + 21, scene.end, css='fill="#b42318" font-weight="bold"')
+
+
+def _description(scene: Scene) -> str:
+    steps = "; ".join(f"{i}. {event.title}" for i, event in enumerate(scene.events, 1))
+    return f"Lanes {', '.join(scene.lanes)}. Steps: {steps}. {scene.end}"

@@ -1,0 +1,75 @@
+"""A trace as ITF, which other model checkers read and write (Apalache, ADR 15)."""
+
+from __future__ import annotations
+
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.formats.canonical import Json
+from charter.render.story.tell import Story
+from charter.semantics.builtins import ordered
+from charter.semantics.values import Universe
+
+_LARGEST = 2**53
+
+
+def itf(story: Story) -> dict[str, Json]:
+    """The trace with all variables in every state; `loop` is the state that a lasso returns to."""
+    machine, loop = story.machine, story.found.loop
+    states = list(story.states)
+    if loop is not None and loop < len(states) - 1:
+        states.pop()
+    shown: list[Json] = []
+    for number, state in enumerate(states):
+        meta: dict[str, Json] = {"index": number}
+        if number:
+            step = story.steps[number - 1]
+            meta |= {"step": step.operation, "args": dict(step.args), "rules": list(step.rules)}
+        row: dict[str, Json] = {"#meta": meta}
+        for variable in machine.variables:
+            row[variable.name] = encoded(variable.type, state[variable.name], machine.universe)
+        shown.append(row)
+    about: dict[str, Json] = {
+        "format": "ITF",
+        "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+        "description": story.title,
+    }
+    trace: dict[str, Json] = {
+        "#meta": about,
+        "vars": [variable.name for variable in machine.variables],
+        "states": shown,
+    }
+    return trace if loop is None else {**trace, "loop": loop}
+
+
+def encoded(kind: t.Type, value: Value, universe: Universe) -> Json:
+    """A value of ITF: sort elements and enum members as strings, options and unions as variants."""
+    match kind, value:
+        case t.Sort(name=name), int():
+            return universe.sorts[name][value]
+        case t.Option(inner=inner), _:
+            if value is None:
+                return {"tag": "None", "value": {"#tup": []}}
+            return {"tag": "Some", "value": encoded(inner, value, universe)}
+        case t.Record(fields=fields), tuple():
+            pairs = zip(fields, value, strict=True)
+            return {name: encoded(part, v, universe) for (name, part), v in pairs}
+        case t.Union() as union, (str() as tag, *rest):
+            named = zip(union.params(tag), rest, strict=True)
+            return {"tag": tag, "value": {n: encoded(part, v, universe) for (n, part), v in named}}
+        case t.Set(inner=inner), frozenset():
+            return {"#set": [encoded(inner, member, universe) for member in ordered(value, inner)]}
+        case t.Map(key=key, value=inner), tuple():
+            entries = zip(universe.domain(key), value, strict=True)
+            return {
+                "#map": [
+                    [encoded(key, k, universe), encoded(inner, v, universe)] for k, v in entries
+                ]
+            }
+        case (t.Seq() | t.Ranking()) as listed, tuple():
+            return [encoded(listed.inner, item, universe) for item in value]
+        case _, int() if not isinstance(value, bool) and abs(value) >= _LARGEST:
+            return {"#bigint": str(value)}
+        case _, bool() | int() | str():
+            return value
+        case _:
+            raise TypeError(f"{value!r} is not a value of {kind}")

@@ -1,0 +1,401 @@
+"""What a picture of a trace shows: lanes for those who act, events on them, messages between.
+
+Nobody says in a charter who takes a step. The part whose operation a step calls does; else the
+sender or receiver that a channel with two ends names; else the part that it reads; else the element
+that its first parameter names. An element to which it only sends does not: the only part that there
+is one of does, if there is one. Nor is it said who takes a message: where all steps that receive
+from a channel are of one part, that part; else the element that the channel's last end names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.core.walk import nodes, statement_expressions
+from charter.render.story.handover import Handed, Handovers, Place
+from charter.render.story.tell import Story
+from charter.render.story.words import in_values, in_words, spoken
+from charter.semantics.machine import Machine
+from charter.semantics.mail import Mail, edits, keys_of
+from charter.semantics.retell import Change, Told, show_value
+
+Who = tuple[str, Value]
+"""A part without index and None, or the name of a type and one of its values."""
+
+_LABEL = 24
+"""Characters that something which was handed over has at its arrow."""
+
+_Acting = tuple[str, n.Expr | None]
+"""Who takes a step: a part without index and None, or a type and an expression for its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A step on a lane: `title` is the call, `rules` the branches, `notes` what changed outside of
+    channels and which mail changed nothing, `mail` what changed in each place of a channel."""
+
+    lane: int
+    title: str
+    rules: tuple[str, ...]
+    notes: tuple[str, ...]
+    mail: tuple[tuple[Place, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Sent by an event from its lane; received (or lost) by a later one; None: still on the way.
+    One that nobody receives, and no lane stands for its end, is shown at its sender. `values` is
+    what it says without the names of its fields, where there is little room. `is_copy`: it was
+    received before. `is_brief`: only its values are drawn."""
+
+    text: str
+    values: str
+    place: Place
+    sender: int
+    sent: int
+    receiver: int
+    received: int | None
+    is_lost: bool = False
+    is_copy: bool = False
+    is_brief: bool = False
+
+
+@dataclass(slots=True)
+class _Sending:
+    """A message on its way: who sent it, at which event, and how often it was received."""
+
+    mail: Mail
+    sender: int
+    sent: int
+    receipts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A picture before it is drawn; events are numbered from 0. `end` says what is wrong there, and
+    `why` in what way; `loop` is the number of events after which the rest repeats."""
+
+    title: str
+    lanes: tuple[str, ...]
+    events: tuple[Event, ...]
+    messages: tuple[Message, ...]
+    end: str
+    why: tuple[str, ...]
+    loop: int | None
+
+
+def scene(story: Story) -> Scene:
+    """The scene of a story."""
+    stage = _Stage(story.machine)
+    handovers = Handovers(story.machine, stage.system(), story.initial)
+    ways = zip(story.steps, story.found.acts, story.states, strict=False)
+    for number, (step, act, before) in enumerate(ways):
+        lane = stage.lane_of(step, act[1])
+        handed = handovers.taken(number, lane, step, before)
+        stage.event(number, lane, step, handed)
+    waiting = (stage.message(sending, None) for sending in stage.waiting())
+    messages = sorted([*stage.messages, *waiting], key=lambda m: (m.sent, m.receiver, m.text))
+    return Scene(
+        story.title,
+        tuple(stage.labels()),
+        tuple(stage.events),
+        tuple(messages),
+        _end(story),
+        _why(story),
+        story.found.loop,
+    )
+
+
+def _why(story: Story) -> tuple[str, ...]:
+    """What the property says, and what of it is false."""
+    why = story.why
+    if why is None:
+        return ()
+    return (*((why.says,) if why.says else ()), *why.lines, why.source)
+
+
+def _end(story: Story) -> str:
+    found = story.found
+    match found.kind:
+        case "deadlock":
+            return "no step can happen any more"
+        case "eventually":
+            if found.loop is None:
+                return "no run is shown"
+            stays = found.loop == len(found.acts)
+            return "nothing happens any more" if stays else "and so on for ever"
+        case "undefined":
+            return f"{found.name} asks for a value that does not exist"
+        case "witness" | "walk":
+            return ""
+        case _:
+            return f"{found.kind} {found.name} fails here"
+
+
+@dataclass(slots=True)
+class _Stage:
+    """The scene while it is set."""
+
+    machine: Machine
+    lanes: list[Who] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    on_the_way: dict[tuple[Place, Value], list[_Sending]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for kind in self._kinds():
+            if isinstance(kind, str):
+                self.lanes.append((kind, None))
+            else:
+                domain = self.machine.universe.domain(kind)
+                self.lanes += [(_called(kind), value) for value in domain]
+        if not self.lanes:
+            self.lanes.append((self.machine.instance.machine, None))
+
+    def system(self) -> n.System | None:
+        """The system that is told of; None for a component."""
+        systems = self.machine.model.systems
+        return next((s for s in systems if s.name == self.machine.instance.machine), None)
+
+    def _kinds(self) -> list[t.Type | str]:
+        """What has lanes: parts, else the keys of maps that first parameters name."""
+        system = self.system()
+        kinds: list[t.Type | str] = []
+        for part in system.parts if system is not None else ():
+            kinds.append(part.name if part.index is None else part.index)
+        for operation in self.machine.operations.values():
+            for param in operation.params[:1]:
+                is_key = any(_has_key(v.type, param.type) for v in self.machine.variables)
+                if isinstance(param.type, t.Sort) or (is_key and not (system and system.parts)):
+                    kinds.append(param.type)
+        return list(dict.fromkeys(kinds))
+
+    def labels(self) -> Iterator[str]:
+        """What stands above each lane."""
+        names: list[str] = []
+        for name, value in self.lanes:
+            kind = self._kind(name)
+            names.append(name if kind is None else show_value(kind, value, self.machine.universe))
+        several = Counter(names)
+        for (name, _), label in zip(self.lanes, names, strict=True):
+            kind = self._kind(name)
+            bare = isinstance(kind, t.Int | t.Bool) or several[label] > 1
+            yield f"{self._role(kind)} {label}" if bare and kind is not None else label
+
+    def _kind(self, name: str) -> t.Type | None:
+        return next(
+            (k for k in self._kinds() if not isinstance(k, str) and _called(k) == name), None
+        )
+
+    def _role(self, kind: t.Type | None) -> str:
+        """What an element is: the part that it indexes, or the parameter that names it."""
+        system = self.system()
+        for part in system.parts if system is not None else ():
+            if part.index == kind:
+                return part.name
+        for operation in self.machine.operations.values():
+            if operation.params and operation.params[0].type == kind:
+                return operation.params[0].name
+        return ""
+
+    def event(self, number: int, lane: int, step: Told, handed: tuple[Handed, ...]) -> None:
+        """Put a step on its lane, and its messages on their way or to their end; `handed` is what
+        it takes that others left."""
+        system = self.system()
+        channels = system.channels if system is not None else ()
+        called = ", ".join(spoken(name, value) for name, value in step.args)
+        taken = {one.place for one in handed}
+        changes = [(c, _changed(c, taken)) for c in step.changes]
+        mine = self._prefixes(lane)
+        notes = [_without(note, mine) for c, note in changes if c.variable not in channels]
+        notes += [self._unchanged(mail) for mail in step.mail if mail.stays]
+        self.events.append(
+            Event(
+                lane,
+                f"{step.operation}({called})",
+                tuple(_without(rule, mine) for rule in step.rules),
+                tuple(notes),
+                tuple(
+                    ((c.variable, c.keys), note) for c, note in changes if c.variable in channels
+                ),
+            )
+        )
+        for mail in step.mail:
+            self._mail(mail, number, lane)
+        self.messages += (self._handed(one, number, lane) for one in handed)
+
+    def _handed(self, one: Handed, number: int, lane: int) -> Message:
+        """What an event on a lane takes, as a message. What it is stands where it was left."""
+        label = in_values(one.type, one.value, self.machine.universe)
+        if len(label) > _LABEL:
+            is_case = isinstance(one.type, t.Union)
+            label = label.partition("(")[0] if is_case else one.place[0]
+        return Message(label, label, one.place, one.sender, one.sent, lane, number)
+
+    def _unchanged(self, mail: Mail) -> str:
+        """Mail that leaves its channel as it was."""
+        text = in_words(mail.type, mail.message, self.machine.universe)
+        if mail.is_sent:
+            return f"sends {text} (it is there already)"
+        return f"receives {text} (a copy stays)"
+
+    def _prefixes(self, lane: int) -> tuple[str, ...]:
+        """What the state of a lane's own part begins with: it goes without saying there."""
+        name, value = self.lanes[lane]
+        system, kind = self.system(), self._kind(name)
+        if system is None or kind is None:
+            return (f"{name}.",)
+        at = show_value(kind, value, self.machine.universe)
+        return tuple(f"{part.name}[{at}]." for part in system.parts if part.index == kind)
+
+    def _mail(self, mail: Mail, number: int, lane: int) -> None:
+        """A message that an event on a lane sends, or receives from the first sending that nobody
+        has received; if there is none, again from the last."""
+        ways = self.on_the_way.setdefault(((mail.channel, mail.ends), mail.message), [])
+        if mail.is_sent:
+            ways.append(_Sending(mail, lane, number))
+        elif ways:
+            chosen = next((way for way in ways if not way.receipts), ways[-1])
+            lost = self.events[-1].title.startswith(f"lose_{mail.channel}(")
+            self.messages.append(self.message(chosen, (number, lane), is_lost=lost))
+            chosen.receipts += 1
+            if not mail.stays:  # in a set, the same message lies only once
+                is_set = isinstance(self._content(mail.channel), t.Set)
+                ways[:] = [] if is_set else [way for way in ways if way is not chosen]
+
+    def _content(self, channel: str) -> t.Type:
+        """What one place of a channel holds."""
+        kind = next(v.type for v in self.machine.variables if v.name == channel)
+        for _ in keys_of(self.machine, channel):
+            assert isinstance(kind, t.Map)
+            kind = kind.value
+        return kind
+
+    def waiting(self) -> Iterator[_Sending]:
+        """What nobody has received in the end."""
+        for ways in self.on_the_way.values():
+            rest = [way for way in ways if not way.receipts]
+            if rest:
+                is_set = isinstance(self._content(rest[0].mail.channel), t.Set)
+                yield from rest[:1] if is_set else rest
+
+    def message(
+        self, way: _Sending, received: tuple[int, int] | None, *, is_lost: bool = False
+    ) -> Message:
+        """A message, with the event and the lane that it was received at."""
+        mail, universe = way.mail, self.machine.universe
+        number, lane = received or (None, 0)
+        if received is None or is_lost:
+            end = self._taker(mail)
+            lane = way.sender if end is None else end
+        return Message(
+            in_words(mail.type, mail.message, universe),
+            in_values(mail.type, mail.message, universe),
+            (mail.channel, mail.ends),
+            way.sender,
+            way.sent,
+            lane,
+            number,
+            is_lost,
+            way.receipts > 0,
+        )
+
+    def _taker(self, mail: Mail) -> int | None:
+        """The lane where a message is to arrive; None: no lane stands for that."""
+        system = self.system()
+        assert system is not None
+        kinds = {
+            next((kind for kind, _ in self._acting(system, step)), "")
+            for step in system.steps
+            if not step.name.startswith("lose_")
+            and any(
+                e.channel == mail.channel and e.sent is None for e in edits(step, system.channels)
+            )
+        }
+        ends = keys_of(self.machine, mail.channel)
+        wanted: list[Who] = [(kind, None) for kind in kinds] if len(kinds) == 1 else []
+        wanted += [(_called(ends[-1]), mail.ends[-1])] if ends else []
+        return next((self.lanes.index(who) for who in wanted if who in self.lanes), None)
+
+    def lane_of(self, step: Told, args: tuple[Value, ...]) -> int:
+        """Who takes a step."""
+        chosen, system = self.machine.operations[step.operation], self.system()
+        bound = dict(zip((p.name for p in chosen.params), args, strict=True))
+        named: list[Who] = [(_called(p.type), bound[p.name]) for p in chosen.params]
+        lanes = [self.lanes.index(who) for who in named if who in self.lanes]
+        for mail in step.mail:
+            if step.operation == f"lose_{mail.channel}" and (end := self._taker(mail)) is not None:
+                return end
+        if isinstance(chosen, n.Step) and system is not None:
+            for name, index in self._acting(system, chosen):
+                at = bound.get(index.name) if isinstance(index, n.Local) else None
+                if (name, at) in self.lanes:
+                    return self.lanes.index((name, at))
+            alone = [lane for lane, (_, value) in enumerate(self.lanes) if value is None]
+            if lanes and len(alone) == 1 and self._only_sends_to(lanes[0], step):
+                return alone[0]
+        return lanes[0] if lanes else 0
+
+    def _only_sends_to(self, lane: int, step: Told) -> bool:
+        """Whether a step sends to a lane, and neither receives there nor changes what is there."""
+        name, value = self.lanes[lane]
+        types = {v.name: v.type for v in self.machine.variables}
+        changed = any(
+            isinstance(kind := types[c.variable], t.Map)
+            and (_called(kind.key), c.keys[:1]) == (name, (value,))
+            for c in step.changes
+            if c.variable not in {mail.channel for mail in step.mail}
+        )
+        ways = [mail.is_sent for mail in step.mail if self._taker(mail) == lane]
+        return bool(ways) and all(ways) and not changed
+
+    def _acting(self, system: n.System, step: n.Step) -> Iterator[_Acting]:
+        """Parts that a step calls, ends of channels that it stands at, parts that it reads."""
+        parts = {part.name: part for part in system.parts}
+        for line in step.body:
+            if isinstance(line, n.CallOperation):
+                yield _part(parts[line.part], line.index)
+        for edit in edits(step, system.channels):
+            kinds = keys_of(self.machine, edit.channel)
+            if len(kinds) == len(edit.keys) == 2:
+                own = 1 if edit.sent is None else 0
+                yield _called(kinds[own]), edit.keys[own]
+        for line in step.body:
+            for expr in statement_expressions(line):
+                for inner in nodes(expr):
+                    match inner:
+                        case n.MapGet(target=n.StateRef(name=name), key=key):
+                            if name.partition(".")[0] in parts:
+                                yield _part(parts[name.partition(".")[0]], key)
+                        case n.StateRef(name=name) if name.partition(".")[0] in parts:
+                            yield _part(parts[name.partition(".")[0]], None)
+                        case _:
+                            pass
+
+
+def _part(part: n.Part, index: n.Expr | None) -> _Acting:
+    return (part.name, None) if part.index is None else (_called(part.index), index)
+
+
+def _changed(change: Change, taken: set[Place]) -> str:
+    """A change in words. What was taken stands at its arrow."""
+    places = {(change.variable, change.keys[:depth]) for depth in range(len(change.keys) + 1)}
+    before = "…" if places & taken else change.before
+    return f"{change.path}: {before} → {change.after}"
+
+
+def _without(text: str, prefixes: tuple[str, ...]) -> str:
+    return next((text[len(p) :] for p in prefixes if text.startswith(p)), text)
+
+
+def _called(kind: t.Type) -> str:
+    return kind.name if isinstance(kind, t.Sort | t.Enum | t.Record | t.Union) else str(kind)
+
+
+def _has_key(kind: t.Type, wanted: t.Type) -> bool:
+    return isinstance(kind, t.Map) and (kind.key == wanted or _has_key(kind.value, wanted))

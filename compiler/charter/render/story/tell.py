@@ -1,0 +1,151 @@
+"""What a search found, told on the definition: who did what, which rules, what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from charter.core import nodes as n
+from charter.core.transition import is_of_transition
+from charter.formats.canonical import Json
+from charter.render.story.why import Why, why
+from charter.semantics.evaluate import Scope, State
+from charter.semantics.machine import Machine
+from charter.semantics.mail import Mail, keys_of
+from charter.semantics.retell import Act, Told, retell, run_of, show_value
+from charter.semantics.values import from_json
+
+Same = Callable[[State, State], bool]
+"""Whether two states are the same for a lasso: equal up to renaming of counters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an engine says: the kind (`always`, `stepwise`, `witness`, `eventually`, `deadlock`,
+    `undefined`) and name of a finding, its steps, and from which of them on they repeat for ever
+    (their number: nothing happens any more; None: no lasso); `fails` is the step after them that
+    asks for a value that does not exist (None: a property does, or none)."""
+
+    kind: str
+    name: str
+    acts: tuple[Act, ...]
+    loop: int | None = None
+    fails: Act | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A finding with all that happens in it."""
+
+    found: Found
+    machine: Machine
+    initial: State
+    steps: tuple[Told, ...]
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """Every state, the initial one first."""
+        return (self.initial, *(step.state for step in self.steps))
+
+    @property
+    def why(self) -> Why | None:
+        """Why the property is false where the story ends; None where it tells of something else."""
+        if self.found.kind not in ("always", "stepwise"):
+            return None
+        prop = next(p for p in self.machine.model.properties if p.name == self.found.name)
+        return why(self.machine, prop, _last(self.machine, self.found, prop, self.states))
+
+    @property
+    def title(self) -> str:
+        """What the story shows."""
+        kind, name = self.found.kind, self.found.name
+        what = kind if kind == name else f"{kind} {name}"
+        return f"{what} of {self.machine.instance.machine}"
+
+    def steps_json(self) -> list[Json]:
+        """The steps with names, arguments, rules, changes and mail."""
+        pairs = zip(self.found.acts, self.steps, strict=True)
+        return [
+            {
+                "operation": operation,
+                "args": self.machine.args_json(operation, args),
+                "rules": list(step.rules),
+                "changes": [
+                    {"path": c.path, "before": c.before, "after": c.after} for c in step.changes
+                ],
+                "mail": [self._mail_json(mail) for mail in step.mail],
+            }
+            for (operation, args), step in pairs
+        ]
+
+    def _mail_json(self, mail: Mail) -> Json:
+        """A message that was sent or received, and the place of the channel."""
+        universe = self.machine.universe
+        kinds = keys_of(self.machine, mail.channel)
+        at = (show_value(k, end, universe) for k, end in zip(kinds, mail.ends, strict=True))
+        return {
+            "what": "sent" if mail.is_sent else "received",
+            "place": mail.channel + "".join(f"[{end}]" for end in at),
+            "message": show_value(mail.type, mail.message, universe),
+            "stays": mail.stays,
+        }
+
+    def place_json(self) -> dict[str, Json]:
+        """Where something asks for a value that does not exist: the state, as a charter writes it,
+        and the step that does (null: a property)."""
+        universe, last = self.machine.universe, self.states[-1]
+        fails = self.found.fails
+        args = None if fails is None else {**self.machine.args_json(*fails)}
+        return {
+            "state": {
+                v.name: show_value(v.type, last[v.name], universe) for v in self.machine.variables
+            },
+            "step": None if fails is None else {"operation": fails[0], "args": args},
+        }
+
+
+def found_in(machine: Machine, finding: Mapping[str, Json]) -> Found:
+    """A finding of an exploration, read back. Raises ValueError if it is of another machine."""
+    acts: list[Act] = []
+    steps, loop, branch = finding["trace"], finding.get("loop"), None
+    for step in steps if isinstance(steps, list) else ():
+        assert isinstance(step, dict) and isinstance(step["args"], dict)
+        operation, args = str(step["operation"]), step["args"]
+        if operation not in machine.operations:
+            raise ValueError(f"{machine.instance.machine} has no {operation}")
+        params = machine.operations[operation].params
+        values = (from_json(p.type, args[p.name], machine.universe) for p in params)
+        acts.append((operation, tuple(values)))
+        branch = step.get("branch")
+    turn = loop if isinstance(loop, int) else None
+    kind = str(finding["kind"])
+    fails = acts.pop() if kind == "undefined" and branch == "" else None
+    return Found(kind, str(finding["name"]), tuple(acts), turn, fails)
+
+
+def tell(machine: Machine, found: Found, same: Same) -> Story:
+    """The story of a finding. Raises NotARun where the definition does not allow it."""
+    acts = found.acts
+    mark = 0 if found.loop is None else found.loop
+    states = run_of(machine, acts, lambda run: _shows(machine, found, run, same), mark)
+    return Story(found, machine, states[0], retell(machine, acts, states))
+
+
+def _shows(machine: Machine, found: Found, run: Sequence[State], same: Same) -> bool:
+    """Whether a run shows what was found."""
+    if found.kind == "eventually":
+        return found.loop is None or same(run[found.loop], run[-1])
+    prop = next((p for p in machine.model.properties if p.name == found.name), None)
+    if prop is None or found.kind in ("undefined", "deadlock"):
+        return True
+    return machine.holds(prop, _last(machine, found, prop, run)) is (prop.kind == "witness")
+
+
+def _last(machine: Machine, found: Found, prop: n.Property, run: Sequence[State]) -> Scope:
+    """What a property reads at the end of a run."""
+    if len(run) > 1 and is_of_transition(prop):
+        operation, args = found.acts[-1]
+        ways = machine.outcomes(run[-2], operation, args)
+        took = next((o.branch for o in ways if o.state == run[-1]), "")
+        return Scope(run[-2], run[-1], took)
+    return Scope(run[-1])

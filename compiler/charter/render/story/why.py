@@ -1,0 +1,276 @@
+"""Why a property does not hold: the part of it that is false, for which elements, and the values
+that it compares. Found by the definition, from the outside of the property to the inside."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.core.walk import children, nodes
+from charter.formats.canonical import Json
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Locals, Scope
+from charter.semantics.machine import Machine
+from charter.semantics.retell import show_value
+
+LONG = 60
+"""Characters of a value that are worth showing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What decides, in the property or in a function that it calls, so that each name means one
+    thing. `function`: whose body it is of ("": the property's own); `where`: its parameters and
+    their values; `given`: variables of quantifiers and their values; `text`: what is not as it has
+    to be, which is false if it `has_to_be` true; `conditions`: what is true, and asks for it;
+    `values`: texts inside of these, with their values (of a name whose value is long: what it
+    stands for)."""
+
+    function: str
+    where: tuple[tuple[str, str], ...]
+    given: tuple[tuple[str, str], ...]
+    text: str
+    has_to_be: bool
+    conditions: tuple[str, ...]
+    values: tuple[tuple[str, str], ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The part in words: what is false, for what, and the values."""
+        where = ", ".join(f"{name} is {value}" for name, value in self.where)
+        inside = f"in {self.function}, {f'where {where}, ' if where else ''}"
+        word = "this is false" if self.has_to_be else "this is true, and must not be"
+        given = ", ".join(f"{name} = {value}" for name, value in self.given)
+        head = f"{word}{f' for {given}' if given else ''}: {self.text}"
+        return (
+            f"{inside if self.function else ''}{head}",
+            *(f"although this is true: {text}" for text in self.conditions),
+            *(f"{text} is {value}" for text, value in self.values),
+        )
+
+    def json(self) -> Json:
+        """For a finding."""
+        return {
+            "function": self.function,
+            "where": dict(self.where),
+            "given": dict(self.given),
+            "text": self.text,
+            "has_to_be": self.has_to_be,
+            "conditions": list(self.conditions),
+            "values": dict(self.values),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """`parts`: what decides, each but the first in the function that the one before it calls;
+    `where`: the property's place; `says`: its comment; `cites`: the texts that it follows."""
+
+    parts: tuple[Part, ...]
+    where: str
+    says: str
+    cites: tuple[str, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The reason in words, from outside to inside."""
+        return tuple(line for part in self.parts for line in part.lines)
+
+    @property
+    def source(self) -> str:
+        """Where the property stands, without folders, and what it follows."""
+        place = self.where.rpartition("/")[2]
+        return f"{place}, after {', '.join(self.cites)}" if self.cites else place
+
+    def json(self) -> Json:
+        """For a finding."""
+        return {
+            "parts": [part.json() for part in self.parts],
+            "lines": list(self.lines),
+            "where": self.where,
+            "says": self.says,
+            "cites": list(self.cites),
+        }
+
+
+def why(machine: Machine, prop: n.Property, scope: Scope) -> Why:
+    """Why `prop`, which is false in `scope`, is."""
+    return Why(
+        parts=tuple(_parts(machine, prop.body, scope)),
+        where=prop.span.where(),
+        says=" ".join(prop.doc.split("\n\n")[-1].split()),
+        cites=tuple(f'{c.source} "{c.section}"' for c in prop.citations if c.section),
+    )
+
+
+Deciding = tuple[n.Expr, Locals, bool]
+"""An expression, its names, and the truth that it has to have and has not."""
+
+
+def _parts(machine: Machine, body: n.Expr, scope: Scope) -> Iterator[Part]:
+    """What decides in the property, in the function that this calls, and so on."""
+    reader = _Reader(machine, scope)
+    at: Deciding = body, {}, True
+    while (inner := reader.inner(at)) is not None:
+        if isinstance(at[0], n.Call):
+            yield reader.part(at)
+            function = machine.evaluator.functions[at[0].function]
+            reader = _Reader(machine, scope, function, inner[1])
+        at = inner
+    yield reader.part(at)
+
+
+def _text(expr: n.Expr) -> str:
+    """An expression as its author wrote it, on one line."""
+    return " ".join(expr.span.source.text[expr.span.start : expr.span.end].split())
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads a property, or a `function` called with `params`, in one scope. `stands_for` holds
+    what names were bound to."""
+
+    machine: Machine
+    scope: Scope
+    function: n.Function | None = None
+    params: Locals = field(default_factory=dict)
+    given: list[tuple[str, str]] = field(default_factory=list)
+    conditions: list[tuple[n.Expr, Locals]] = field(default_factory=list)
+    stands_for: dict[str, n.Expr] = field(default_factory=dict)
+
+    def part(self, at: Deciding) -> Part:
+        """All that was read, where `at` is what decides."""
+        expr, names, has_to_be = at
+        seen = [(expr, names), *reversed(self.conditions)]
+        inside = (node for e, _ in seen for node in nodes(e))
+        read = {e.name: e for e in inside if isinstance(e, n.Local)}
+        where = tuple(self._params(read))
+        known = {name for name, _ in (*self.given, *where)} | {_text(e) for e, _ in seen}
+        return Part(
+            function="" if self.function is None else self.function.name,
+            where=where,
+            given=tuple(self.given),
+            text=_text(expr),
+            has_to_be=has_to_be,
+            conditions=tuple(_text(condition) for condition, _ in self.conditions),
+            values=(*self._bound(read, names), *self._values(seen, known)),
+        )
+
+    def shown(self, kind: t.Type, value: Value) -> str:
+        return show_value(kind, value, self.machine.universe)
+
+    def value(self, expr: n.Expr, names: Locals) -> Value:
+        return self.machine.evaluator.value(expr, self.scope, names)
+
+    def inner(self, at: Deciding) -> Deciding | None:
+        """What decides in what does; none where nothing smaller does."""
+        expr, names, wanted = at
+        match expr:
+            case n.Unary(op="not", operand=operand):
+                return operand, names, not wanted
+            case n.Binary(op="and" | "or" | "implies"):
+                return self._joined(expr, names, wanted)
+            case n.Quantified(kind="forall" | "some"):
+                return self._element(expr, names, wanted)
+            case n.Let(name=name, value=value, body=body):
+                self.stands_for[name] = value
+                return body, names | {name: self.value(value, names)}, wanted
+            case n.If(condition=condition, then=then, otherwise=otherwise):
+                return (then if self.value(condition, names) else otherwise), names, wanted
+            case n.Match():
+                return self._case(expr, names, wanted)
+            case n.Call(function=function, args=args):
+                called = self.machine.evaluator.functions[function]
+                values = [self.value(arg, names) for arg in args]
+                own = dict(zip((p.name for p in called.params), values, strict=True))
+                return called.body, own, wanted
+            case _:
+                return None
+
+    def _joined(self, expr: n.Binary, names: Locals, wanted: bool) -> Deciding | None:
+        """The side that decides; none where both do."""
+        if expr.op == "and" and wanted:
+            side = expr.right if self.value(expr.left, names) else expr.left
+            return side, names, True
+        if expr.op == "implies" and wanted:
+            self.conditions.append((expr.left, names))
+            return expr.right, names, True
+        if expr.op == "or" and not wanted:
+            side = expr.left if self.value(expr.left, names) else expr.right
+            return side, names, False
+        return None
+
+    def _element(self, expr: n.Quantified, names: Locals, wanted: bool) -> Deciding | None:
+        """The first element that decides; none where all do."""
+        if (expr.kind == "forall") is not wanted:
+            return None
+        assert isinstance(expr.domain.type, t.Set)
+        for member in self.machine.evaluator.members(expr.domain, self.scope, names):
+            inside = names | {expr.name: member}
+            if self.value(expr.body, inside) is not wanted:
+                self.given.append((expr.name, self.shown(expr.domain.type.inner, member)))
+                return expr.body, inside, wanted
+        return None
+
+    def _case(self, expr: n.Match, names: Locals, wanted: bool) -> Deciding:
+        """The case that is taken."""
+        subject = self.value(expr.subject, names)
+        kind = expr.subject.type
+        for case in expr.cases:
+            if isinstance(kind, t.Option):
+                taken = (subject is None) is (case.tag == "none")
+                parts: tuple[Value, ...] = (subject,)
+            elif isinstance(kind, t.Union):
+                assert isinstance(subject, tuple)
+                taken, parts = subject[0] == case.tag, subject[1:]
+            else:
+                taken, parts = subject == case.tag, ()
+            if taken:
+                if isinstance(kind, t.Option):
+                    self.stands_for |= dict.fromkeys(case.names, expr.subject)
+                return case.body, names | dict(zip(case.names, parts, strict=False)), wanted
+        raise AssertionError("a match that is not exhaustive")
+
+    # --- values ----------------------------------------------------------------------------------
+
+    def _params(self, read: Collection[str]) -> Iterator[tuple[str, str]]:
+        """The parameters that are read and short, with their values."""
+        for param in () if self.function is None else self.function.params:
+            value = self.shown(param.type, self.params[param.name])
+            if param.name in read and len(value) <= LONG:
+                yield param.name, value
+
+    def _bound(self, read: Mapping[str, n.Local], names: Locals) -> Iterator[tuple[str, str]]:
+        """The names that are read and whose values are long, with what they stand for."""
+        for name, bound in self.stands_for.items():
+            if name in read and len(self.shown(read[name].type, names[name])) > LONG:
+                yield name, _text(bound)
+
+    def _values(
+        self, parts: Iterable[tuple[n.Expr, Locals]], known: Collection[str]
+    ) -> Iterator[tuple[str, str]]:
+        """What stands in expressions and can be looked up, with its value, once each."""
+        seen = set(known)
+        for part, names in parts:
+            for inner in self._looked_up(part, names):
+                text = _text(inner)
+                try:
+                    value = self.shown(inner.type, self.value(inner, names))
+                except (EvaluationError, KeyError):
+                    continue
+                if text not in seen and text != value and len(value) <= LONG:
+                    seen.add(text)
+                    yield text, value
+
+    def _looked_up(self, expr: n.Expr, names: Locals) -> Iterator[n.Expr]:
+        match expr:
+            case n.StateRef() | n.MapGet() | n.FieldOf() | n.Call() | n.ConstRef():
+                yield expr
+            case n.Local(name=name) if name in names:
+                yield expr
+            case _:
+                for child in children(expr):
+                    yield from self._looked_up(child, names)

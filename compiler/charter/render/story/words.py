@@ -1,0 +1,43 @@
+"""Values where there is little room."""
+
+from __future__ import annotations
+
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.semantics.retell import show_value
+from charter.semantics.values import Universe
+
+
+def spoken(name: str, value: str) -> str:
+    """A named value: of a truth value its name says more."""
+    return {"true": name, "false": f"not {name}"}.get(value, value)
+
+
+def in_words(kind: t.Type, message: Value, universe: Universe) -> str:
+    """A message, without the name of a record: the channel says what it does."""
+    shown = show_value(kind, message, universe)
+    if isinstance(kind, t.Record) and kind.fields:
+        shown = shown.removeprefix(f"{kind.name} {{ ").removesuffix(" }")
+    return shown
+
+
+def in_values(kind: t.Type, value: Value, universe: Universe) -> str:
+    """A value without the names of fields: those of a record stand in their order, those of a
+    record inside of it in parentheses."""
+    match kind, value:
+        case t.Option(inner=inner), _ if value is not None:
+            return in_values(inner, value, universe)
+        case t.Record(fields=fields), tuple():
+            parts = []
+            for (name, inner), part in zip(fields, value, strict=True):
+                bare = spoken(name, in_values(inner, part, universe))
+                known = inner.inner if isinstance(inner, t.Option) else inner
+                nested = part is not None and isinstance(known, t.Record) and len(known.fields) > 1
+                parts.append(f"({bare})" if nested else bare)
+            return " ".join(parts)
+        case t.Union() as union, (str() as tag, *rest):
+            named = zip(union.params(tag), rest, strict=True)
+            args = ", ".join(in_values(part, v, universe) for (_, part), v in named)
+            return f"{tag}({args})" if args else tag
+        case _:
+            return show_value(kind, value, universe)

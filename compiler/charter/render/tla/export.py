@@ -1,0 +1,103 @@
+"""Everything that is written for a model: modules and cfgs by file name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files as resources
+
+from charter.core import nodes as n
+from charter.core.narrow import narrowed
+from charter.diagnostics import Diagnostic, Diagnostics
+from charter.render.tla.counters import Orders, Unordered
+from charter.render.tla.instance import InstanceModule, NotOffered
+from charter.render.tla.machine import Module, Rules
+from charter.semantics.quotient import mentioned_numbers, ranked_counters
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """Files by name, and warnings of what they leave out."""
+
+    files: Mapping[str, str]
+    warnings: tuple[Diagnostic, ...]
+
+
+def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
+    """The files of `instances`. Raises `Refused` with what TLA+ has no form for."""
+    diagnostics = Diagnostics()
+    _leave_out(model, instances, diagnostics)
+    rules = Rules(model)
+    modules: dict[str, Module] = {}
+    files: dict[str, str] = {}
+    for instance in instances:
+        module = modules.get(instance.machine)
+        if module is None:
+            machine = _machine(model, instance)
+            module = modules[instance.machine] = _module(rules, machine)
+            _add_machine(module, files, diagnostics)
+        _add_instance(InstanceModule(module, instance), files, diagnostics)
+    diagnostics.refuse_if_any()
+    files[f"{rules.name}.tla"] = rules.text()
+    files["Charter.tla"] = _library()
+    return Exported(dict(sorted(files.items())), tuple(diagnostics))
+
+
+def cfg_of(model: n.Model, instance: n.Instance, names: Sequence[str]) -> str:
+    """A cfg of an instance that asks for the properties and witnesses called `names` alone."""
+    module = _module(Rules(model), _machine(model, instance))
+    wanted = [p for p in module.properties if p.name in names]
+    return InstanceModule(module, instance).cfg(wanted)
+
+
+def _library() -> str:
+    """The module of Charter's built-in functions."""
+    return resources(__package__).joinpath("Charter.tla").read_text(encoding="utf-8")
+
+
+def _machine(model: n.Model, instance: n.Instance) -> n.Component | n.System:
+    """The machine of an instance."""
+    machines: tuple[n.Component | n.System, ...] = (*model.components, *model.systems)
+    return next(m for m in machines if m.name == instance.machine)
+
+
+def _module(rules: Rules, machine: n.Component | n.System) -> Module:
+    """The module of a machine, which names states as the explorers do."""
+    alone = narrowed(rules.model, machine.name)
+    return Module(rules, machine, Orders(ranked_counters(alone), mentioned_numbers(alone)))
+
+
+def _leave_out(model: n.Model, instances: Sequence[n.Instance], diagnostics: Diagnostics) -> None:
+    """Warn of the properties of infinite runs: the modules say that they are not there."""
+    machines = {i.machine for i in instances}
+    for live in model.liveness:
+        if live.machine in machines:
+            message = f"the TLA+ export leaves out `eventually {live.name}`"
+            hint = "TLC is not asked for it; `conform explore` answers"
+            diagnostics.warn("tla/property", message, live.span, hint=hint)
+
+
+def _add_machine(module: Module, files: dict[str, str], diagnostics: Diagnostics) -> None:
+    try:
+        files[f"{module.name}.tla"] = module.text()
+    except Unordered as problem:
+        message = (
+            f"values of `{problem}` stand in a set, and only their equality means anything: the"
+            " TLA+ export cannot name states up to renaming of them"
+        )
+        diagnostics.error("tla/unordered", message, module.machine.span)
+
+
+def _add_instance(one: InstanceModule, files: dict[str, str], diagnostics: Diagnostics) -> None:
+    try:
+        files[f"{one.name}.tla"] = one.text()
+    except NotOffered as problem:
+        message = f"the TLA+ export cannot say what an environment offers for {problem}"
+        diagnostics.error("tla/argument", message, one.instance.span)
+        return
+    claims = [p for p in one.module.properties if p.kind != "witness"]
+    files[f"{one.name}.cfg"] = one.cfg(claims, ["All properties of the instance."])
+    for prop in one.module.properties:
+        if prop.kind == "witness":
+            about = [f"TLC violates this: the counterexample is the witness {prop.name}."]
+            files[f"{one.name}_finds_{prop.name}.cfg"] = one.cfg([prop], about)

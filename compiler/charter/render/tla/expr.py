@@ -1,0 +1,477 @@
+"""Prints core expressions as TLA+."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.walk import locals_of
+from charter.render.tla.layout import (
+    Around,
+    Binding,
+    Bullets,
+    Cases,
+    Choice,
+    Doc,
+    Infix,
+    Item,
+    Listed,
+    Text,
+    Where,
+    call,
+    parens,
+)
+from charter.render.tla.names import Names
+from charter.render.tla.types import Types, bare, union_field
+
+ATOM, OPERATOR, COMPARE, CONNECTIVE, OPEN = range(5, 0, -1)
+"""How tightly a text holds together. Operands of operators are atoms; members of `/\\` and `\\/`
+may be comparisons; `IF`, `LET`, `CASE`, quantifiers and `=>` stand open to the right."""
+
+INFIX: Mapping[str, str] = {
+    "eq": "=", "ne": "#", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "in": "\\in",
+    "subset": "\\subseteq", "add": "+", "sub": "-", "mul": "*", "union": "\\cup",
+    "intersection": "\\cap", "difference": "\\",
+}  # fmt: skip
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "in", "subset")
+CALLS: Mapping[str, str] = {
+    "value": "Value", "default": "Default", "set": "Members", "first": "First", "last": "Last",
+    "take": "Take", "drop": "Drop", "at": "At", "item": "Nth", "keep": "Keep", "remove": "Without",
+}  # fmt: skip
+TRUE = n.Literal(True, type=t.Bool())
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A printed expression and how tightly it holds together."""
+
+    doc: Doc
+    level: int = ATOM
+
+
+@dataclass(slots=True)
+class State:
+    """How state variables are read: by their name, through `self.` inside an operation of a part,
+    or through the variable of the part."""
+
+    names: Names
+    prefix: str = ""
+    parts: Mapping[str, n.Part] = field(default_factory=dict)
+    work: Mapping[str, str] | None = None
+
+    def whole(self, name: str, primed: bool) -> str:
+        """A variable of the module. Inside a step what is primed is what the calls so far left."""
+        if self.work is not None and primed:
+            return self.work.get(name, name)
+        return f"{name}'" if primed else name
+
+    def split(self, name: str) -> tuple[n.Part, str] | None:
+        """The part and its variable, if `name` is `part.variable`."""
+        part, _, variable = name.partition(".")
+        return (self.parts[part], variable) if part in self.parts else None
+
+
+@dataclass(slots=True)
+class Printer:
+    """Prints the expressions of one declaration. `renamed` holds the texts of locals that are not
+    called by their own name; `elements` the names of sort elements, where an instance is known."""
+
+    names: Names
+    types: Types
+    state: State
+    renamed: dict[str, str] = field(default_factory=dict)
+    elements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    subjects: int = 0
+
+    # --- helpers ---------------------------------------------------------------------------------
+
+    def doc(self, e: n.Expr, level: int = OPEN) -> Doc:
+        """`e`, in parentheses if it holds together less tightly than `level`."""
+        piece = self.piece(e)
+        return piece.doc if piece.level >= level else parens(piece.doc)
+
+    def local(self, name: str) -> str:
+        """The name of a local."""
+        known = self.renamed.get(name)
+        if known is None:
+            known = self.renamed[name] = self.names.free(name)
+        return known
+
+    def item(self, e: n.Expr, note: str = "") -> Item:
+        """A member of a list of `/\\` or `\\/`."""
+        piece = self.piece(e)
+        tight = piece.doc if piece.level >= COMPARE else parens(piece.doc)
+        return Item(piece.doc, tight, note)
+
+    def members(self, domain: n.Expr) -> Doc:
+        """The set after `\\in`."""
+        return self.doc(domain, OPERATOR)
+
+    # --- expressions -----------------------------------------------------------------------------
+
+    def piece(self, e: n.Expr) -> Piece:
+        """The printed expression."""
+        match e:
+            case n.Literal():
+                return Piece(Text(self.literal(e)))
+            case n.Local(name=name):
+                return Piece(Text(self.local(name)))
+            case n.StateRef():
+                return Piece(Text(self.variable(e)))
+            case n.ConstRef(name=name):
+                return Piece(Text(self.names.of("const", name)))
+            case n.Domain():
+                assert isinstance(e.type, t.Set)
+                return Piece(Text(self.types.set(e.type.inner)))
+            case n.Call(function=name, args=args):
+                return Piece(call(self.names.of("function", name), *(self.doc(a) for a in args)))
+            case n.Builtin():
+                return self.builtin(e)
+            case n.FieldOf(target=target, field=name):
+                return Piece(Around("", self.doc(target, ATOM), f".{name}"))
+            case n.Present(inner=inner):
+                return self.piece(inner)
+            case n.Took(branch=branch):
+                return Piece(Text(f'event\'.branch = "{branch}"'), COMPARE)
+            case n.Unary(op="not", operand=operand):
+                return self.negated(operand)
+            case n.Unary(operand=operand):
+                return Piece(Around("-", self.doc(operand, ATOM)), OPERATOR)
+            case n.Binary():
+                return self.binary(e)
+            case n.If() | n.Let() | n.Match() | n.Quantified():
+                return self.control(e)
+            case _:
+                return Piece(self.structure(e))
+
+    def literal(self, e: n.Literal) -> str:
+        """A constant."""
+        match e.type, e.value:
+            case _, None:
+                return "None"
+            case t.Sort(name=name), int() as position:
+                return self.elements[name][position]
+            case _, bool() as value:
+                return "TRUE" if value else "FALSE"
+            case _, int() as number:
+                return str(number) if number >= 0 else f"({number})"
+            case _, value:
+                return f'"{value}"'
+
+    def variable(self, e: n.StateRef) -> str:
+        """A state variable; of a part that is a map, a function from its keys."""
+        inside = self.state.split(e.name)
+        if inside is None:
+            if self.state.prefix:
+                return f"{self.state.prefix}{e.name}"
+            return self.state.whole(self.names.of("variable", e.name), e.primed)
+        part, variable = inside
+        whole = self.state.whole(self.names.of("variable", part.name), e.primed)
+        if part.index is None:
+            return f"{whole}.{variable}"
+        keys = bare(self.types.set(part.index))
+        key = self.names.free("k")
+        return f"[{key} \\in {keys} |-> {whole}[{key}].{variable}]"
+
+    def get(self, e: n.MapGet) -> Doc:
+        """`f[key]`; of a part `part[key].variable`."""
+        assert isinstance(e.target.type, t.Map)
+        key, after = self.doc(e.key), "]"
+        target: Doc
+        inside = self.state.split(e.target.name) if isinstance(e.target, n.StateRef) else None
+        if isinstance(e.target, n.StateRef) and inside is not None and inside[0].index is not None:
+            name = self.names.of("variable", inside[0].name)
+            target = Text(self.state.whole(name, e.target.primed))
+            after = f"].{inside[1]}"
+        else:
+            target = self.doc(e.target, ATOM)
+        if not sure(e.target.type.key, e.key):
+            return call("Get", self.doc(e.target), key)
+        if isinstance(target, Text):
+            return Listed(f"{target.text}[", (key,), after)
+        return Indexed(target, key, after)
+
+    def structure(
+        self, e: n.MapGet | n.RecordNew | n.RecordWith | n.UnionNew | n.MapWith | n.MapNew
+        | n.SetNew | n.SeqNew | n.Comprehend
+    ) -> Doc:  # fmt: skip
+        """Records, maps, sets and sequences."""
+        match e:
+            case n.MapGet():
+                return self.get(e)
+            case n.RecordNew(fields=values):
+                assert isinstance(e.type, t.Record)
+                pairs = zip(e.type.fields, values, strict=True)
+                return self.record([(name, self.doc(value)) for (name, _), value in pairs])
+            case n.UnionNew(tag=tag, args=values):
+                assert isinstance(e.type, t.Union)
+                union = e.type
+                params = zip(union.params(tag), values, strict=True)
+                rows = [(union_field(union, tag, name), self.doc(v)) for (name, _), v in params]
+                return self.record([("case", Text(f'"{tag}"')), *rows])
+            case n.RecordWith(target=target, fields=changed):
+                rows = [(f"!.{name}", self.doc(value)) for name, value in changed]
+                return self.updated(self.doc(target), rows)
+            case n.MapWith():
+                return self.map_with(e)
+            case n.MapNew(name=name, value=value):
+                assert isinstance(e.type, t.Map)
+                head = f"[{self.local(name)} \\in {bare(self.types.set(e.type.key))} |-> "
+                return Around(head, self.doc(value), "]")
+            case n.SetNew(items=items):
+                return Listed("{", tuple(self.doc(i) for i in items), "}")
+            case n.SeqNew(items=items):
+                listed = Listed("<<", tuple(self.doc(i) for i in items), ">>")
+                plain = all(isinstance(i, n.Literal) for i in items)
+                apart = len({i.value for i in items if isinstance(i, n.Literal)}) == len(items)
+                if isinstance(e.type, t.Ranking) and len(items) > 1 and not (plain and apart):
+                    return call("Distinct", listed)
+                return listed
+            case n.Comprehend():
+                return self.comprehend(e)
+
+    @staticmethod
+    def record(rows: list[tuple[str, Doc]]) -> Doc:
+        """`[field |-> value, ...]`."""
+        if not rows:
+            return Text("<<>>")
+        return Listed("[", tuple(Around(f"{name} |-> ", value) for name, value in rows), "]")
+
+    @staticmethod
+    def updated(target: Doc, rows: list[tuple[str, Doc]]) -> Doc:
+        """`[target EXCEPT !.field = value, ...]`."""
+        if not rows:
+            return target
+        changes = tuple(Around(f"{place} = ", value) for place, value in rows)
+        flat = target.flat
+        if flat and len(flat) <= 30:
+            return Listed(f"[{flat} EXCEPT ", changes, "]")
+        return Around("[", Infix(target, "EXCEPT", Listed("", changes, "")), "]")
+
+    def map_with(self, e: n.MapWith) -> Doc:
+        """`[f EXCEPT ![key] = value]`; keys that may be outside of the map are tested."""
+        assert isinstance(e.type, t.Map)
+        if all(sure(e.type.key, key) for key, _ in e.entries):
+            rows: list[tuple[str, Doc]] = []
+            for key, value in e.entries:
+                text = self.doc(key).flat or " ".join(self.doc(key).lines(1000))
+                rows.append((f"![{text}]", self.doc(value)))
+            return self.updated(self.doc(e.target), rows)
+        whole = self.doc(e.target)
+        for key, value in e.entries:
+            whole = call("Put", whole, self.doc(key), self.doc(value))
+        return whole
+
+    def comprehend(self, e: n.Comprehend) -> Doc:
+        """`{x \\in S : P}`, `{f : x \\in S}`, or both."""
+        name = self.local(e.name)
+        chosen: Doc = self.members(e.domain)
+        whole = isinstance(e.body, n.Local) and e.body.name == e.name
+        if e.condition != TRUE:
+            head = Around(f"{name} \\in ", chosen)
+            chosen = Around("{", Binding(head, self.doc(e.condition)), "}")
+            if whole:
+                return chosen
+        elif whole:
+            return parens(chosen) if self.piece(e.domain).level < ATOM else chosen
+        built = Around("{", Binding(self.doc(e.body), Around(f"{name} \\in ", chosen)), "}")
+        return Around("(UNION ", built, ")") if e.flatten else built
+
+    # --- operators -------------------------------------------------------------------------------
+
+    def negated(self, operand: n.Expr) -> Piece:
+        """`~x`; `~(x \\in S)` and `~(a = b)` are turned around."""
+        if isinstance(operand, n.Binary) and operand.op in ("in", "eq"):
+            sign = "\\notin" if operand.op == "in" else "#"
+            left, right = self.doc(operand.left, OPERATOR), self.doc(operand.right, OPERATOR)
+            return Piece(Infix(left, sign, right), COMPARE)
+        return Piece(Around("~", self.doc(operand, ATOM)), COMPARE)
+
+    def binary(self, e: n.Binary) -> Piece:
+        """An infix operation."""
+        if e.op in ("and", "or"):
+            items = tuple(self.item(part) for part in chain(e, e.op))
+            return Piece(Bullets("/\\" if e.op == "and" else "\\/", items), CONNECTIVE)
+        if e.op == "implies":
+            left, right = self.doc(e.left, COMPARE), self.doc(e.right, COMPARE)
+            return Piece(Infix(left, "=>", right), OPEN)
+        if e.op in COMPARISONS:
+            left, right = self.doc(e.left, OPERATOR), self.doc(e.right, OPERATOR)
+            return Piece(Infix(left, INFIX[e.op], right), COMPARE)
+        same = e.op in ("union", "intersection", "add", "mul")
+        again = isinstance(e.left, n.Binary) and e.left.op == e.op
+        left = self.doc(e.left, OPERATOR if same and again else ATOM)
+        return Piece(Infix(left, INFIX[e.op], self.doc(e.right, ATOM)), OPERATOR)
+
+    # --- control ---------------------------------------------------------------------------------
+
+    def control(self, e: n.If | n.Let | n.Match | n.Quantified) -> Piece:
+        """Everything that stands open to the right."""
+        match e:
+            case n.If(condition=condition, then=then, otherwise=otherwise):
+                doc = Choice(self.doc(condition), self.doc(then), self.doc(otherwise))
+                return Piece(doc, OPEN)
+            case n.Let():
+                return Piece(self.let(e), OPEN)
+            case n.Match():
+                return Piece(self.match(e), OPEN)
+            case n.Quantified(kind="the", name=name, domain=domain, body=body):
+                head = Around(f"{self.local(name)} \\in ", self.members(domain))
+                return Piece(call("The", Around("{", Binding(head, self.doc(body)), "}")))
+            case n.Quantified():
+                return Piece(self.quantified(e), OPEN)
+
+    def quantified(self, e: n.Quantified) -> Doc:
+        """`\\A a \\in S, b \\in T : body`; what does not depend on each other stands together."""
+        binders = [Around(f"{self.local(e.name)} \\in ", self.members(e.domain))]
+        seen, body = {e.name}, e.body
+        while isinstance(body, n.Quantified) and body.kind == e.kind:
+            if seen & locals_of(body.domain):
+                break
+            binders.append(Around(f"{self.local(body.name)} \\in ", self.members(body.domain)))
+            seen.add(body.name)
+            body = body.body
+        word = "\\A " if e.kind == "forall" else "\\E "
+        return Binding(Listed(word, tuple(binders), ""), self.doc(body))
+
+    def let(self, e: n.Let) -> Doc:
+        """`LET`; one after another stand in one list."""
+        rows = [(self.local(e.name), self.doc(e.value))]
+        body = e.body
+        while isinstance(body, n.Let):
+            rows.append((self.local(body.name), self.doc(body.value)))
+            body = body.body
+        return Where(tuple(rows), self.doc(body))
+
+    def match(self, e: n.Match) -> Doc:
+        """A test for none, or `CASE` over the tags."""
+        piece = self.piece(e.subject)
+        flat = piece.doc.flat
+        if piece.level == ATOM and flat and len(flat) <= 40:
+            return self.tested(e, flat)
+        self.subjects += 1
+        number = self.subjects if self.subjects > 1 else ""
+        name = self.names.free(f"subject{number}")
+        return Where(((name, piece.doc),), self.tested(e, name))
+
+    def tested(self, e: n.Match, subject: str) -> Doc:
+        """The cases of a subject that may be repeated."""
+        kind = e.subject.type
+        if isinstance(kind, t.Option):
+            none = next(c for c in e.cases if c.tag == "none")
+            present = next(c for c in e.cases if c.tag == "present")
+            there = self.with_names(present, [subject])
+            return Choice(Text(f"{subject} = None"), self.doc(none.body), there)
+        arms: list[tuple[Doc, Doc]] = []
+        for case in e.cases:
+            if isinstance(kind, t.Union):
+                fields = [union_field(kind, case.tag, name) for name, _ in kind.params(case.tag)]
+                body = self.with_names(case, [f"{subject}.{name}" for name in fields])
+                test = Text(f'{subject}.case = "{case.tag}"')
+            else:
+                body, test = self.doc(case.body), Text(f'{subject} = "{case.tag}"')
+            arms.append((test, body))
+        return Cases(tuple((test, self.closed(body)) for test, body in arms))
+
+    @staticmethod
+    def closed(body: Doc) -> Doc:
+        """A body of a case: one that is open to the right would take the next case for its own."""
+        return body if isinstance(body, Text | Listed | Around) else parens(body)
+
+    def with_names(self, case: n.Case, values: list[str]) -> Doc:
+        """The body of a case, with those of its names that it uses."""
+        used = locals_of(case.body)
+        pairs = zip(case.names, values, strict=True)
+        rows = tuple((self.local(name), Text(value)) for name, value in pairs if name in used)
+        body = self.doc(case.body)
+        return Where(rows, body) if rows else body
+
+    # --- built-ins -------------------------------------------------------------------------------
+
+    def builtin(self, e: n.Builtin) -> Piece:
+        """A built-in function."""
+        first = e.args[0]
+        ranking = isinstance(e.type, t.Ranking)
+        match e.name:
+            case "size":
+                word = "Cardinality" if isinstance(first.type, t.Set) else "Len"
+                return Piece(call(word, self.doc(first)))
+            case "bump":
+                return Piece(Infix(self.doc(first, ATOM), "+", Text("1")), OPERATOR)
+            case "append":
+                word = "Ranked" if ranking else "Append"
+                return Piece(self.limited(call(word, *(self.doc(a) for a in e.args)), e))
+            case "concat" if ranking:
+                return Piece(call("Joined", *(self.doc(a) for a in e.args)))
+            case "concat":
+                both = Infix(self.doc(first, ATOM), "\\o", self.doc(e.args[1], ATOM))
+                return Piece(self.limited(both, e))
+            case "min" | "max":
+                word = "Min" if e.name == "min" else "Max"
+                if len(e.args) == 1:
+                    return Piece(call(word, self.doc(first)))
+                pair = Listed("{", tuple(self.doc(a) for a in e.args), "}")
+                return Piece(call(word, pair))
+            case _:
+                return Piece(call(CALLS[e.name], *(self.doc(a) for a in e.args)))
+
+    def limited(self, doc: Doc, e: n.Builtin) -> Doc:
+        """A sequence that has grown."""
+        if not isinstance(e.type, t.Seq):
+            return doc
+        return call("Bounded", doc, Text(self.types.limit(e.type.limit)))
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed(Doc):
+    """`f[key]` for an `f` that is not a name."""
+
+    target: Doc
+    key: Doc
+    after: str
+
+    @property
+    def flat(self) -> str:
+        target, key = self.target.flat, self.key.flat
+        return f"{target}[{key}{self.after}" if target and key else ""
+
+    def tall(self, width: int) -> list[str]:
+        lines = self.target.lines(width)
+        key = self.key.lines(width - len(lines[-1]) - 2)
+        column = len(lines[-1]) + 1
+        lines[-1] += f"[{key[0]}"
+        lines += [" " * column + line for line in key[1:]]
+        lines[-1] += self.after
+        return lines
+
+
+def chain(e: n.Expr, op: str) -> list[n.Expr]:
+    """The parts of a chain of `and` or `or`."""
+    if isinstance(e, n.Binary) and e.op == op:
+        return [*chain(e.left, op), *chain(e.right, op)]
+    return [e]
+
+
+def sure(kind: t.Type, key: n.Expr) -> bool:
+    """Whether a key cannot be outside of a map: its type has no number, or it ranges over the
+    keys."""
+    return not numeric(kind) or key.type == kind
+
+
+def numeric(kind: t.Type) -> bool:
+    """Whether a key type has numbers inside."""
+    match kind:
+        case t.Int() | t.Counter():
+            return True
+        case t.Option(inner=inner) | t.Set(inner=inner) | t.Ranking(inner=inner):
+            return numeric(inner)
+        case t.Seq() | t.Map():
+            return True
+        case t.Record(fields=fields):
+            return any(numeric(part) for _, part in fields)
+        case t.Union(cases=cases):
+            return any(numeric(part) for _, params in cases for _, part in params)
+        case _:
+            return False

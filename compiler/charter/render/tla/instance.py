@@ -1,0 +1,195 @@
+"""The module and the cfg of an instance: names, first state, and what its environment offers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.transition import is_of_transition
+from charter.render.tla.action import Body, definition, notes, open_item
+from charter.render.tla.expr import Printer
+from charter.render.tla.layout import (
+    Around,
+    Binding,
+    Broken,
+    Bullets,
+    Doc,
+    Item,
+    Listed,
+    Text,
+    call,
+)
+from charter.render.tla.machine import END, WRITTEN, Module, comment, header
+from charter.render.tla.names import Names
+from charter.render.tla.types import Types, bare
+
+DEADLOCK = ("Run TLC with -deadlock: an environment that offers nothing more is no failure.",)
+
+
+class NotOffered(Exception):
+    """An environment cannot be told which values of a parameter to offer."""
+
+
+@dataclass(slots=True)
+class InstanceModule:
+    """Prints one instance of a machine."""
+
+    module: Module
+    instance: n.Instance
+    names: Names = field(init=False)
+    types: Types = field(init=False)
+    elements: dict[str, tuple[str, ...]] = field(init=False)
+    at_keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.names = self.module.names.extended()
+        self.types = Types(self.names, self.module.rules.types.rankings)
+        self.names.add("module", [f"{self.module.name}_{self.instance.name}"])
+        self.elements = {}
+        for sort, members in self.instance.sorts:
+            self.names.add(f"element of {sort}", members)
+            kind = f"element of {sort}"
+            self.elements[sort] = tuple(self.names.of(kind, member) for member in members)
+
+    @property
+    def name(self) -> str:
+        """The name of the module."""
+        return self.names.of("module", f"{self.module.name}_{self.instance.name}")
+
+    @property
+    def offered(self) -> tuple[n.Operation | n.Step, ...]:
+        """The operations that the environment offers."""
+        offers = self.instance.offers
+        return tuple(o for o in self.module.operations if not offers or o.name in offers)
+
+    def printer(self) -> Printer:
+        """A printer for one declaration."""
+        return Printer(self.names, self.types, self.module.state, {}, self.elements)
+
+    def text(self) -> str:
+        """The module. Raises NotOffered."""
+        lines = [header(self.name), *comment([*notes(self.instance.doc), WRITTEN])]
+        lines += [f"EXTENDS {self.module.name}"]
+        members = tuple(Text(e) for names in self.elements.values() for e in names)
+        if members:
+            lines += ["", *Listed("CONSTANTS ", members, "").lines(100)]
+        starts = dict(self.instance.starts)
+        first = self.module.start(starts, self.printer()) if starts else Text("Init")
+        lines += ["", *definition("InstanceInit", [], first)]
+        items = [open_item(self.offer(operation)) for operation in self.offered]
+        doc = Bullets("\\/", tuple(items))
+        steps = ["InstanceNext ==", *("  " + line for line in doc.tall(98))]
+        for rows in self.at_keys.values():
+            lines += ["", *rows] if rows else []
+        return "\n".join([*lines, "", *steps, END, ""])
+
+    # --- the environment -------------------------------------------------------------------------
+
+    def offer(self, operation: n.Operation | n.Step) -> Doc:
+        """An action under all its arguments. Counters come last: what is offered for them depends
+        on the sort elements beside them."""
+        printer = self.printer()
+        params = operation.params
+        closed = [p for p in params if not t.holds(p.type, t.Counter)]
+        open_ = [p for p in params if p not in closed]
+        here = [(p.type, printer.local(p.name)) for p in closed]
+        budget: list[str] = []
+        binders: list[Doc] = []
+        for param in open_:
+            local = printer.local(param.name)
+            binders.append(Around(f"\\E {local} \\in ", Broken(self.within(param, here, budget))))
+            budget.append(f"{local}.foreign")
+            printer.renamed[param.name] = f"{local}.value"
+        args = [Text(printer.local(p.name)) for p in params]
+        act = call(self.names.of("operation", operation.name), *args)
+        body = Body(printer, (), self.module.rules.model)
+        conditions = [c for name, c in self.instance.only if name == operation.name]
+        items = [item for c in conditions for item in body.condition(c)]
+        doc: Doc = Bullets("/\\", (*items, Item(act, act))) if items else act
+        for binder in reversed(binders):
+            doc = Binding(binder, doc)
+        if not closed:
+            return doc
+        rows = [Text(f"{x} \\in {bare(self.types.set(kind))}") for kind, x in here]
+        return Binding(Listed("\\E ", tuple(rows), ""), doc)
+
+    def within(self, param: n.Param, here: Sequence[tuple[t.Type, str]], budget: list[str]) -> str:
+        """The offers for a parameter, within what is left of one foreign value."""
+        offers = self.offers(param.type, here)
+        if not budget:
+            return offers
+        return f"AtMost({offers}, 1 - {' - '.join(budget)})"
+
+    def offers(self, kind: t.Type, here: Sequence[tuple[t.Type, str]]) -> str:
+        """The offers for a type. Raises NotOffered."""
+        match kind:
+            case t.Counter(name=name):
+                all_, places = f"Issued_{name}", self.places(name, here)
+                if name not in self.module.counters.names():
+                    all_ = "{}"
+                return f"Offers({all_}, {places})"
+            case t.Option(inner=t.Counter() as inner):
+                return f"OrOfferNone({self.offers(inner, here)})"
+            case t.Map(key=key, value=t.Option(inner=t.Counter() as inner)):
+                name = self.names.free("k")
+                each = self.offers(inner, (*here, (key, name)))
+                return f"OffersOfMap([{name} \\in {bare(self.types.set(key))} |-> {each}])"
+            case _:
+                raise NotOffered(f"a parameter of the type {bare(self.types.set(kind))}")
+
+    def places(self, counter: str, here: Sequence[tuple[t.Type, str]]) -> str:
+        """The values of a counter under the sort elements that stand in the argument list."""
+        sets: list[str] = []
+        for kind, x in here:
+            match kind:
+                case t.Sort(name=sort) if self.at_key(counter, sort):
+                    sets.append(f"{self.at_key(counter, sort)}({x})")
+                case t.Option(inner=t.Sort(name=sort)) if self.at_key(counter, sort):
+                    at = self.at_key(counter, sort)
+                    sets.append(f"(IF {x} = None THEN {{}} ELSE {at}({x}))")
+                case _:
+                    pass
+        return bare(" \\cup ".join(sets)) if sets else "{}"
+
+    def at_key(self, counter: str, sort: str) -> str:
+        """The name of `Issued_C_at_S`, "" if the state has no such place."""
+        if (counter, sort) not in self.at_keys:
+            self.at_keys[counter, sort] = self.module.counters.under(counter, sort)
+        return f"Issued_{counter}_at_{sort}" if self.at_keys[counter, sort] else ""
+
+    # --- cfg -------------------------------------------------------------------------------------
+
+    def constants(self) -> list[str]:
+        """The constants of a cfg."""
+        lines = ["CONSTANTS", "  None = None"]
+        for sort, members in self.elements.items():
+            lines += [f"  {member} = {member}" for member in members]
+            lines.append(f"  {self.names.of('type', sort)} = {{{', '.join(members)}}}")
+        values = dict(self.instance.consts)
+        for name, kind in self.module.rules.model.consts:
+            value: int | str = values.get(name, 0)
+            if isinstance(kind, t.Sort):
+                value = self.elements[kind.name][values[name]]
+            lines.append(f"  {self.names.of('const', name)} = {value}")
+        missing = [s.name for s in self.module.rules.model.sorts if s.name not in self.elements]
+        lines += [f"  {self.names.of('type', sort)} = {{}}" for sort in missing]
+        return lines
+
+    def cfg(self, properties: Sequence[n.Property], about: Sequence[str] = ()) -> str:
+        """A cfg that asks for some properties or witnesses."""
+        module = self.module
+        lines = [*comment([*about, *(() if module.is_system else DEADLOCK)])]
+        lines += [*self.constants(), "INIT InstanceInit", "NEXT InstanceNext"]
+        if module.watched or module.counters.names():
+            lines.append("VIEW View")
+        if module.bounded:
+            lines.append("CONSTRAINT Inside")
+        states = [p for p in properties if not is_of_transition(p)]
+        steps = [p for p in properties if is_of_transition(p)]
+        lines += ["INVARIANTS", f"  {module.types_name}"]
+        lines += [f"  {module.check_name(p)}" for p in states]
+        if steps:
+            lines += ["PROPERTIES", *(f"  {module.check_name(p)}" for p in steps)]
+        return "\n".join([*lines, ""])

@@ -1,0 +1,166 @@
+"""What searches have found, kept beside the charter: questions, proofs of what has none, and notes
+of how far was searched for the rest.
+
+A search takes minutes and a solver; answering what it asked takes seconds and neither. So the
+questions are committed (`found/*.jsonl` beside the charter), and everything else, answers and the
+obligations that they cover, is made again from the charter whenever it is needed. `findings.jsonl`
+is kept by hand: a question for each finding on an implementation that nothing else leads to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from charter.core import nodes as n
+from charter.core.show import show_model
+from charter.formats.canonical import Json, text
+from charter.formats.reading import Reader
+from charter.formats.vector import Question, read_question
+from charter.vectors.ledger import Searched
+
+FOLDER = "found"
+QUESTIONS = ("exploration.jsonl", "findings.jsonl", "solver.jsonl")
+_FILES = {"solver": "solver.jsonl", "finding": "findings.jsonl"}
+PROOFS = "proofs.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that a search came up with. `instance` bounds what the question leaves open; the
+    title says what it was looked for."""
+
+    question: Question
+    instance: str
+    source: str
+    title: str
+    purpose: tuple[str, ...]
+
+    def json(self) -> Json:
+        """One line of a file."""
+        return {
+            "question": self.question.json(),
+            "instance": self.instance,
+            "source": self.source,
+            "title": self.title,
+            "purpose": list(self.purpose),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything that was found. `proofs` maps obligations to the reason why nothing meets them;
+    they rest on the properties `lemmas`, and on the rules with the digest `rules`. `notes` maps
+    those that are open to how far was searched for them, and why no further."""
+
+    asked: tuple[Asked, ...] = ()
+    proofs: Mapping[str, str] | None = None
+    lemmas: tuple[str, ...] = ()
+    rules: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def searched(self, model: n.Model) -> Searched:
+        """The proofs and notes, if they are about the rules of this model; none otherwise."""
+        if not self.rules:
+            return Searched({}, {}, "no search was made")
+        if rules_digest(model, self.lemmas) != self.rules:
+            return Searched({}, {}, "the rules changed since the last search")
+        return Searched(self.proofs or {}, self.notes, "the last search kept no note of it")
+
+
+NOTHING = Found()
+
+
+def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
+    """Identifies the rules and these properties, not their wording: comments and layout do not
+    count, and neither do other properties, scenarios, systems and instances."""
+    kept = tuple(p for p in model.properties if p.name in lemmas)
+    told = show_model(
+        replace(
+            model,
+            properties=kept,
+            liveness=(),
+            scenarios=(),
+            mutants=(),
+            systems=(),
+            instances=(),
+        )
+    )
+    return hashlib.sha256(told.encode()).hexdigest()[:20]
+
+
+def place(charter: Path, variant: str) -> Path:
+    """The folder of what was found for a charter (its folder, or file) in a variant."""
+    beside = charter if charter.is_dir() else charter.parent / f"{charter.stem}"
+    return beside / FOLDER / (variant or "charter")
+
+
+def read_found(folder: Path) -> Found:
+    """What lies in a folder; nothing, if there is none. Raises BadVector."""
+    asked: list[Asked] = []
+    for name in QUESTIONS:
+        path = folder / name
+        if path.exists():
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                asked.append(_asked(json.loads(line), f"{path}:{number}"))
+    path = folder / PROOFS
+    if not path.exists():
+        return Found(tuple(asked))
+    content = {"lemmas": [], "open": {}, **json.loads(path.read_text(encoding="utf-8"))}
+    content.pop("bound", None)  # of older searches: one sentence for all that was open
+    reader = Reader(content, str(path))
+    reader.fields("rules", "lemmas", "proofs", "open")
+    return Found(
+        tuple(asked),
+        _reasons(reader.item("proofs")),
+        reader.item("lemmas").texts(),
+        reader.text("rules"),
+        _reasons(reader.item("open")),
+    )
+
+
+def _reasons(reader: Reader) -> dict[str, str]:
+    return {name: str(item.raw) for name, item in reader.entries()}
+
+
+def _asked(value: Json, where: str) -> Asked:
+    reader = Reader(value, where).fields("question", "instance", "source", "title", "purpose")
+    return Asked(
+        read_question(reader.value("question"), f"{where}: question"),
+        reader.text("instance"),
+        reader.text("source"),
+        reader.text("title"),
+        reader.item("purpose").texts(),
+    )
+
+
+def write_found(folder: Path, found: Found) -> None:
+    """Replace what lies in a folder, but for questions of findings, which people keep; the others
+    in the order of source, title and id."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (name for name in QUESTIONS if name != _FILES["finding"]):
+        chosen = [a for a in found.asked if _FILES.get(a.source, QUESTIONS[0]) == name]
+        _write(folder / name, (text(a.json()) for a in in_order(chosen)))
+    told = {
+        "rules": found.rules,
+        "lemmas": list(found.lemmas),
+        "proofs": dict(sorted((found.proofs or {}).items())),
+        "open": dict(sorted(found.notes.items())),
+    }
+    content = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
+    (folder / PROOFS).write_text(content + "\n", encoding="utf-8", newline="\n")
+
+
+def in_order(asked: Iterable[Asked]) -> list[Asked]:
+    """Without repeats, those of the solver last, by source, title and id."""
+    unique = {a.question.id: a for a in reversed(list(asked))}
+    return sorted(
+        unique.values(), key=lambda a: (a.source == "solver", a.source, a.title, a.question.id)
+    )
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")

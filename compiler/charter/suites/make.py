@@ -1,0 +1,73 @@
+"""The two profiles of a suite. `smoke` is small, is made again in seconds, and lies in generated/;
+`full` adds all transitions of the explored instances, paths and walks."""
+
+from __future__ import annotations
+
+import heapq
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from charter.diagnostics import Source
+from charter.formats.suite import Manifest
+from charter.suites.build import Progress, build_full
+from charter.suites.found import place, read_found, write_found
+from charter.suites.record import Record, merged
+from charter.suites.search import search
+from charter.suites.smoke import smoke
+from charter.suites.store import write_records
+from charter.suites.subject import Subject, find_root, overlays_in, renamed, subject
+
+Profile = Literal["smoke", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A suite that was written, and what could not be asked or answered. `left` has the
+    obligations that are open, each with its own bound and reason."""
+
+    manifest: Manifest
+    refused: dict[str, int]
+    left: dict[str, str]
+
+
+def open_subject(charter: Path, sources: Sequence[Source], variant: str, component: str) -> Subject:
+    """The component that a suite is to be about. Raises `Refused`, or KeyError for a component
+    that does not exist."""
+    root = find_root(charter)
+    chosen = subject(renamed(sources, root), variant, component)
+    chosen = replace(chosen, found=read_found(place(charter, variant)))
+    if root is None:
+        return chosen
+    overlays = overlays_in(root, chosen.model.protocol, chosen.component.name)
+    return replace(chosen, overlays=overlays)
+
+
+def look(about: Subject, charter: Path, progress: Progress) -> Subject:
+    """Search anew, and keep what was found beside the charter."""
+    found = search(about, progress)
+    write_found(place(charter, about.model.variant), found)
+    return replace(about, found=found)
+
+
+def in_order(records: Iterable[Record]) -> list[Record]:
+    """Records sorted, one for each question."""
+    return list(merged(sorted(records, key=lambda record: record.id)))
+
+
+def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Made:
+    """Write a suite into `folder`."""
+    small = smoke(of)
+    records = in_order(Record.of(entry.vector) for entry in small.entries)
+    of = replace(of, canaries=small.canaries())
+    left = {row.name: row.note for row in small.ledger.rows if row.status == "open"}
+    if profile == "smoke":
+        return Made(write_records(folder, records, of.manifest(small.counts())), {}, left)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        built = build_full(of.model, of.component.name, of.sources, Path(scratch), progress)
+        everything = heapq.merge(records, built.records(), key=lambda record: record.id)
+        about = of.manifest({**small.counts(), **built.counts})
+        return Made(write_records(folder, merged(everything), about), dict(built.refused), left)

@@ -1,0 +1,121 @@
+"""What of a suite lies in generated/: the small one whole, its ledger, its kills, and sections.json
+for reports. Of the full one only its digest and its counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from charter.formats.canonical import Json
+from charter.formats.suite import LINES, MANIFEST, Manifest
+from charter.suites.make import in_order
+from charter.suites.record import Record
+from charter.suites.sections import sections
+from charter.suites.smoke import Smoke, smoke
+from charter.suites.store import concluded, manifest_text
+from charter.suites.subject import PACKAGE, Subject
+
+FULL = "full.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Files by their path under generated/, and the mutants whose models the suite needs."""
+
+    files: Mapping[str, str]
+    mutants: tuple[str, ...]
+
+
+def suite_place(about: Subject) -> str:
+    """The folder of a component's suite under generated/."""
+    name = "_".join(part for part in (about.component.name, about.model.variant) if part)
+    return f"suites/{about.model.protocol.replace('.', '_')}/{name}"
+
+
+def published(about: Subject) -> Published:
+    """Everything about the suite of a component. Raises ScenarioFails."""
+    small = smoke(about)
+    about = replace(about, canaries=small.canaries())
+    records = in_order(Record.of(entry.vector) for entry in small.entries)
+    manifest = concluded(about.manifest(small.counts()), [r.digest_line() for r in records])
+    folder = suite_place(about)
+    title = f"Obligations of {about.model.protocol}, {about.component.name}"
+    if about.model.variant:
+        title += f", variant {about.model.variant}"
+    files = {
+        f"{folder}/{LINES}": "".join(f"{record.line()}\n" for record in records),
+        f"{folder}/{MANIFEST}": manifest_text(manifest),
+        f"{folder}/ledger.json": in_rows(small.ledger.json()),
+        f"{folder}/ledger.md": small.ledger.markdown(title),
+        f"{folder}/kills.json": pretty(kills_json(small)),
+        sections_place(about): in_rows(sections(about, small)),
+    }
+    return Published(files, tuple(about.canaries))
+
+
+def sections_place(about: Subject) -> str:
+    """Beside the model, with its name."""
+    package = about.model.protocol.replace(".", "_")
+    inside = f"{package}_variants/{about.model.variant}" if about.model.variant else package
+    return f"{PACKAGE}/{inside}/{about.component.name}.sections.json"
+
+
+def kills_json(small: Smoke) -> Json:
+    """For each mutant the vectors that tell it in all or in some of its runs, and who found
+    them."""
+    sources = {entry.vector.id: entry.vector.why.source for entry in small.entries}
+    return {
+        kill.mutant: {
+            "killed": kill.outcome == "killed",
+            "killed_in_some_runs": kill.outcome == "killed_in_some_runs",
+            "surely": [{"vector": key, "source": sources[key]} for key in kill.surely],
+            "in_some_runs": [{"vector": key, "source": sources[key]} for key in kill.maybe],
+        }
+        for kill in small.kills
+    }
+
+
+def full_json(manifest: Manifest) -> str:
+    """What is kept of a full suite."""
+    return pretty(
+        {
+            "digest": manifest.digest,
+            "spec_digest": manifest.spec_digest,
+            "vectors": manifest.vectors,
+            "counts": dict(manifest.counts),
+        }
+    )
+
+
+def keep_full(root: Path, about: Subject, manifest: Manifest) -> Path | None:
+    """Note digest and counts of a full suite beside the small one, where there is one."""
+    folder = root / "generated" / suite_place(about)
+    if not folder.is_dir():
+        return None
+    (folder / FULL).write_text(full_json(manifest), encoding="utf-8", newline="\n")
+    return folder / FULL
+
+
+def in_rows(value: Mapping[str, Json]) -> str:
+    """JSON in which each item of a list has one line, so that a long table stays small and its
+    differences readable."""
+    members = ",\n".join(f"{_text(name)}: {_rows(value[name])}" for name in sorted(value))
+    return f"{{\n{members}\n}}\n"
+
+
+def _rows(value: Json) -> str:
+    if not isinstance(value, list) or not value:
+        return _text(value)
+    items = ",\n".join(map(_text, value))
+    return f"[\n{items}\n]"
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def pretty(value: Json) -> str:
+    """JSON for people and for diffs."""
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -1,0 +1,54 @@
+"""What sibling models say about themselves: which edits they have, and why there are such."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from charter.core import nodes as n
+from charter.suites.subject import Overlay
+
+
+def of_entry(overlay: Overlay, entry: n.OverlayEntry) -> str:
+    """A model with one entry of an overlay: its class, its releases, its evidence."""
+    known = f"{entry.verdict}, {_releases(entry)}{_cited(entry.citations)}, because:"
+    where = f"the overlay {overlay.name}{_inside(overlay)}"
+    return f"The entry {entry.name} of {where}.\n\n{known} {entry.evidence}"
+
+
+def of_group(overlay: Overlay, release: str, names: Sequence[str]) -> str:
+    """A model with all entries of an overlay that apply to some releases."""
+    listed = "".join(f"\n    {name}" for name in names) or "\n    none"
+    return (
+        f"All entries of the overlay {overlay.name}{_inside(overlay)} that apply from release"
+        f" {release} on, until others do.\n\nApplied:\n{listed}"
+    )
+
+
+def _inside(overlay: Overlay) -> str:
+    return f" in the variant {overlay.variant}" if overlay.variant else ""
+
+
+def of_variant(name: str) -> str:
+    """A model in a variant."""
+    return f"The variant {name}."
+
+
+def of_mutant(mutant: n.Mutant, variant: str) -> str:
+    """A model with a mutant."""
+    inside = f" in the variant {variant}" if variant else ""
+    doc = f"\n\n{mutant.doc}" if mutant.doc else ""
+    return f"The mutant {mutant.name}{inside}, a mistake on purpose.{doc}"
+
+
+def _releases(entry: n.OverlayEntry) -> str:
+    first, last = entry.first_release, entry.last_release
+    if first and last:
+        return f"releases {first} to {last}"
+    if first:
+        return f"releases from {first} on"
+    return f"releases up to {last}" if last else "all releases"
+
+
+def _cited(citations: Iterable[n.Citation]) -> str:
+    texts = ", ".join(f"{c.source} {c.section}".strip() for c in citations)
+    return f" ({texts})" if texts else ""

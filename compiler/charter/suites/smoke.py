@@ -1,0 +1,232 @@
+"""The small suite: scenarios and what searches have found, with the ledger and the kills that
+follow from them. Nothing is searched here, only answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from charter.core import nodes as n
+from charter.core.nodes import Value
+from charter.core.obligations import Obligation, obligations
+from charter.formats.vector import Question, Vector, Why
+from charter.project import pipeline as driver
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.coverage import Coverage
+from charter.semantics.evaluate import Outcome, State
+from charter.semantics.machine import Machine
+from charter.semantics.scenario import ScenarioFails
+from charter.suites.engine import Engine
+from charter.suites.subject import Subject
+from charter.syntax import nodes as sx
+from charter.vectors.answer import Answers, NoAnswer
+from charter.vectors.kills import Kill, count, tells
+from charter.vectors.ledger import Ledger, ledger
+from charter.vectors.plan import OPEN
+
+ENOUGH = 3
+"""How many vectors that surely tell a mutant are looked for."""
+
+CANARIES = 4
+"""How many mutants a suite takes along as canaries."""
+
+
+@dataclass(slots=True)
+class Covering:
+    """Collects the obligations that the transitions of one question meet; remembers transitions."""
+
+    coverage: Coverage
+    met: set[str] = field(default_factory=set)
+    memory: dict[tuple[object, ...], frozenset[str]] = field(default_factory=dict)
+
+    def watch(
+        self, state: State, operation: str, args: tuple[Value, ...], outcome: Outcome
+    ) -> None:
+        """Note what one transition meets."""
+        key = (tuple(state.values()), operation, args, outcome.branch, outcome.reply)
+        known = self.memory.get(key)
+        if known is None:
+            met = self.coverage.met(state, operation, args, outcome.branch, outcome.reply)
+            known = self.memory[key] = met
+        self.met |= known
+
+    def take(self) -> frozenset[str]:
+        """What was met since the last time."""
+        met, self.met = frozenset(self.met), set()
+        return met
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A vector of the small suite, and the instance that its question is answered in."""
+
+    vector: Vector
+    instance: n.Instance
+    meets: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Smoke:
+    """The small suite. `stale` are titles of questions that the charter cannot answer any more,
+    `failed` says which scenarios the rules do not bear out, and where."""
+
+    entries: tuple[Entry, ...]
+    ledger: Ledger
+    kills: tuple[Kill, ...]
+    stale: tuple[str, ...]
+    failed: tuple[str, ...] = ()
+
+    def canaries(self) -> Mapping[str, tuple[str, ...]]:
+        """A few mutants with vectors that surely tell them."""
+        sure = [kill for kill in self.kills if kill.surely][:CANARIES]
+        return {kill.mutant: kill.surely for kill in sure}
+
+    def counts(self) -> dict[str, int]:
+        """Numbers for the manifest."""
+        return {
+            "obligations": len(self.ledger.rows),
+            "obligations_covered": self.ledger.counted("covered"),
+            "obligations_infeasible": self.ledger.counted("infeasible"),
+            "obligations_open": self.ledger.counted("open"),
+            "mutants": len(self.kills),
+            "mutants_killed": count(self.kills, "killed"),
+            "mutants_killed_in_some_runs": count(self.kills, "killed_in_some_runs"),
+            "scenarios": sum(e.vector.why.source == "scenario" for e in self.entries),
+            "scenarios_failed": len(self.failed),
+            "stale_questions": len(self.stale),
+        }
+
+
+@dataclass(slots=True)
+class Desk:
+    """Answers questions about one component, in whatever instance they are about."""
+
+    model: n.Model
+    wanted: tuple[Obligation, ...]
+    engines: dict[str, tuple[Engine, Covering]] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+
+    def at(self, instance: n.Instance) -> tuple[Engine, Covering]:
+        """The engine of an instance with everything offered."""
+        if instance.name not in self.engines:
+            engine = Engine.opened(self.model, instance)
+            covering = Covering(Coverage.of(engine.machine, self.wanted))
+            self.engines[instance.name] = (engine, covering)
+        return self.engines[instance.name]
+
+    def entry(self, question: Question, instance: n.Instance, why: Why) -> Entry:
+        """A question with its answer and all obligations that some allowed run meets. Raises
+        NoAnswer, ValueError or EvaluationError."""
+        engine, covering = self.at(instance)
+        covering.take()
+        found = engine.planner.answers.answer(question, watch=covering.watch)
+        met = covering.take()
+        names = tuple(o.name for o in self.wanted if o.name in met)
+        whole = replace(why, obligations=(*why.obligations, *names))
+        return Entry(Vector(question, found, whole), instance, met)
+
+    def scenarios(self, component: str) -> list[Entry]:
+        """The scenarios of a component; one that the rules no longer bear out is told in `failed`
+        and makes no vector."""
+        found: list[Entry] = []
+        for scenario in self.model.scenarios:
+            if scenario.instance.machine != component:
+                continue
+            engine, _ = self.at(scenario.instance)
+            try:
+                vector = engine.planner.scenario(scenario)
+            except ScenarioFails as problem:
+                self.failed.append(f"scenario {scenario.title!r} fails: {problem}")
+                continue
+            if vector is not None:
+                why = replace(vector.why, obligations=(f"scenario {scenario.title}",))
+                found.append(self.entry(vector.question, scenario.instance, why))
+        return found
+
+
+def smoke(about: Subject) -> Smoke:
+    """The small suite of a component."""
+    wanted = obligations(about.model, about.component)
+    desk = Desk(about.model, wanted)
+    entries = desk.scenarios(about.component.name)
+    stale: list[str] = []
+    instances = {i.name: i for i in about.model.instances}
+    for asked in about.found.asked:
+        why = Why((), asked.source, asked.title, OPEN, asked.purpose)
+        try:
+            instance = instances[asked.instance]
+            entries.append(desk.entry(asked.question, instance, why))
+        except (NoAnswer, EvaluationError, ValueError, KeyError):
+            stale.append(asked.title)
+    unique = {entry.vector.id: entry for entry in reversed(entries)}
+    ordered = tuple(unique[key] for key in sorted(unique))
+    killed = kills(about, ordered)
+    book = ledger(wanted, covered_by(ordered), about.found.searched(about.model), killed)
+    return Smoke(ordered, book, killed, tuple(stale), tuple(desk.failed))
+
+
+def covered_by(entries: Iterable[Entry]) -> dict[str, list[str]]:
+    """For each obligation the ids of the vectors that meet it, fewest operations first."""
+    found: dict[str, list[str]] = {}
+    for entry in shortest_first(entries):
+        for name in entry.meets:
+            found.setdefault(name, []).append(entry.vector.id)
+    return found
+
+
+def shortest_first(entries: Iterable[Entry]) -> list[Entry]:
+    """By the number of operations, then by id."""
+    return sorted(entries, key=lambda e: (len(e.vector.question.operations), e.vector.id))
+
+
+# --- mutants -------------------------------------------------------------------------------------
+
+
+def kills(about: Subject, entries: Iterable[Entry]) -> tuple[Kill, ...]:
+    """For each mutant the first vectors that tell it; those made for it are tried first."""
+    files = driver.parse_or_refuse(about.sources)
+    ordered = shortest_first(entries)
+    return tuple(_kill(about, files, mutant, ordered) for mutant in mutants_of(about))
+
+
+def mutants_of(about: Subject) -> tuple[n.Mutant, ...]:
+    """The mutants of the component."""
+    machines = {i.name: i.machine for i in about.model.instances}
+    mine = about.component.name
+    return tuple(m for m in about.model.mutants if machines.get(m.instance) == mine)
+
+
+def bent_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:
+    """The model of a mutant. Raises `Refused` where it does not fit the variant."""
+    return driver.compile_files(files, driver.Choice(variant=about.model.variant, mutant=mutant))
+
+
+def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[Entry]) -> Kill:
+    bent = bent_model(about, files, mutant.name)
+    title = tells_title(mutant.name)
+    mine = sorted(entries, key=lambda entry: entry.vector.why.title != title)
+    surely: list[str] = []
+    maybe: list[str] = []
+    known: dict[str, Answers] = {}
+    for entry in mine:
+        vector = entry.vector
+        answers = known.get(entry.instance.name)
+        if answers is None:
+            machine = Machine.of(bent, replace(entry.instance, offers=(), only=()))
+            answers = known[entry.instance.name] = Answers(machine, machine.outcomes)
+        told = tells(answers, vector.question, vector.answer)
+        if told != "never":
+            (surely if told == "always" else maybe).append(vector.id)
+        if len(surely) == ENOUGH:
+            break
+    return Kill(mutant.name, tuple(surely), tuple(maybe[:ENOUGH]))
+
+
+def tells_title(mutant: str) -> str:
+    """The title of a question that was looked for to tell a mutant."""
+    return f"mutant {mutant}"
+
+
+def without(entries: Iterable[Entry], source: str) -> tuple[Entry, ...]:
+    """The entries that another source has found."""
+    return tuple(e for e in entries if e.vector.why.source != source)

@@ -1,0 +1,36 @@
+"""Writes suites: JSON lines in the order of the ids, with a manifest beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from charter.formats.suite import LINES, MANIFEST, Manifest, lines_digest
+from charter.suites.record import Record
+
+
+def write_records(folder: Path, records: Iterable[Record], about: Manifest) -> Manifest:
+    """Write records that come in the order of their ids, and the manifest last. The digest and
+    the number of vectors in `about` are replaced by what was written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MANIFEST).unlink(missing_ok=True)
+    lines: list[str] = []
+    with (folder / LINES).open("w", encoding="utf-8", newline="\n") as out:
+        for record in records:
+            out.write(f"{record.line()}\n")
+            lines.append(record.digest_line())
+    manifest = concluded(about, lines)
+    (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8", newline="\n")
+    return manifest
+
+
+def concluded(about: Manifest, lines: list[str]) -> Manifest:
+    """The manifest of a suite whose vectors have these digest lines."""
+    return replace(about, digest=lines_digest(lines), vectors=len(lines))
+
+
+def manifest_text(manifest: Manifest) -> str:
+    """The content of manifest.json."""
+    return json.dumps(manifest.json(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"

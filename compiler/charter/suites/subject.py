@@ -1,0 +1,169 @@
+"""What a suite is about: one component of a protocol in one variant, and where its models are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from charter.core import nodes as n
+from charter.core import releases
+from charter.core.narrow import narrowed
+from charter.core.show import show_model
+from charter.diagnostics import Source
+from charter.formats.suite import Manifest, Models
+from charter.project import pipeline as driver
+from charter.suites.adapters import adapters_in
+from charter.suites.found import NOTHING, Found
+
+PACKAGE = "charter_models"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """An overlay in one variant: its name, the component and the target that it is of, its file,
+    and the releases of the target that are judged against the variant. `entries` are those that
+    apply to one of them; where a target lists no releases, all."""
+
+    name: str
+    component: str
+    target: str
+    source: Source
+    entries: tuple[n.OverlayEntry, ...]
+    releases: tuple[str, ...] = ()
+    variant: str = ""
+
+    @property
+    def package(self) -> str:
+        """Where its models stand, beside those of other targets."""
+        target = self.target.replace("-", "_")
+        return f"{target}_{self.variant}" if self.variant else target
+
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """For each release from which on others apply, all entries that do. In a variant entries
+        are told one by one: a page for each group would weigh more than it tells."""
+        return {} if self.variant else releases.groups(self.entries, self.releases)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """`sources` are named as the models in generated/ name them; `found` is what searches found;
+    `canaries` are mutants of which there are models, with ids of vectors that tell them."""
+
+    sources: tuple[Source, ...]
+    model: n.Model
+    component: n.Component
+    overlays: tuple[Overlay, ...] = ()
+    found: Found = NOTHING
+    canaries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def spec_digest(self) -> str:
+        """SPEC_DIGEST of the model."""
+        return digest(self.model, self.component.name)
+
+    def manifest(self, counts: Mapping[str, int]) -> Manifest:
+        """A manifest without vectors."""
+        return Manifest(
+            digest="",
+            protocol=self.model.protocol,
+            variant=self.model.variant,
+            component=self.component.name,
+            spec_digest=self.spec_digest,
+            vectors=0,
+            models=self.models(),
+            canaries=self.canaries,
+            counts=counts,
+        )
+
+    def models(self) -> Models:
+        """The modules that a judge needs."""
+        protocol, component = self.model.protocol, self.component.name
+        variant = self.model.variant
+        kind = "variants" if variant else ""
+        overlays: dict[str, dict[str, str]] = {}
+        for overlay in (o for o in self.overlays if o.variant == variant):
+            inside = f"overlays/{overlay.package}"
+            names = {e.name: e.name for e in overlay.entries}
+            for release in overlay.groups():
+                names[f"@{release}"] = releases.module(release)
+            overlays[overlay.name] = {
+                entry: module_name(protocol, component, inside, module)
+                for entry, module in names.items()
+            }
+        mutants = {
+            name: module_name(protocol, component, "mutants", f"{variant}_{name}".lstrip("_"))
+            for name in self.canaries
+        }
+        return Models(module_name(protocol, component, kind, variant), overlays, mutants)
+
+
+def subject(sources: Sequence[Source], variant: str, component: str = "") -> Subject:
+    """A component (the first, unless named) in a variant. Raises `Refused` or KeyError."""
+    model = driver.compile_sources(sources, driver.Choice(variant=variant))
+    chosen = [c for c in model.components if component in ("", c.name)]
+    if not chosen:
+        raise KeyError(component)
+    cut = narrowed(model, chosen[0].name)
+    return Subject(tuple(sources), cut, chosen[0])
+
+
+def digest(model: n.Model, component: str) -> str:
+    """Identifies what a charter, with the edits applied to it, says of one component: 20 hex
+    digits. Comments and layout do not count, nor do other components and systems."""
+    return hashlib.sha256(show_model(narrowed(model, component)).encode()).hexdigest()[:20]
+
+
+def module_name(protocol: str, component: str, kind: str = "", name: str = "") -> str:
+    """The Python module of a model; `kind` is "", "variants", "mutants" or "overlays/<target>"."""
+    package = protocol.replace(".", "_")
+    if not kind:
+        return f"{PACKAGE}.{package}.{component}"
+    head, _, target = kind.partition("/")
+    if target:
+        return f"{PACKAGE}.{package}_{head}.{target.replace('-', '_')}.{name}"
+    return f"{PACKAGE}.{package}_{head}.{name}.{component}"
+
+
+def find_root(path: Path) -> Path | None:
+    """The project that a charter lies in: the nearest folder above with spec/ and generated/."""
+    for folder in path.resolve().parents:
+        if (folder / "spec").is_dir() and (folder / "generated").is_dir():
+            return folder
+    return None
+
+
+def renamed(sources: Sequence[Source], root: Path | None) -> tuple[Source, ...]:
+    """Sources with names relative to the project, so that digests do not depend on the caller."""
+    if root is None:
+        return tuple(sources)
+    return tuple(Source(_relative(source.name, root), source.text) for source in sources)
+
+
+def _relative(name: str, root: Path) -> str:
+    if not Path(name).is_absolute() and (root / name).exists():
+        return name
+    whole = Path(name).resolve()
+    return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else name
+
+
+def overlays_in(root: Path, protocol: str, component: str = "") -> tuple[Overlay, ...]:
+    """The overlays of a component ("" for all) that lie beside the adapters, once for each variant
+    that their targets are judged against. Raises `Refused` for one that cannot be read, whatever
+    it is of."""
+    found: list[Overlay] = []
+    for adapter in adapters_in(root):
+        path = adapter.folder / "overlay.charter"
+        if not path.is_file():
+            continue
+        source = Source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
+        head = driver.overlay_head(source)
+        if head.protocol == protocol and component in ("", head.component):
+            place = (head.name, head.component, adapter.folder.name, source)
+            for variant in sorted({"", *adapter.variants.values()}):
+                chosen = adapter.releases_of(variant)
+                entries = releases.applying(head.entries, chosen)
+                if entries or not variant:
+                    found.append(Overlay(*place, entries, chosen, variant))
+    return tuple(found)

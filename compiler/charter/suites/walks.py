@@ -1,0 +1,130 @@
+"""Walks through an instance that a seed decides, steered towards branches that are still rare."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.explore.reference.arguments import Arguments, Context, narrowed
+from charter.explore.reference.explore import distinct
+from charter.explore.reference.load import FlatMachine, FlatOutcome, FlatState
+from charter.explore.reference.support import Undefined
+from charter.formats.vector import Vector, Why
+from charter.semantics.retell import Act
+from charter.suites.engine import Engine, pair
+from charter.vectors.plan import OPEN
+
+SHORTEST, LONGEST = 6, 14
+CANDIDATES = 5
+"""How many acts are looked at in each state; the one with the rarest branch is taken."""
+
+FOREIGN = 0.15
+"""How often a list of arguments may hold a foreign counter."""
+
+Chosen = tuple[Act, str, FlatOutcome]
+
+
+@dataclass(slots=True)
+class Chooser:
+    """Chooses what to do in a state: deterministic, and balanced over the branches."""
+
+    flat: FlatMachine
+    seed: str
+    taken: Counter[str] = field(default_factory=Counter)
+    finite: dict[t.Type, tuple[Value, ...]] = field(default_factory=dict)
+
+    def choose(self, state: FlatState, number: int | str) -> Chosen:
+        """An act, its branch, and one of its outcomes inside the instance. `number` tells this
+        choice from others."""
+        random = Random(f"{self.seed}/{number}")
+        arguments = self.flat.arguments(state)
+        found: list[tuple[int, Chosen]] = []
+        attempts = 0
+        while len(found) < CANDIDATES and attempts < 20 * CANDIDATES:
+            attempts += 1
+            operation = random.choice(sorted(self.flat.operations))
+            args = self._arguments(operation, arguments, random)
+            outcome = self._outcome(state, (operation, args), random)
+            if outcome is not None:
+                chosen = ((operation, args), outcome[0], outcome)
+                found.append((self.taken[outcome[0]], chosen))
+        if not found:
+            raise ValueError(f"nothing can be done in {state}")
+        best = min(found, key=lambda pair: pair[0])[1]
+        self.taken[best[1]] += 1
+        return best
+
+    def _outcome(self, state: FlatState, act: Act, random: Random) -> FlatOutcome | None:
+        operation, args = act
+        try:
+            found = distinct(self.flat.operations[operation](state, args, None))
+        except Undefined:
+            return None
+        if any(self.flat.outside(state, after) for _, _, after in found):
+            return None
+        return random.choice(found)
+
+    def _arguments(self, operation: str, arguments: Arguments, random: Random) -> tuple[Value, ...]:
+        params = self.flat.machine.operations[operation].params
+        context: Context = frozenset()
+        values: list[Value] = [None] * len(params)
+        counted: list[int] = []
+        for i, param in enumerate(params):
+            if t.holds(param.type, t.Counter):
+                counted.append(i)
+                continue
+            values[i] = random.choice(self._domain(param.type))
+            context = narrowed(context, param.type, values[i])
+        budget = 1 if random.random() < FOREIGN else 0
+        for i in random.sample(counted, len(counted)):
+            pool = arguments.pool(params[i].type, context)
+            possible = [pair for pair in pool if pair[1] <= budget] or list(pool)
+            values[i], foreign = random.choice(possible)
+            budget -= foreign
+        return tuple(values)
+
+    def _domain(self, kind: t.Type) -> tuple[Value, ...]:
+        known = self.finite.get(kind)
+        if known is None:
+            known = self.finite[kind] = tuple(self.flat.machine.universe.domain(kind))
+        return known
+
+
+@dataclass(slots=True)
+class Walks:
+    """Random walks through an instance, with everything that its component offers."""
+
+    engine: Engine
+    name: str
+    pairs: set[int] = field(default_factory=set)
+
+    @staticmethod
+    def of(model: n.Model, instance: n.Instance) -> Walks:
+        """Walks that begin where `instance` does."""
+        return Walks(Engine.opened(model, instance), instance.name)
+
+    def vectors(self, count: int) -> Iterator[Vector]:
+        """As many walks (fewer, where a question cannot be asked)."""
+        planner, flat = self.engine.planner, self.engine.flat
+        chooser = Chooser(flat, f"walks of {self.name}")
+        start, given = planner.start()
+        for number in range(count):
+            random = Random(f"{self.name}/{number}")
+            state = flat.flatten(start)
+            trace: list[tuple[Mapping[str, Value], Act]] = []
+            taken: list[str] = []
+            for step in range(random.randint(SHORTEST, LONGEST)):
+                act, branch, outcome = chooser.choose(state, f"{number}/{step}")
+                trace.append((flat.unflatten(state), act))
+                taken.append(branch)
+                self.pairs.add(pair(self.engine.name(state), branch))
+                state = outcome[2]
+            names = tuple(dict.fromkeys(f"branch {branch}" for branch in taken))
+            vector = planner.traced(trace, given, Why(names, "random", "", OPEN, ()))
+            if vector is not None:
+                yield vector

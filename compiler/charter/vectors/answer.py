@@ -1,0 +1,218 @@
+"""The answer to a question: the automaton of everything that the charter allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.formats.canonical import Json, text
+from charter.formats.labels import Labels
+from charter.formats.resolve import Path, Unresolved, is_reference, resolve
+from charter.formats.vector import MAX_NODES, Answer, Call, Node, Question
+from charter.semantics.evaluate import Outcome, State
+from charter.semantics.machine import Machine
+from charter.semantics.values import from_json, to_json
+
+NEVER = 10**12
+"""What stands for a value that was never issued: far above all that an instance allots."""
+
+MOST_REMEMBERED = 20_000
+
+Outcomes = Callable[[State, str, tuple[Value, ...]], tuple[Outcome, ...]]
+
+Watch = Callable[[State, str, tuple[Value, ...], Outcome], None]
+
+
+class NoAnswer(Exception):
+    """The question cannot have an answer: a reference that some allowed path does not define, or
+    more nodes in one step than the format has room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One way that the charter allows so far: the state, the labels given, and what was observed
+    (of the steps that later arguments refer to)."""
+
+    state: State
+    labels: Labels
+    observed: tuple[Json, ...]
+
+    def key(self, machine: Machine, needed: frozenset[int]) -> tuple[object, ...]:
+        """Equal for runs that nothing later can tell apart (ghosts never can)."""
+        kept = tuple(text(self.observed[i]) for i in sorted(needed) if i < len(self.observed))
+        labels = self.labels
+        state = tuple(self.state[v.name] for v in machine.variables if v.kind != "ghost")
+        return (state, labels.numbers, labels.labels, labels.texts, kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one outcome shows: reply and observation renamed, with their canonical texts, the
+    observation as it is, and the labels after it."""
+
+    reply: Json
+    reply_text: str
+    shown: Json
+    shown_text: str
+    raw: Json
+    labels: Labels
+
+
+@dataclass(slots=True)
+class Answers:
+    """Answers questions about one machine, and remembers what outcomes show: the transitions of
+    one state have most of it in common. `outcomes` may be a faster equal of `machine.outcomes`."""
+
+    machine: Machine
+    outcomes: Outcomes
+    memory: dict[tuple[object, ...], Seen] = field(default_factory=dict)
+
+    def see(self, run: Run, operation: str, outcome: Outcome) -> Seen:
+        """What an outcome shows after `run`."""
+        machine, labels = self.machine, run.labels
+        state = tuple(outcome.state[v.name] for v in machine.variables if v.kind != "ghost")
+        before = (labels.numbers, labels.labels, labels.texts)
+        key = (operation, outcome.reply, state, before)
+        known = self.memory.get(key)
+        if known is None:
+            raw_reply = to_json(machine.reply_type(operation), outcome.reply, machine.universe)
+            raw = machine.observe(outcome.state)
+            reply, shown, after = labels.step(raw_reply, raw)
+            known = Seen(reply, text(reply), shown, text(shown), raw, after)
+            if len(self.memory) > MOST_REMEMBERED:
+                self.memory.clear()
+            self.memory[key] = known
+        return known
+
+    def answer(
+        self, question: Question, first: Run | None = None, watch: Watch | None = None
+    ) -> Answer:
+        """The automaton of `question`; `first` is what `begin` says of its given state. `watch` is
+        told every transition on the way.
+
+        Raises NoAnswer, ValueError (a literal that is not of its type) or EvaluationError.
+        """
+        observations, replies = _Table(), _Table()
+        first = first or begin(self.machine, question.given)
+        runs = [first]
+        shown = first.labels.step(None, first.observed[0])[1]
+        steps: list[tuple[Node, ...]] = [(Node((), "", -1, observations.put(shown, text(shown))),)]
+        for number, call in enumerate(question.operations, 1):
+            needed = _needed(question.operations[number:])
+            reached: dict[tuple[object, ...], tuple[Run, Node]] = {}
+            for origin, run in enumerate(runs):
+                args = arguments(self.machine, call, run.observed)
+                for outcome in self.outcomes(run.state, call.operation, args):
+                    if watch is not None:
+                        watch(run.state, call.operation, args, outcome)
+                    seen = self.see(run, call.operation, outcome)
+                    after = Run(outcome.state, seen.labels, (*run.observed, seen.raw))
+                    node = Node(
+                        (origin,),
+                        outcome.branch,
+                        replies.put(seen.reply, seen.reply_text),
+                        observations.put(seen.shown, seen.shown_text),
+                    )
+                    key = (
+                        node.branch,
+                        node.reply,
+                        node.observation,
+                        after.key(self.machine, needed),
+                    )
+                    if key in reached:
+                        held = reached[key][1]
+                        origins = tuple(sorted({*held.origins, origin}))
+                        node = Node(origins, node.branch, node.reply, node.observation)
+                    reached[key] = (after, node)
+            if not 0 < len(reached) <= MAX_NODES:
+                raise NoAnswer(f"a step has more than {MAX_NODES} nodes, or none")
+            runs = [run for run, _ in reached.values()]
+            steps.append(tuple(node for _, node in reached.values()))
+        return Answer(tuple(observations.items), tuple(replies.items), tuple(steps))
+
+
+@dataclass(slots=True)
+class _Table:
+    """Interned JSON, in order of first use."""
+
+    items: list[Json] = field(default_factory=list)
+    positions: dict[str, int] = field(default_factory=dict)
+
+    def put(self, value: Json, key: str) -> int:
+        """The position of a value with this canonical text."""
+        if key not in self.positions:
+            self.positions[key] = len(self.items)
+            self.items.append(value)
+        return self.positions[key]
+
+
+def answer(machine: Machine, question: Question, outcomes: Outcomes | None = None) -> Answer:
+    """The automaton of one question, by the definition unless `outcomes` are others."""
+    return Answers(machine, outcomes or machine.outcomes).answer(question)
+
+
+def begin(machine: Machine, given: Json) -> Run:
+    """The run before the first operation."""
+    if given is None:
+        state = machine.initial_of_component()
+    else:
+        assert isinstance(given, dict)
+        state = machine.loaded(machine.from_durable(given))
+    observed = machine.observe(state)
+    return Run(state, Labels().step(None, observed)[2], (observed,))
+
+
+def arguments(machine: Machine, call: Call, observed: tuple[Json, ...]) -> tuple[Value, ...]:
+    """The arguments of `call` as values, references looked up in `observed`. Raises NoAnswer."""
+    params = machine.operations[call.operation].params
+    kinds = {p.name: p.type for p in params}
+
+    def never(path: Path) -> Json:
+        kind = _type_at(kinds[str(path[0])], path[1:])
+        return to_json(kind, NEVER, machine.universe)
+
+    try:
+        resolved = resolve(dict(call.args), observed, never)
+    except Unresolved as missing:
+        raise NoAnswer(f"{call.operation}: {missing}") from None
+    assert isinstance(resolved, dict)
+    return tuple(from_json(p.type, resolved[p.name], machine.universe) for p in params)
+
+
+def _type_at(kind: t.Type, path: Path) -> t.Type:
+    """The type at a path of JSON inside a value of type `kind`."""
+    match kind:
+        case t.Option(inner=inner):
+            return _type_at(inner, path)
+        case t.Record() if path:
+            return _type_at(kind.field_type(str(path[0])), path[1:])
+        case t.Map(value=inner) if path:
+            return _type_at(inner, path[1:])
+        case t.Set(inner=inner) | t.Seq(inner=inner) | t.Ranking(inner=inner) if path:
+            return _type_at(inner, path[1:])
+        case _:
+            return kind
+
+
+def _needed(calls: tuple[Call, ...]) -> frozenset[int]:
+    """The steps that the arguments of `calls` refer to."""
+    found: set[int] = set()
+
+    def visit(value: Json) -> None:
+        if isinstance(value, dict):
+            if is_reference(value):
+                path = value["ref"]
+                assert isinstance(path, list) and isinstance(path[0], int)
+                found.add(path[0])
+            else:
+                for item in value.values():
+                    visit(item)
+        elif isinstance(value, list):
+            for item in value:
+                visit(item)
+
+    for call in calls:
+        visit(dict(call.args))
+    return frozenset(found)

@@ -1,0 +1,86 @@
+"""Which vectors tell a bent model from the charter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from charter.formats.canonical import text
+from charter.formats.vector import Answer, Question
+from charter.semantics.builtins import EvaluationError
+from charter.vectors.answer import Answers, NoAnswer
+
+Told = Literal["always", "sometimes", "never"]
+
+Outcome = Literal["killed", "killed_in_some_runs", "survives"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """A mutant, and the vectors that tell it from the charter: in all of its runs (`surely`), or
+    only in some."""
+
+    mutant: str
+    surely: tuple[str, ...]
+    maybe: tuple[str, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Only a vector that tells the mutant in all of its runs kills it."""
+        if self.surely:
+            return "killed"
+        return "killed_in_some_runs" if self.maybe else "survives"
+
+    @property
+    def first(self) -> str:
+        """The first vector that tells it, or ""."""
+        return next(iter((*self.surely, *self.maybe)), "")
+
+
+def count(kills: Iterable[Kill], outcome: Outcome) -> int:
+    """How many mutants have this outcome."""
+    return sum(kill.outcome == outcome for kill in kills)
+
+
+def tells(answers: Answers, question: Question, allowed: Answer) -> Told:
+    """Whether the answer of a bent model to `question` leaves what the charter allows: in all of
+    its runs, in some, or in none. A rule without a value is a failure, and always told."""
+    try:
+        bent = answers.answer(question)
+    except (NoAnswer, EvaluationError, ValueError):
+        return "always"
+    return compared(bent, allowed)
+
+
+def compared(bent: Answer, allowed: Answer) -> Told:
+    """Runs of `bent` followed on `allowed`. A run is set aside where it does what is not allowed;
+    pairs (node, the allowed nodes it can be) are followed to the end."""
+    pairs: set[tuple[int, frozenset[int]]] = {(-1, frozenset())}
+    left = False
+    for number, (mine, theirs) in enumerate(zip(bent.steps, allowed.steps, strict=True)):
+        following: set[tuple[int, frozenset[int]]] = set()
+        for at, node in enumerate(mine):
+            for before, possible in pairs:
+                if number and before not in node.origins:
+                    continue
+                here = frozenset(
+                    i
+                    for i, other in enumerate(theirs)
+                    if (not number or possible & set(other.origins))
+                    and _shown(bent, node.reply, node.observation)
+                    == _shown(allowed, other.reply, other.observation)
+                )
+                if here:
+                    following.add((at, here))
+                else:
+                    left = True
+        pairs = following
+    if not pairs:
+        return "always"
+    return "sometimes" if left else "never"
+
+
+def _shown(answer: Answer, reply: int, observation: int) -> str:
+    told = None if reply < 0 else answer.replies[reply]
+    return text([told, answer.observations[observation]])

@@ -1,0 +1,147 @@
+"""The ledger: what becomes of every obligation of a component, and of every mutant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from charter.core.obligations import Obligation
+from charter.formats.canonical import Json
+from charter.vectors.kills import Kill, Outcome, count
+
+Status = Literal["covered", "infeasible", "open"]
+
+FIRST = 3
+"""How many vectors a row names."""
+
+
+COLUMNS = ("name", "kind", "branch", "status", "count", "note", "vectors")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One obligation: `covered` by `count` vectors, the first of which are named; `infeasible` for
+    the reason in `note`; or `open`, and `note` says what was searched."""
+
+    name: str
+    kind: str
+    branch: str
+    status: Status
+    count: int
+    vectors: tuple[str, ...]
+    note: str
+
+    def json(self) -> Json:
+        """The row of ledger.json, as `COLUMNS` names its parts."""
+        row = (self.name, self.kind, self.branch, self.status, self.count, self.note)
+        return [*row, [*self.vectors]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The rows, in the order of the charter, and the mutants."""
+
+    rows: tuple[Row, ...]
+    kills: tuple[Kill, ...] = ()
+
+    def counted(self, status: Status) -> int:
+        """How many rows have this status."""
+        return sum(row.status == status for row in self.rows)
+
+    def json(self) -> dict[str, Json]:
+        """The content of ledger.json."""
+        return {
+            "format": 2,
+            "columns": [*COLUMNS],
+            "covered": self.counted("covered"),
+            "infeasible": self.counted("infeasible"),
+            "open": self.counted("open"),
+            "mutants": {outcome: count(self.kills, outcome) for outcome in _OUTCOMES},
+            "rows": [row.json() for row in self.rows],
+        }
+
+    def markdown(self, title: str) -> str:
+        """The same as tables, one for each kind of obligation; what is open comes first."""
+        lines = [
+            f"# {title}",
+            "",
+            f"{self.counted('covered')} obligations are covered by vectors of the small suite,"
+            f" {self.counted('infeasible')} are proved to be infeasible,"
+            f" {self.counted('open')} are open.",
+        ]
+        left = [row for row in self.rows if row.status == "open"]
+        if left:
+            lines += ["", "## Open", "", "| obligation | what was searched |", "|---|---|"]
+            lines += [f"| {_cell(row.name)} | {_cell(row.note)} |" for row in left]
+        for kind in dict.fromkeys(row.kind for row in self.rows):
+            lines += ["", f"## {_TITLES.get(kind, kind)}", ""]
+            lines += ["| obligation | status | vectors | first, or why not |", "|---|---|---|---|"]
+            for row in self.rows:
+                if row.kind == kind:
+                    first = row.vectors[0] if row.vectors else row.note
+                    cells = (row.name, row.status, str(row.count), first)
+                    lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
+        if self.kills:
+            lines += ["", "## Mutants", "", *_MUTANTS]
+            for kill in self.kills:
+                told = (kill.mutant, kill.outcome.replace("_", " "), kill.first)
+                lines.append(f"| {' | '.join(_cell(cell) for cell in told)} |")
+        return "\n".join(lines) + "\n"
+
+
+_OUTCOMES: tuple[Outcome, ...] = ("killed", "killed_in_some_runs", "survives")
+_MUTANTS = (
+    "A mutant is killed by a vector that tells it from the charter in all of its runs. One that"
+    " only some runs tell may pass unseen: it is not counted as killed.",
+    "",
+    "| mutant | outcome | first vector that tells it |",
+    "|---|---|---|",
+)
+_TITLES = {
+    "branch": "Branches",
+    "reply": "Replies",
+    "mcdc": "Conditions of guards, each deciding alone",
+    "boundary": "Both sides of comparisons",
+}
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What is known of the obligations that no vector covers: `proofs` why nothing can, `notes` how
+    far was searched for one; of the others `bound` says it."""
+
+    proofs: Mapping[str, str]
+    notes: Mapping[str, str]
+    bound: str
+
+
+def ledger(
+    wanted: Sequence[Obligation],
+    covered: Mapping[str, Sequence[str]],
+    searched: Searched,
+    kills: Sequence[Kill] = (),
+) -> Ledger:
+    """Rows for all obligations: `covered` maps names to ids of vectors."""
+    rows: list[Row] = []
+    for obligation in wanted:
+        ids = tuple(covered.get(obligation.name, ()))
+        status: Status = "open"
+        note = searched.notes.get(obligation.name, searched.bound)
+        if ids:
+            status, note = "covered", ""
+        elif obligation.name in searched.proofs:
+            status, note = "infeasible", searched.proofs[obligation.name]
+        branch = obligation.branch or _branch(obligation.where)
+        rows.append(
+            Row(obligation.name, obligation.kind, branch, status, len(ids), ids[:FIRST], note)
+        )
+    return Ledger(tuple(rows), tuple(kills))
+
+
+def _branch(where: str) -> str:
+    return where if "/" in where else ""

@@ -1,0 +1,180 @@
+"""Which vectors a suite holds: scenarios, witnesses, transitions, and what a search has found.
+
+Transitions come from an exploration of a small instance as plain data, so that this backend knows
+nothing of how they were found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core.nodes import Model, Value
+from charter.formats.canonical import Json
+from charter.formats.vector import Vector, Why
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import State
+from charter.semantics.faults import refuse_faults
+from charter.semantics.machine import Machine
+from charter.semantics.retell import Act
+from charter.semantics.scenario import Followed, follow
+from charter.vectors.answer import MOST_REMEMBERED, Answers, NoAnswer, Outcomes, Run, begin
+from charter.vectors.question import NoQuestion, Place, ask, observed_places
+
+OPEN = "open environment"
+
+Trace = Sequence[tuple[State, Act]]
+"""Acts, each with the state that it is done in."""
+
+REFUSALS = (NoQuestion, NoAnswer, EvaluationError)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One transition of an instance: from a state (and how to get there) by an operation."""
+
+    state: State
+    path: Callable[[], Sequence[Act]]
+    operation: str
+    args: tuple[Value, ...]
+    branch: str
+    reply: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A state that was loaded: `given`, and how it begins; no `run` where loading would
+    forget something."""
+
+    state: State
+    given: Json
+    run: Run | None
+
+
+@dataclass(slots=True)
+class Planner:
+    """Makes vectors of one component. `refused` counts what could not be asked or answered, and
+    says why, once for each reason."""
+
+    model: Model
+    answers: Answers
+    refused: dict[str, int] = field(default_factory=dict)
+    last: Loaded | None = None
+    begun: tuple[State, Json, Run] | None = None
+    remembered: dict[tuple[Value, ...], list[Place]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(model: Model, machine: Machine, outcomes: Outcomes | None = None) -> Planner:
+        """A planner; `outcomes` may be a faster equal of `machine.outcomes`. Raises ValueError for
+        a model with faults."""
+        refuse_faults(model)
+        return Planner(model, Answers(machine, outcomes or machine.outcomes))
+
+    @property
+    def machine(self) -> Machine:
+        """The machine of the evaluator."""
+        return self.answers.machine
+
+    def scenario(self, scenario: n.Scenario) -> Vector | None:
+        """The vector of a scenario, along its first run. Raises ScenarioFails."""
+        steps = follow(self.model, scenario)[0].steps
+        acts = [(s.operation, s.args) for s in steps]
+        why = Why((f"scenario {scenario.title}",), "scenario", scenario.title, OPEN, _taken(steps))
+        return self.walk(acts, why, [s.outcome.branch for s in steps])
+
+    def walk(self, acts: Sequence[Act], why: Why, branches: Sequence[str] = ()) -> Vector | None:
+        """A vector that starts where the instance does and goes through `acts`; `branches` says
+        which way the trace went where several are allowed."""
+        start, given = self.start()
+        try:
+            return self._vector(self._trace(start, acts, branches), given, why)
+        except REFUSALS as problem:
+            self._refuse(problem)
+            return None
+
+    def traced(self, trace: Trace, given: Json, why: Why) -> Vector | None:
+        """A vector of a trace whose states are known; `given` leads to the first."""
+        try:
+            return self._vector(trace, given, why)
+        except REFUSALS as problem:
+            self._refuse(problem)
+            return None
+
+    def start(self) -> tuple[State, Json]:
+        """Where traces of the instance begin, and what a question gives to get there."""
+        state, given, _ = self._start()
+        return state, given
+
+    def _start(self) -> tuple[State, Json, Run]:
+        if self.begun is None:
+            state, given = self.machine.initial(), None
+            if self.machine.instance.starts:
+                given = self.machine.durable_json(state)
+                state = self.machine.loaded(state)
+            self.begun = (state, given, begin(self.machine, given))
+        return self.begun
+
+    def shown(self, state: State) -> list[Place]:
+        """`observed_places` of a state, remembered."""
+        key = tuple(state.values())
+        known = self.remembered.get(key)
+        if known is None:
+            if len(self.remembered) > MOST_REMEMBERED:
+                self.remembered.clear()
+            known = self.remembered[key] = observed_places(self.machine, state)
+        return known
+
+    def loaded(self, step: Step, why: Why) -> Vector | None:
+        """The vector of one transition: its state is loaded, or where loading would forget
+        something (volatile state), reached by the operations on its path."""
+        try:
+            if self.last is None or self.last.state != step.state:
+                self.last = self._load(step.state)
+            if self.last.run is not None:
+                return self._of_loaded(self.last, self.last.run, step, why)
+            acts = (*step.path(), (step.operation, step.args))
+        except REFUSALS as problem:
+            self._refuse(problem)
+            return None
+        return self.walk(acts, why)
+
+    def _load(self, state: State) -> Loaded:
+        """A state as a question's given one, if nothing is lost when it is loaded."""
+        again = self.machine.loaded(state)
+        shown = [v.name for v in self.machine.variables if v.kind != "ghost"]
+        if any(again[name] != state[name] for name in shown):
+            return Loaded(state, None, None)
+        given = self.machine.durable_json(state)
+        return Loaded(state, given, begin(self.machine, given))
+
+    def _of_loaded(self, loaded: Loaded, run: Run, step: Step, why: Why) -> Vector:
+        trace = [(run.state, (step.operation, step.args))]
+        question = ask(self.model, self.machine, trace, loaded.given, self.shown)
+        return Vector(question, self.answers.answer(question, run), why)
+
+    def _trace(self, start: State, acts: Sequence[Act], branches: Sequence[str]) -> Trace:
+        """Each act with the state it is done in, along the outcomes that `branches` names (the
+        first outcome, where it names none)."""
+        trace: list[tuple[State, Act]] = []
+        state = start
+        for number, (operation, args) in enumerate(acts):
+            trace.append((state, (operation, args)))
+            wanted = branches[number] if number < len(branches) else ""
+            found = self.answers.outcomes(state, operation, args)
+            state = next((o.state for o in found if o.branch == wanted), found[0].state)
+        return trace
+
+    def _vector(self, trace: Trace, given: Json, why: Why) -> Vector:
+        question = ask(self.model, self.machine, trace, given, self.shown)
+        _, begun, run = self._start()
+        first = run if given is begun else None
+        return Vector(question, self.answers.answer(question, first), why)
+
+    def _refuse(self, problem: Exception) -> None:
+        reason = f"{type(problem).__name__}: {problem}"
+        self.refused[reason] = self.refused.get(reason, 0) + 1
+
+
+def _taken(steps: Sequence[Followed]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(s.outcome.branch for s in steps))

@@ -1,0 +1,64 @@
+"""A Python implementation in this process: no crash or hang can be caught, but nothing is faster.
+
+Messages take the same way through JSON as over stdio, so that no object is shared by accident.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+import orjson
+
+from charter.formats import adapter as messages
+from charter.formats.adapter import BadMessage, Welcome
+from charter.formats.verdict import Kind
+from conform import sdk
+from conform.adapters.base import Answered, Asked, Broken, Start
+from conform.console.errors import CannotStart
+
+
+class DirectConnection:
+    """A connection to an `sdk.Implementation`, which `make` creates anew at each restart."""
+
+    def __init__(self, make: Callable[[], sdk.Implementation], start: Start | None = None) -> None:
+        self._make = make
+        self._start = start or Start(())
+        self._runs = 0
+        self._sent: deque[tuple[int, tuple[Asked, ...]]] = deque()
+        self.alive = True
+        self.restart()
+
+    @property
+    def welcome(self) -> Welcome:
+        return self._welcome
+
+    def send(self, batch: Sequence[Asked], deadline: float) -> None:
+        self._runs += 1
+        self._sent.append((self._runs, tuple(batch)))
+
+    def receive(self) -> Answered | Broken:
+        run, batch = self._sent.popleft()
+        questions = b",".join([asked.message() for asked in batch])
+        request = orjson.loads(b'{"run":%d,"questions":[%b]}' % (run, questions))
+        try:
+            line = orjson.dumps(sdk.answer_message(self._implementation, request))
+            asked = [(question.id, question.nonce) for question in batch]
+            return Answered(line, messages.read_results(orjson.loads(line), run, asked))
+        except BadMessage as error:
+            self.alive = False
+            return Broken(Kind.ADAPTER_ERROR, str(error))
+
+    def restart(self) -> None:
+        self._sent.clear()
+        self._implementation = self._make()
+        start = self._start
+        hello = messages.hello(start.release, start.variant, start.errors)
+        try:
+            self._welcome = messages.read_welcome(sdk.answer_message(self._implementation, hello))
+        except BadMessage as error:
+            raise CannotStart(f"the adapter did not come up: {error}") from None
+        self.alive = True
+
+    def close(self) -> None:
+        self.alive = False

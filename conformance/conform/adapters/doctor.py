@@ -1,0 +1,219 @@
+"""Holding an adapter to the protocol: `conform doctor --adapter ID`.
+
+Questions are put that need no charter: empty ones, and one for each operation with arguments that
+mean nothing. What comes back must be in the protocol; what it says is not judged.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+import jsonschema
+import orjson
+
+from charter.formats.adapter import Status
+from charter.formats.canonical import Json
+from conform.adapters.base import Answered, Asked, Start
+from conform.adapters.stdio import StdioConnection
+from conform.console.errors import ConformError
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule of the protocol, and whether the adapter keeps it."""
+
+    rule: str
+    ok: bool
+    detail: str = ""
+
+    def json(self) -> dict[str, Json]:
+        return {"rule": self.rule, "ok": self.ok, "detail": self.detail}
+
+
+class _Failed(Exception):
+    """The adapter broke a rule; the text says how."""
+
+
+def schema() -> Mapping[str, object]:
+    """The JSON Schema of the messages."""
+    path = resources.files("charter.formats").joinpath("schemas/adapter.json")
+    content: dict[str, object] = orjson.loads(path.read_bytes())
+    return content
+
+
+def check_adapter(start: Start, sorts: dict[str, Json]) -> Iterator[Check]:
+    """Try the adapter on every rule that needs no charter. `sorts` are given to the questions.
+
+    Raises `CannotStart` if it does not even come up.
+    """
+    connection = StdioConnection(start)
+    try:
+        yield Check(
+            "answers hello", True, f"{connection.welcome.name} {connection.welcome.version}"
+        )
+        trial = _Trial(connection, start, sorts)
+        for rule, attempt in trial.rules():
+            try:
+                attempt()
+                yield Check(rule, True)
+            except (_Failed, ConformError) as error:
+                yield Check(rule, False, str(error))
+                connection.restart()
+    finally:
+        connection.close()
+    yield _ends(start, "ends within 5 s after bye", b'{"bye":true}\n')
+    yield _ends(start, "ends within 5 s when stdin ends", b"")
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """The attempts on one running adapter."""
+
+    connection: StdioConnection
+    start: Start
+    sorts: dict[str, Json]
+
+    def rules(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        yield "hello names operations and what it observes", self.hello
+        yield "answers an empty batch", self.empty_batch
+        yield "answers a question without operations", self.no_operations
+        yield "its lines are in the schema", self.in_schema
+        yield "answers several batches that were sent ahead", self.sent_ahead
+        yield "forgets the question before", self.forgets
+        yield "answers `unresolved` for a reference that leads nowhere", self.unresolved
+        yield "survives an operation that does not exist", self.unknown_operation
+        yield "ignores fields that it does not know", self.unknown_field
+        if "image" in self.connection.welcome.capabilities:
+            yield "shows the image only where delta says", self.image_where_asked
+
+    def hello(self) -> None:
+        welcome = self.connection.welcome
+        if not welcome.operations:
+            raise _Failed("hello lists no operations")
+        if not welcome.observes:
+            raise _Failed("hello does not say what it observes")
+
+    def empty_batch(self) -> None:
+        self._ask()
+
+    def no_operations(self) -> None:
+        answer = self._ask(self._question())
+        result = answer.results.results[0]
+        if result.status is not Status.OK or len(result.steps) != 1:
+            raise _Failed(f"status {result.status}, {len(result.steps)} steps: {result.detail}")
+        observation = answer.results.values[result.steps[0][1]]
+        missing = set(self.connection.welcome.observes) ^ set(_names(observation))
+        if missing:
+            raise _Failed(f"hello and the observation do not agree about {sorted(missing)}")
+
+    def in_schema(self) -> None:
+        answer = self._ask(self._question(), self._question())
+        validator = jsonschema.Draft202012Validator(schema())
+        error = next(iter(validator.iter_errors(orjson.loads(answer.line))), None)
+        if error is not None:
+            raise _Failed(error.message[:200])
+
+    def sent_ahead(self) -> None:
+        for number in range(3):
+            self.connection.send([Asked(f"{number}", f"ahead-{number}", self._question())], 10)
+        for _ in range(3):
+            self._receive()
+
+    def forgets(self) -> None:
+        first = self._ask(self._question())
+        operations = sorted(self.connection.welcome.operations)
+        self._ask(*(self._question(operation) for operation in operations))
+        again = self._ask(self._question())
+        if _states(first) != _states(again):
+            raise _Failed("the state before the first operation is another one now")
+
+    def unresolved(self) -> None:
+        args: dict[str, Json] = {"x": {"ref": [0, "there is no such variable"]}}
+        operation = min(self.connection.welcome.operations)
+        result = self._ask(self._question(operation, args)).results.results[0]
+        if result.status is not Status.UNRESOLVED or len(result.steps) != 1:
+            raise _Failed(f"status {result.status}, {len(result.steps)} steps: {result.detail}")
+
+    def unknown_operation(self) -> None:
+        result = self._ask(self._question("no such operation")).results.results[0]
+        if result.status not in (Status.ERROR, Status.UNSUPPORTED):
+            raise _Failed(f"status {result.status}")
+
+    def unknown_field(self) -> None:
+        question = orjson.loads(self._question())
+        self._ask(orjson.dumps({**question, "a field of tomorrow": 1}))
+
+    def image_where_asked(self) -> None:
+        result = self._ask(self._question(delta=[])).results.results[0]
+        if any(step[2] != -1 for step in result.steps):
+            raise _Failed("an image where the list `delta` is empty")
+        result = self._ask(self._question(delta=[0])).results.results[0]
+        if result.steps[0][2] == -1:
+            raise _Failed("no image where `delta` lists the step")
+
+    def _question(
+        self, operation: str = "", args: dict[str, Json] | None = None, delta: Json = "each"
+    ) -> bytes:
+        calls: list[Json] = [{"operation": operation, "args": args or {}}] if operation else []
+        return orjson.dumps(
+            {"sorts": self.sorts, "given": None, "operations": calls, "delta": delta}
+        )
+
+    def _ask(self, *questions: bytes) -> Answered:
+        asked = [Asked(f"{n}", f"nonce-{n}", question) for n, question in enumerate(questions)]
+        self.connection.send(asked, self.start.deadlines.one)
+        return self._receive()
+
+    def _receive(self) -> Answered:
+        answer = self.connection.receive()
+        if not isinstance(answer, Answered):
+            raise _Failed(f"{answer.kind}: {answer.detail}")
+        return answer
+
+
+def _names(observation: Json) -> list[str]:
+    return list(observation) if isinstance(observation, dict) else []
+
+
+def _states(answer: Answered) -> list[Json]:
+    return [answer.results.values[result.steps[0][1]] for result in answer.results.results]
+
+
+def _ends(start: Start, rule: str, last: bytes) -> Check:
+    """Whether a fresh adapter ends by itself, with 0, after `last` or the end of stdin."""
+    process = subprocess.Popen(
+        list(start.command),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **start.environment},
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(b'{"hello":1}\n' + last)
+        process.stdin.flush()
+        process.stdout.readline()
+        if not last:
+            process.stdin.close()
+        began = time.monotonic()
+        code = process.wait(5.0)
+    except subprocess.TimeoutExpired:
+        return Check(rule, False, "it still runs")
+    except OSError as error:
+        return Check(rule, False, str(error))
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        process.stdout.close()
+        if not process.stdin.closed:
+            process.stdin.close()
+    return Check(rule, code == 0, f"code {code} after {time.monotonic() - began:.1f} s")

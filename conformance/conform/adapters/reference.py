@@ -1,0 +1,70 @@
+"""The target `reference`: a generated model behind the transport that every adapter uses.
+
+`python -m conform.adapters.reference --model charter_models.kafka_replication.controller`
+Where the model allows several outcomes one is picked, always the same for the same question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Mapping, Sequence
+
+from conform import sdk
+from conform.judging.follow import NeverIssued
+from conform.judging.model import Model, element_names, load
+from conform.sdk import About, Json
+
+
+class Reference(sdk.Adapter):
+    """Drives a model. With `nothing` it only shows the initial state, and replies null."""
+
+    def __init__(self, model: Model, nothing: bool = False) -> None:
+        self.model = model
+        self.nothing = nothing
+        self.state: object = None
+        self.random = random.Random(0)
+        operations: Sequence[str] = getattr(model, "OPERATIONS", ())
+        observes: Sequence[str] = getattr(model, "OBSERVES", ())
+        self.about = About(
+            "nothing" if nothing else "reference",
+            model.SPEC_DIGEST,
+            model.COMPONENT,
+            tuple(operations),
+            tuple(observes),
+            ("load",),
+        )
+
+    def start(self, question: sdk.Question) -> None:
+        sorts = element_names(question.sorts)
+        self.random = random.Random(question.id)
+        if question.given is None:
+            self.state = self.model.initial(sorts)
+        else:
+            self.state = self.model.given(question.given, sorts)
+
+    def perform(self, operation: str, args: Mapping[str, Json]) -> Json:
+        if self.nothing:
+            return None
+        outcome = self.random.choice(self.model.outcomes(self.state, operation, args))
+        self.state = outcome.state
+        return outcome.reply
+
+    def observe(self) -> Json:
+        return self.model.observe(self.state)
+
+    def never_issued(self, operation: str, path: tuple[str | int, ...]) -> Json:
+        return NeverIssued(self.model, operation)(path)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve the model that the arguments name."""
+    parser = argparse.ArgumentParser(prog="conform.adapters.reference", description=__doc__)
+    parser.add_argument("--model", required=True, help="Python module of the model")
+    parser.add_argument("--nothing", action="store_true", help="do nothing: a canary")
+    chosen = parser.parse_args(arguments)
+    sdk.serve(Reference(load(chosen.model), chosen.nothing))
+
+
+if __name__ == "__main__":
+    main()

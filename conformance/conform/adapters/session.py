@@ -1,0 +1,173 @@
+"""A stream of vectors through one adapter: batches, two on their way at any time, and what to do
+when the adapter breaks. One bad vector costs only its own verdict."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from charter.formats.adapter import Welcome
+from charter.formats.verdict import Kind, Verdict
+from conform.adapters.base import Answered, Asked, Broken, Connection, Deadlines
+from conform.console.errors import CannotStart, Incomplete
+from conform.judging.assess import Assessment, Item, assess
+from conform.judging.follow import Siblings
+from conform.judging.judge import Judge
+from conform.judging.walk import Batch
+
+BATCH = 64
+_IN_FLIGHT = 2
+_HOPELESS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one batch brought: assessments in the order of the items, and the adapter's line."""
+
+    items: tuple[Item, ...]
+    assessments: tuple[Assessment, ...]
+    line: bytes = b""
+
+
+class Session:
+    """Judges vectors through `connection`, one stream at a time.
+
+    `nonce` must be another one for each session; `siblings` are as in `assess`.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        siblings: Siblings | None,
+        deadlines: Deadlines,
+        nonce: str,
+        variables: Sequence[str] | None = None,
+    ) -> None:
+        self.connection = connection
+        self.siblings = siblings
+        self.deadlines = deadlines
+        self.judge = Judge(shown(connection.welcome, variables))
+        self._nonce = nonce
+        self._asked = 0
+        self._broken_in_a_row = 0
+        self._unsupported: dict[str, str] = {}
+
+    def run(self, items: Iterable[Item], batch: int = BATCH) -> Iterator[Judgement]:
+        """Judge `items`. Raises `Incomplete` if the adapter breaks on everything."""
+        waiting: deque[list[Item]] = deque()
+        for group in _groups(items, batch):
+            sendable = []
+            for item in group:
+                missing = self._missing(item.needs)
+                if missing:
+                    yield _unsent(item, missing)
+                else:
+                    sendable.append(item)
+            if not sendable:
+                continue
+            waiting.append(sendable)
+            self._send(sendable)
+            if len(waiting) >= _IN_FLIGHT:
+                yield from self._collect(waiting)
+        while waiting:
+            yield from self._collect(waiting)
+
+    def rename(self, nonce: str) -> str:
+        """Use another nonce from here on; returns the one before."""
+        before, self._nonce = self._nonce, nonce
+        return before
+
+    def _missing(self, needs: str) -> str:
+        """The first thing that the target lacks, or ""."""
+        known = self._unsupported.get(needs)
+        if known is None:
+            welcome = self.connection.welcome
+            offered = welcome.operations | (welcome.capabilities & {"load"})
+            lacking = [need for need in needs.split() if need not in offered]
+            known = lacking[0] if lacking else ""
+            self._unsupported[needs] = known
+        return known
+
+    def _send(self, items: Sequence[Item], deadline: float = 0.0) -> None:
+        asked = []
+        for item in items:
+            self._asked += 1
+            asked.append(Asked(item.id, f"{self._nonce}-{self._asked}", item.question))
+        self.connection.send(asked, deadline or self.deadlines.batch)
+
+    def _collect(self, waiting: deque[list[Item]]) -> Iterator[Judgement]:
+        items = waiting.popleft()
+        answer = self.connection.receive()
+        if isinstance(answer, Answered):
+            self._broken_in_a_row = 0
+            yield self._judged(items, answer)
+            return
+        self._restart()
+        for item in items:
+            yield self._alone(item)
+        for batch in waiting:
+            self._send(batch)
+
+    def _alone(self, item: Item) -> Judgement:
+        """One question of a batch that broke the adapter."""
+        self._send([item], self.deadlines.one)
+        answer = self.connection.receive()
+        if isinstance(answer, Answered):
+            self._broken_in_a_row = 0
+            return self._judged([item], answer)
+        self._broken_in_a_row += 1
+        if self._broken_in_a_row >= _HOPELESS:
+            raise Incomplete(
+                f"the adapter broke on {_HOPELESS} questions in a row, the last time like this:"
+                f" {answer.detail}; mend it and repeat the command to go on"
+            )
+        self._restart()
+        return _broken(item, answer)
+
+    def _restart(self) -> None:
+        try:
+            self.connection.restart()
+        except CannotStart:
+            try:
+                self.connection.restart()
+            except CannotStart as error:
+                raise Incomplete(
+                    f"the adapter broke, and cannot be started again: {error}"
+                ) from None
+
+    def _judged(self, items: Sequence[Item], answer: Answered) -> Judgement:
+        results = answer.results
+        batch = Batch.of(results, self.judge.observes)
+        assessments = tuple(
+            assess(item, result, batch, self.judge, self.siblings)
+            for item, result in zip(items, results.results, strict=True)
+        )
+        return Judgement(tuple(items), assessments, answer.line)
+
+
+def shown(welcome: Welcome, variables: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The variables to compare, or None if the target shows all `variables` of the charter."""
+    if variables is None or set(variables) <= set(welcome.observes):
+        return None
+    return tuple(name for name in variables if name in welcome.observes)
+
+
+def _groups(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    group: list[Item] = []
+    for item in items:
+        group.append(item)
+        if len(group) == size:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _unsent(item: Item, missing: str) -> Judgement:
+    verdict = Verdict(item.id, Kind.UNSUPPORTED, missing)
+    return Judgement((item,), (Assessment(verdict),))
+
+
+def _broken(item: Item, broken: Broken) -> Judgement:
+    return Judgement((item,), (Assessment(Verdict(item.id, broken.kind, broken.detail)),))

@@ -1,0 +1,298 @@
+"""An adapter as a child process that speaks JSON lines.
+
+One thread does it all: while it waits for the answer to the oldest batch it writes what is still
+to be sent and collects stderr, so that neither side can block the other, and every wait has a
+deadline. The child has a process group of its own, which is ended as a whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import IO
+
+import orjson
+
+from charter.formats import adapter as messages
+from charter.formats.adapter import BadMessage, Welcome
+from charter.formats.verdict import Kind
+from conform.adapters.base import Answered, Asked, Broken, Start
+from conform.console.errors import CannotStart
+
+_PIPE_BYTES = 1 << 20
+_STDERR_BYTES = 16 << 10
+_LINE_BYTES = 256 << 20
+_GOODBYE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    run: int
+    asked: tuple[tuple[str, str], ...]
+    deadline: float
+
+
+@dataclass(slots=True)
+class _Child:
+    """A process with its pipes, and what is in them."""
+
+    process: subprocess.Popen[bytes]
+    selector: selectors.BaseSelector
+    outgoing: bytearray = field(default_factory=bytearray)
+    incoming: bytearray = field(default_factory=bytearray)
+    scanned: int = 0
+    stderr: bytearray = field(default_factory=bytearray)
+    eof: bool = False
+
+    def pump(self, timeout: float) -> None:
+        """Move bytes for at most `timeout` seconds, or until something moved."""
+        for key, _ in self.selector.select(timeout):
+            if key.data == "out":
+                self._write()
+            elif key.data == "in":
+                self._read_answer()
+            else:
+                self._read_stderr()
+
+    def queue(self, line: bytes) -> None:
+        if not self.outgoing and self.process.stdin is not None and not self.process.stdin.closed:
+            self.selector.register(self.process.stdin, selectors.EVENT_WRITE, "out")
+        self.outgoing += line
+        self.pump(0)
+
+    def take_line(self) -> bytes | None:
+        """The next whole line, if it is there."""
+        end = self.incoming.find(b"\n", self.scanned)
+        if end < 0:
+            self.scanned = len(self.incoming)
+            return None
+        line = bytes(self.incoming[:end])
+        del self.incoming[: end + 1]
+        self.scanned = 0
+        return line
+
+    def said(self) -> str:
+        """The end of stderr, for a person."""
+        with contextlib.suppress(OSError, ValueError):
+            self.pump(0)
+        lines = self.stderr.decode("utf-8", "replace").strip().splitlines()
+        return " | ".join(line.strip() for line in lines[-6:])
+
+    def _write(self) -> None:
+        stdin = _pipe(self.process.stdin)
+        try:
+            written = os.write(stdin.fileno(), memoryview(self.outgoing)[: 1 << 18])
+            del self.outgoing[:written]
+        except BlockingIOError:
+            return
+        except OSError:
+            self.outgoing.clear()
+        if not self.outgoing:
+            self.selector.unregister(stdin)
+
+    def _read_answer(self) -> None:
+        stdout = _pipe(self.process.stdout)
+        chunk = _read(stdout)
+        if chunk == b"":
+            self.eof = True
+            self.selector.unregister(stdout)
+        elif chunk:
+            self.incoming += chunk
+
+    def _read_stderr(self) -> None:
+        stderr = _pipe(self.process.stderr)
+        chunk = _read(stderr)
+        if chunk == b"":
+            self.selector.unregister(stderr)
+        elif chunk:
+            self.stderr += chunk
+            del self.stderr[:-_STDERR_BYTES]
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None
+    return pipe
+
+
+def _read(pipe: IO[bytes]) -> bytes | None:
+    """What is there: None for nothing yet, empty for the end."""
+    try:
+        return os.read(pipe.fileno(), 1 << 18)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+def _spawn(start: Start) -> _Child:
+    try:
+        process = subprocess.Popen(
+            list(start.command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **start.environment},
+            start_new_session=True,
+            bufsize=0,
+        )
+    except OSError as error:
+        raise CannotStart(
+            f"the adapter could not be started: {start.command[0]}: {error.strerror};"
+            " see `conform doctor`"
+        ) from None
+    child = _Child(process, selectors.DefaultSelector())
+    pipes = (process.stdin, process.stdout, process.stderr)
+    for pipe in map(_pipe, pipes):
+        os.set_blocking(pipe.fileno(), False)
+        _widen(pipe)
+    child.selector.register(_pipe(process.stdout), selectors.EVENT_READ, "in")
+    child.selector.register(_pipe(process.stderr), selectors.EVENT_READ, "err")
+    return child
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    """A whole batch should fit into the pipe, so that the adapter works while we judge."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+
+class StdioConnection:
+    """A connection to a child process. Raises `CannotStart` if it does not come up."""
+
+    def __init__(self, start: Start) -> None:
+        self._start = start
+        self._sent: deque[_Sent] = deque()
+        self._runs = 0
+        self._child = _spawn(start)
+        self._welcome = self._greet()
+
+    @property
+    def welcome(self) -> Welcome:
+        return self._welcome
+
+    @property
+    def alive(self) -> bool:
+        return not self._child.eof and self._child.process.poll() is None
+
+    def send(self, batch: Sequence[Asked], deadline: float) -> None:
+        self._runs += 1
+        questions = b",".join([asked.message() for asked in batch])
+        self._child.queue(b'{"run":%d,"questions":[%b]}\n' % (self._runs, questions))
+        asked = tuple((question.id, question.nonce) for question in batch)
+        self._sent.append(_Sent(self._runs, asked, deadline))
+
+    def receive(self) -> Answered | Broken:
+        sent = self._sent.popleft()
+        line = self._line(sent.deadline)
+        if isinstance(line, Broken):
+            return self._break(line)
+        try:
+            message = orjson.loads(line)
+            return Answered(line, messages.read_results(message, sent.run, sent.asked))
+        except orjson.JSONDecodeError:
+            return self._break(Broken(Kind.ADAPTER_ERROR, f"no JSON: {_shorten(line)}"))
+        except BadMessage as error:
+            return self._break(Broken(Kind.ADAPTER_ERROR, str(error)))
+
+    def restart(self) -> None:
+        self._end()
+        self._sent.clear()
+        self._child = _spawn(self._start)
+        self._welcome = self._greet()
+
+    def close(self) -> None:
+        if self.alive:
+            self._child.queue(b'{"bye":true}\n')
+            until = time.monotonic() + _GOODBYE_SECONDS
+            while not self._child.eof and time.monotonic() < until:
+                self._child.pump(0.05)
+                self._child.incoming.clear()
+        self._end()
+
+    def _greet(self) -> Welcome:
+        start = self._start
+        hello = messages.hello(start.release, start.variant, start.errors)
+        self._child.queue(orjson.dumps(hello) + b"\n")
+        line = self._line(start.deadlines.hello)
+        try:
+            if isinstance(line, Broken):
+                raise BadMessage(line.detail)
+            welcome = messages.read_welcome(orjson.loads(line))
+        except (BadMessage, orjson.JSONDecodeError) as error:
+            shown = (
+                f"it wrote no JSON: {_shorten(line)}"
+                if isinstance(error, orjson.JSONDecodeError) and isinstance(line, bytes)
+                else str(error)
+            )
+            self._end()
+            raise CannotStart(
+                f"the adapter did not come up: {shown}; see `conform doctor`"
+            ) from None
+        if start.expect and welcome.version != start.expect:
+            self._end()
+            raise CannotStart(
+                f"release {start.expect} was asked for, but the adapter found"
+                f" {welcome.version} at run time; clear its cache and prepare it again"
+            )
+        return welcome
+
+    def _line(self, seconds: float) -> bytes | Broken:
+        until = time.monotonic() + seconds
+        child = self._child
+        while (line := child.take_line()) is None:
+            left = until - time.monotonic()
+            if child.eof:
+                return Broken(Kind.CRASHED, self._obituary())
+            if left <= 0:
+                said = child.said()
+                shown = f"; stderr: {said}" if said else ""
+                return Broken(Kind.TIMED_OUT, f"no answer in {seconds:g} s{shown}")
+            if len(child.incoming) > _LINE_BYTES:
+                return Broken(Kind.ADAPTER_ERROR, "a line of more than 256 MB")
+            child.pump(min(left, 1.0))
+        return line
+
+    def _obituary(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.process.wait(1.0)
+        code = self._child.process.poll()
+        if code is None:
+            how = "it closed its stdout"
+        elif code < 0:
+            how = f"it was ended by signal {-code}"
+        else:
+            how = f"it ended with {code}"
+        said = self._child.said()
+        return f"{how}; stderr: {said}" if said else how
+
+    def _break(self, broken: Broken) -> Broken:
+        self._end()
+        return broken
+
+    def _end(self) -> None:
+        """End the process group, and wait for the child, so that nothing stays behind."""
+        process = self._child.process
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GOODBYE_SECONDS)
+        self._child.selector.close()
+        self._child.eof = True
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+def _shorten(line: bytes) -> str:
+    shown = line[:80].decode("utf-8", "replace")
+    return repr(shown + ("…" if len(line) > 80 else ""))

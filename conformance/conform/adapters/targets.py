@@ -1,0 +1,248 @@
+"""Targets: implementations that can be judged, each a folder with an adapter.toml.
+
+docs/formats/adapter.md ("adapter.toml") has the format. Deleting the folder removes the target and
+changes nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+from conform.adapters.base import Deadlines, Start
+from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
+from conform.suites.cache import cache_folder
+
+FILE = "adapter.toml"
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_KEYS = {
+    "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
+    "default_release", "releases", "deadlines", "variants", "errors",
+}  # fmt: skip
+_PREPARE_SECONDS = 900.0
+_DEADLINES = Deadlines()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an adapter.toml says. `folder` is where it lies."""
+
+    id: str
+    title: str
+    folder: Path
+    start: tuple[str, ...]
+    protocol: str = ""
+    component: str = ""
+    capabilities: tuple[str, ...] = ()
+    prepare: tuple[str, ...] = ()
+    overlay: str = ""
+    default_release: str = ""
+    releases: tuple[str, ...] = ()
+    deadlines: Deadlines = _DEADLINES
+    variants: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    def release(self, wanted: str) -> str:
+        """The release to judge: `wanted`, or the default. Raises `UnknownRelease`."""
+        chosen = wanted or self.default_release
+        if chosen and chosen not in self.releases:
+            known = ", ".join(self.releases) or "none"
+            raise UnknownRelease(f"{self.id} has no release {chosen!r}; it has {known}")
+        return chosen
+
+    def variant(self, release: str) -> str:
+        """The variant of the charter that a release is judged against."""
+        parts = release.split(".")
+        for length in range(len(parts), 0, -1):
+            found = self.variants.get(".".join(parts[:length]))
+            if found is not None:
+                return found
+        return ""
+
+
+def adapters_folder() -> Path:
+    """Where the targets lie: CHARTER_ADAPTERS, or the folder beside this package."""
+    chosen = os.environ.get("CHARTER_ADAPTERS")
+    return Path(chosen) if chosen else Path(__file__).resolve().parents[2] / "adapters"
+
+
+def targets() -> list[Target]:
+    """All targets, by id. Raises `UnknownTarget` for one that cannot be read."""
+    return [read(path) for path in sorted(adapters_folder().glob(f"*/{FILE}"))]
+
+
+def target(wanted: str) -> Target:
+    """The target with the id `wanted`, or in the folder `wanted`. Raises `UnknownTarget`."""
+    for path in (adapters_folder() / wanted / FILE, Path(wanted) / FILE, Path(wanted)):
+        if path.is_file() and path.name == FILE:
+            return read(path)
+    known = ", ".join(sorted(path.parent.name for path in adapters_folder().glob(f"*/{FILE}")))
+    raise UnknownTarget(f"there is no target {wanted!r}; there are: {known or 'none'}")
+
+
+def read(path: Path) -> Target:
+    """The target of one adapter.toml. Raises `UnknownTarget`."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        unknown = sorted(set(content) - _KEYS)
+        if unknown:
+            raise ValueError(f"the key {unknown[0]!r} is not known")
+        return Target(
+            id=_text(content, "id"),
+            title=_text(content, "title"),
+            folder=path.parent.resolve(),
+            start=_texts(content, "start"),
+            protocol=_text(content, "protocol", ""),
+            component=_text(content, "component", ""),
+            capabilities=_texts(content, "capabilities", ()),
+            prepare=_texts(content, "prepare", ()),
+            overlay=_text(content, "overlay", ""),
+            default_release=_text(content, "default_release", ""),
+            releases=_texts(content, "releases", ()),
+            deadlines=_deadlines(content),
+            variants=_table(content, "variants"),
+            errors=_table(content, "errors"),
+        )
+    except (OSError, ValueError) as error:
+        raise UnknownTarget(f"{path}: {error}; docs/formats/adapter.md has the format") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A target that is ready to be started, for one release."""
+
+    target: Target
+    release: str
+    start: Start
+    said: Mapping[str, str]
+
+
+def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
+    """Run the target's `prepare` command, if it has one, and fill in the placeholders.
+
+    `extra` are further placeholders. Raises `UnknownRelease` and `CannotPrepare`.
+    """
+    release = chosen.release(wanted)
+    cache = cache_folder() / "adapters" / chosen.id
+    values = {
+        "adapter": str(chosen.folder),
+        "cache": str(cache),
+        "release": release,
+        "variant": chosen.variant(release),
+        "python": sys.executable,
+        "java": java(),
+        **extra,
+    }
+    said: dict[str, str] = {}
+    if chosen.prepare:
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CannotPrepare(
+                f"{cache} cannot be made ({error.strerror}); set CHARTER_CACHE to another folder"
+            ) from None
+        said = _run_prepare(chosen, filled(chosen.prepare, values, chosen))
+    start = Start(
+        command=filled(chosen.start, {**values, **said}, chosen),
+        release=release,
+        variant=chosen.variant(release),
+        errors=chosen.errors,
+        environment=python_path(),
+        deadlines=chosen.deadlines,
+        expect=release,
+    )
+    return Prepared(chosen, release, start, said)
+
+
+def filled(command: Sequence[str], values: Mapping[str, str], chosen: Target) -> tuple[str, ...]:
+    """A command with its placeholders replaced. Raises `UnknownTarget` for one without value."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in values:
+            raise UnknownTarget(
+                f"{chosen.folder / FILE}: nothing gives a value for {{{name}}} in"
+                f" {match.string!r}; `prepare` may print it"
+            )
+        return values[name]
+
+    return tuple(_PLACEHOLDER.sub(value, part) for part in command)
+
+
+def python_path() -> dict[str, str]:
+    """The environment in which a child finds the packages that this process has."""
+    found = (find_spec(name) for name in ("conform", "charter", "charter_models"))
+    places = [next(iter(s.submodule_search_locations or ()), "") for s in found if s is not None]
+    paths = [str(Path(place).parent) for place in places if place]
+    paths += [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    return {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+
+
+def java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").exists():
+        return str(Path(home) / "bin" / "java")
+    return shutil.which("java") or "java"
+
+
+def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
+    try:
+        done = subprocess.run(
+            list(command),
+            stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **python_path()},
+            timeout=_PREPARE_SECONDS,
+            check=False,
+        )
+        said = json.loads(done.stdout.decode().strip().splitlines()[-1])
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotPrepare(f"{chosen.id} could not be prepared: {error}") from None
+    except (ValueError, IndexError):
+        raise CannotPrepare(
+            f"{chosen.id} could not be prepared: {command[0]} ended with {done.returncode} and"
+            f" said nothing; `conform doctor --adapter {chosen.id}` shows more"
+        ) from None
+    if not isinstance(said, dict) or "error" in said or done.returncode:
+        reason = said.get("error", said) if isinstance(said, dict) else said
+        raise CannotPrepare(f"{chosen.id} could not be prepared: {reason}")
+    return {str(name): str(value) for name, value in said.items()}
+
+
+def _deadlines(content: Mapping[str, object]) -> Deadlines:
+    held = content.get("deadlines", {})
+    if not isinstance(held, dict) or not set(held) <= {"hello", "batch", "one"}:
+        raise ValueError("'deadlines' has the seconds hello, batch and one")
+    return Deadlines(**{name: float(seconds) for name, seconds in held.items()})
+
+
+def _text(content: Mapping[str, object], name: str, default: str | None = None) -> str:
+    value = content.get(name, default)
+    if not isinstance(value, str):
+        raise ValueError(f"{name!r} is missing, or not a text")
+    return value
+
+
+def _texts(
+    content: Mapping[str, object], name: str, default: tuple[str, ...] | None = None
+) -> tuple[str, ...]:
+    value = content.get(name, default)
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{name!r} is missing, or not a list")
+    return tuple(str(item) for item in value)
+
+
+def _table(content: Mapping[str, object], name: str) -> dict[str, str]:
+    value = content.get(name, {})
+    if not isinstance(value, dict):
+        raise ValueError(f"{name!r} is not a table")
+    return {str(key): str(item) for key, item in value.items()}

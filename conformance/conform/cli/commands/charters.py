@@ -1,0 +1,90 @@
+"""What the commands about charters share: reading one, with its errors as they are shown."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from charter import api
+from charter.formats.canonical import Json
+from conform.console.errors import ConformError
+from conform.console.terminal import out
+
+if TYPE_CHECKING:
+    from charter.api import Model, Opened, Refused, Selection
+
+
+class Errors(ConformError):
+    """The charter has errors, which were shown."""
+
+    exit_code = 1
+
+
+def loaded(path: Path, variant: str = "", mutant: str = "") -> Model:
+    """The core of a charter. Raises `ConformError` if it cannot be read, and `Errors` after it
+    has shown all errors."""
+    return read(path, api.Selection(variant, mutant))[1]
+
+
+def read(path: Path, selection: Selection) -> tuple[Opened, Model]:
+    """A charter, and its core. Raises as `loaded` does."""
+    try:
+        return api.load_opened(path, selection)
+    except (api.Unreadable, api.Missing) as error:
+        raise ConformError(str(error)) from None
+    except api.Refused as error:
+        raise Errors(f"{path} has {refused(error)}; `conform explain CODE` tells more") from None
+
+
+def edited(charter: Opened, selection: Selection, what: str) -> Model:
+    """The core of a charter that was read, with other edits; `what` they are. Raises as `loaded`
+    does."""
+    try:
+        return charter.model(selection)
+    except (api.Unreadable, api.Missing) as error:
+        raise ConformError(str(error)) from None
+    except api.Refused as error:
+        raise Errors(f"{what} has {refused(error)}; `conform explain CODE` tells more") from None
+
+
+def refused(error: Refused) -> str:
+    """Shows all errors; how many they are."""
+    for item in error.diagnostics:
+        out(item.show())
+    count = len(error.diagnostics.errors)
+    return f"{count} {'error' if count == 1 else 'errors'}"
+
+
+def add_bounds(parser: argparse.ArgumentParser) -> None:
+    """The option that `bounded` reads."""
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="BOUND=N", dest="bounds",
+        help="another size of a sort, or value of a constant, of the instance; repeatable",
+    )  # fmt: skip
+
+
+def bounded(model: Model, instance: str, settings: Sequence[str]) -> Model:
+    """The core with bounds of an instance replaced. Raises `ConformError`."""
+    if not settings:
+        return model
+    try:
+        return api.bounded(model, instance, settings)
+    except (api.Missing, api.WrongBound) as error:
+        raise ConformError(str(error)) from None
+
+
+def settings_json(found: Mapping[str, Json], settings: Sequence[str]) -> dict[str, Json]:
+    """The bounds that were set, each with its value in `found`."""
+    bounds = found["bounds"]
+    assert isinstance(bounds, dict)
+    names = {text.partition("=")[0].strip() for text in settings}
+    return {name: value for name, value in bounds.items() if name in names}
+
+
+def settings_line(chosen: Json) -> str:
+    """The same for a line of text: ` with length=2`, or ""."""
+    assert isinstance(chosen, dict)
+    pairs = (f"{name}={str(value).lower()}" for name, value in chosen.items())
+    return f" with {', '.join(pairs)}" if chosen else ""

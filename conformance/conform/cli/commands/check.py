@@ -1,0 +1,63 @@
+"""`conform check`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from charter import api
+from charter.formats.canonical import Json
+from conform.console.errors import ConformError
+from conform.console.terminal import out, out_json, say
+
+EXAMPLES = """examples:
+  conform check spec/kafka
+  conform check spec/kafka --show pre_kip_966
+  conform check spec/kafka --overlay conformance/adapters/kafka-controller/overlay.charter
+
+Exit code 0: no errors; 1: errors, all of them shown; `conform explain CODE` tells more about one.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument(
+        "--show", metavar="VARIANT", help="print the charter with a variant applied"
+    )
+    parser.add_argument("--overlay", type=Path, help="check this overlay of the charter too")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        found = api.check(arguments.charter)
+        if arguments.overlay and not found.errors:
+            found = api.check_overlay(arguments.charter, arguments.overlay)
+        if arguments.show is not None and not found.errors:
+            out(api.flattened(arguments.charter, arguments.show))
+            return 0
+    except (api.Unreadable, api.Missing) as error:
+        raise ConformError(str(error)) from None
+    items = list(found)
+    if arguments.json:
+        shown: list[Json] = [
+            {
+                "code": item.code,
+                "severity": item.severity,
+                "message": item.message,
+                "where": item.span.where(),
+                "hint": item.hint,
+            }
+            for item in items
+        ]
+        out_json(shown)
+    else:
+        for item in items:
+            out(item.show())
+        errors, warnings = len(found.errors), len(items) - len(found.errors)
+        say(f"{arguments.charter}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
+    return 1 if found.errors else 0
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,70 @@
+"""`conform compare`."""
+
+from __future__ import annotations
+
+import argparse
+
+from conform.console.terminal import number, out, out_json, shortened
+from conform.judging.relabel import key
+from conform.runs.compare import Comparison, Difference, compare
+
+EXAMPLES = """examples:
+  conform compare build/runs/A build/runs/B
+
+Exit code 0: both behaved alike on every question that both were asked; 1: they did not.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("left", help="folder of a run")
+    parser.add_argument("right", help="folder of another run")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    found = compare(arguments.left, arguments.right)
+    if arguments.json:
+        out_json(
+            {
+                "left": found.runs[0].place,
+                "right": found.runs[1].place,
+                "both": found.both,
+                "only": list(found.only),
+                "differing": found.differing,
+                "kinds": {f"{a} / {b}": count for (a, b), count in found.kinds.most_common()},
+                "differences": [difference.json() for difference in found.differences],
+            }
+        )
+    else:
+        _show(found)
+    return 1 if found.differing else 0
+
+
+def _show(found: Comparison) -> None:
+    names = [str(run.read_json("run.json")["id"]) for run in found.runs]
+    out(f"left   {names[0]}")
+    out(f"right  {names[1]}")
+    out(f"{number(found.both)} questions in both, {number(found.differing)} answered differently")
+    if any(found.only):
+        out(f"{number(found.only[0])} only left, {number(found.only[1])} only right")
+    for (left, right), count in found.kinds.most_common():
+        out(f"  {number(count):>8}  left {left}, right {right}")
+    groups: dict[tuple[str, ...], list[Difference]] = {}
+    for difference in found.differences:
+        groups.setdefault(difference.group, []).append(difference)
+    ordered = sorted(groups.values(), key=lambda held: -len(held))
+    for held in ordered[:15]:
+        _show_group(held)
+    if len(ordered) > 15:
+        out(f"and {len(ordered) - 15} more kinds of difference (--json has all)")
+
+
+def _show_group(held: list[Difference]) -> None:
+    first = min(held, key=lambda item: (item.step, item.id))
+    out("")
+    where = shortened(", ".join(first.where) or first.nowhere, 100)
+    out(f"{number(len(held))} x {first.operation or 'start'}: {where}")
+    out(f"   for example {first.id[:12]} step {first.step}")
+    if key(first.replies[0]) != key(first.replies[1]):
+        out(f"   left replies  {shortened(key(first.replies[0]).decode())}")
+        out(f"   right replies {shortened(key(first.replies[1]).decode())}")

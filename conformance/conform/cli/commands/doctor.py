@@ -1,0 +1,108 @@
+"""`conform doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+
+import orjson
+
+from charter.formats.canonical import Json
+from conform.adapters.doctor import Check, check_adapter
+from conform.adapters.targets import java, prepare, target, targets
+from conform.console.errors import ConformError
+from conform.console.terminal import columns, out, out_json
+from conform.suites.cache import cache_folder
+
+EXAMPLES = """examples:
+  conform doctor
+  conform doctor --adapter kafka-controller --release 4.3.1
+  conform doctor --adapter ./my-adapter --sorts '{"Node": {"n1": 0, "n2": 7}}'
+
+Without --adapter: what this machine has. With it: whether the adapter keeps to the protocol.
+
+Exit code 0: all is well; 1: the adapter breaks a rule of the protocol; 2: something is missing
+here, or the adapter cannot be started.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--adapter", default="", help="id or folder of a target")
+    parser.add_argument("--release", default="", help="release of the target")
+    parser.add_argument("--sorts", default="", help="sorts for the questions, as JSON")
+    parser.add_argument("--model", default="", help="module of a model (target reference)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    checks = _of_adapter(arguments) if arguments.adapter else _of_machine()
+    if arguments.json:
+        out_json([check.json() for check in checks])
+    else:
+        rows = [["ok" if c.ok else "NOT", c.rule, c.detail] for c in checks]
+        out(columns(rows))
+    return 0 if all(check.ok for check in checks) else (1 if arguments.adapter else 2)
+
+
+def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
+    try:
+        sorts: dict[str, Json] = orjson.loads(arguments.sorts or "{}")
+    except orjson.JSONDecodeError as error:
+        raise ConformError(f"--sorts is no JSON ({error})") from None
+    chosen = target(arguments.adapter)
+    prepared = prepare(chosen, arguments.release, {"model": arguments.model})
+    checks = list(check_adapter(prepared.start, sorts))
+    return checks
+
+
+def _of_machine() -> list[Check]:
+    found = [
+        Check("Python", sys.version_info >= (3, 11), sys.version.split()[0]),
+        _java(),
+        _program("mvn", "builds adapters of Java implementations; install Maven"),
+        _module("pyspark", "the engine spark needs it; install the extra `spark`"),
+        _module("z3", "proofs and vectors from Z3 need it; install the extra `smt`"),
+        _cache(),
+    ]
+    try:
+        found.append(Check("targets", True, ", ".join(item.id for item in targets()) or "none"))
+    except ConformError as error:
+        found.append(Check("targets", False, str(error)))
+    return found
+
+
+def _java() -> Check:
+    try:
+        done = subprocess.run(
+            [java(), "-version"], capture_output=True, timeout=20, check=False, text=True
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return Check("Java", False, "not found; install a JDK, 17 or newer, or set JAVA_HOME")
+    lines = done.stderr.strip().splitlines() or [""]
+    return Check("Java", done.returncode == 0, lines[0])
+
+
+def _program(name: str, why: str) -> Check:
+    found = shutil.which(name)
+    return Check(name, bool(found), found or f"not found: {why}")
+
+
+def _module(name: str, why: str) -> Check:
+    found = importlib.util.find_spec(name) is not None
+    return Check(name, found, "installed" if found else f"not installed: {why}")
+
+
+def _cache() -> Check:
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return Check("cache", False, f"{folder}: {error.strerror}; set CHARTER_CACHE")
+    writable = os.access(folder, os.W_OK)
+    free = shutil.disk_usage(folder).free >> 30
+    detail = f"{folder}, {free} GB free" if writable else f"{folder} may not be written to"
+    return Check("cache", writable and free > 0, detail)

@@ -1,0 +1,67 @@
+"""`conform explain`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from conform.console.errors import ConformError
+from conform.console.terminal import out
+
+EXAMPLES = """examples:
+  conform explain type/mismatch
+  conform explain inconclusive
+  conform explain --list
+
+Explains the code of a diagnostic, or a word that stands beside a count. Exit code 0: it
+is explained; 2: there is no such code or word.
+"""
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+_INSTALLED = _PACKAGE / "docs"
+"""Where pyproject.toml puts the pages in a wheel. The source tree has them in docs/."""
+
+_DOCS = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parents[1] / "docs"
+_PAGES = _DOCS / "diagnostics"
+_COUNTS = _DOCS / "formats" / "counts.md"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "word", nargs="?", default="", help="code of a diagnostic, or a count: stale"
+    )
+    parser.add_argument("--list", action="store_true", help="list all codes and words")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    codes = sorted(
+        path.relative_to(_PAGES).with_suffix("").as_posix()
+        for path in _PAGES.rglob("*.md")
+        if path.parent != _PAGES
+    )
+    counts = _counts()
+    word = arguments.word.lower().replace(" ", "_").replace("-", "_")
+    if arguments.list or not arguments.word:
+        out("\n".join([*codes, *counts]))
+    elif arguments.word in codes:
+        out((_PAGES / f"{arguments.word}.md").read_text(encoding="utf-8").rstrip())
+    elif word in counts:
+        out(counts[word])
+    else:
+        known = [*codes, *counts]
+        near = [name for name in known if arguments.word in name or word in name]
+        hint = f"; did you mean {', '.join(near)}" if near else ""
+        raise ConformError(
+            f"{arguments.word!r} is no code of a diagnostic and no count{hint}; --list shows all"
+        )
+    return 0
+
+
+def _counts() -> dict[str, str]:
+    """The sections of docs/formats/counts.md, by their titles as JSON writes them."""
+    _, *sections = _COUNTS.read_text(encoding="utf-8").split("\n## ")
+    titles = [section.partition("\n")[0] for section in sections]
+    return {
+        title.replace(" ", "_"): f"# {section.strip()}"
+        for title, section in zip(titles, sections, strict=True)
+    }

@@ -1,0 +1,295 @@
+"""`conform explore`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from charter import api
+from charter.formats.canonical import Json
+from conform.cli.commands.charters import (
+    add_bounds,
+    bounded,
+    read,
+    settings_json,
+    settings_line,
+)
+from conform.cli.commands.mutants import chosen, judged, sentence, try_all
+from conform.cli.commands.numbers import count, gibibytes
+from conform.cli.commands.states import add_states, asked, first_story, keep, ready, show_where
+from conform.cli.commands.story import (
+    add_pictures,
+    draw,
+    is_wrong,
+    put,
+    refuse_two_outputs,
+    show_story,
+)
+from conform.cli.commands.unmet import show_unmet
+from conform.console.errors import ConformError, Interrupted, MissingEngine
+from conform.console.progress import Search, searching
+from conform.console.terminal import columns, number, out, out_json, say
+
+if TYPE_CHECKING:
+    from charter.api import Model, Opened, Selection, Session, Story
+
+EXAMPLES = """examples:
+  conform explore spec/kafka --instance tiny_elr
+  conform explore spec/kafka --instance 'tiny_*'
+  conform explore spec/kafka --mutant elr_without_gate --picture wrong.svg
+  conform explore spec/examples/paxos.charter --mutant '*'
+  conform explore spec/examples/primary_backup.charter --instance standard --no-symmetry --json
+  conform explore spec/examples/primary_backup.charter --instance standard --journal build/search
+  conform explore spec/kafka --instance trio --most 20000000 --fingerprints --memory 4
+  conform explore spec/examples/primary_backup.charter --set crashes=2 --set length=2
+  conform explore spec/examples/paxos.charter --where 'some a in Acceptor: acceptor[a].highest == 2'
+  conform explore spec/kafka --instance tiny_elr --keep build/states
+  conform explore spec/kafka --instance trio --engine spark --master local[2] --journal build/trio
+
+Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
+charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
+4: something was never met that the instance does not say it `misses`: a witness, what a property is
+about (the left side of an `implies`, the members of a `forall`), a branch or a step; or a mutant is
+not caught by the property that it names. An instance `misses` things with its own bounds: with
+--set what was never met is told, and the exit code is 0. With --mutant '*' 0 means: all are caught.
+"""
+
+
+_COUNTS = ("distinct", "generated", "outside", "depth")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument(
+        "--instance", default="", metavar="NAME",
+        help="default: that of the mutant, else the one that is called tiny, else the first whose "
+        "name begins so, else the only one; 'tiny_*' searches all that are called so",
+    )  # fmt: skip
+    parser.add_argument("--variant", default="", help="a variant of the charter")
+    parser.add_argument(
+        "--mutant", default="",
+        help="a mutant of the charter; '*' tries all, each in the instance that it names",
+    )  # fmt: skip
+    add_bounds(parser)
+    parser.add_argument(
+        "--most", type=count, default=0, metavar="N",
+        help="give up after at least so many states; Spark gives up at the end of a level",
+    )  # fmt: skip
+    parser.add_argument(
+        "--engine", choices=("auto", "native", "plain", "spark"), default="auto",
+        help="native: compiled code; plain: Python, slow; auto: native where it can (default); "
+        "spark: the native one as jobs of Spark, for what is too large for one machine",
+    )  # fmt: skip
+    parser.add_argument("--master", help="Spark master, with --engine spark (default: local[*])")
+    parser.add_argument(
+        "--no-symmetry",
+        action="store_true",
+        help="states that differ only by the names of elements count apart; without it they "
+        "count as one, for the sorts that are told as `symmetry`",
+    )
+    parser.add_argument(
+        "--workers", type=count, default=0,
+        help="threads; the result does not depend on their number (default: one for each core)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--journal", type=Path, metavar="DIR",
+        help="write each finished level there, and go on from there when called again",
+    )  # fmt: skip
+    parser.add_argument(
+        "--memory", type=gibibytes, default=0, metavar="GIB",
+        help="use files past so much memory (default: three fifths of what is free)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--fingerprints", type=int, nargs="?", const=0, metavar="SEED",
+        help="remember of a state 64 bits, of its hash: less memory, and a chance to lose a state, "
+        "which is told; another seed, another hash (default: states are compared whole)",
+    )  # fmt: skip
+    add_states(parser)
+    add_pictures(parser)
+    parser.add_argument(
+        "--json", action="store_true",
+        help="print JSON, a trace in ITF with each finding: docs/formats/search.md",
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    refuse_two_outputs(arguments)
+    several_mutants = "*" in arguments.mutant
+    selection = api.Selection(arguments.variant, "" if several_mutants else arguments.mutant)
+    charter, model = read(arguments.charter, selection)
+    if several_mutants:
+        return try_all(charter, model, _wanted(arguments), arguments)
+    names = chosen(model, arguments)
+    several = "*" in arguments.instance
+    if several and (arguments.journal is not None or arguments.keep is not None):
+        raise ConformError("--journal and --keep are for one instance; name one with --instance")
+    explored: list[dict[str, Json]] = []
+    stories: list[Story] = []
+    for name in names:
+        arguments.instance = name
+        found, told = _searched(charter, model, selection, arguments)
+        explored.append(found)
+        stories += told
+        if not arguments.json:
+            _show(found)
+    if arguments.json:
+        out_json({"instances": list[Json](explored)} if several else explored[0])
+    draw(stories, arguments)
+    return min((_status(found) for found in explored), key=_WORST.index)
+
+
+@contextmanager
+def _interruptible(progress: Search, journal: Path | None) -> Iterator[None]:
+    """Says how far a search was that is interrupted, and what is kept of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        so_far = f" after {progress.last}" if progress.last else ""
+        raise Interrupted(
+            f"interrupted{so_far}; nothing is known of what was not searched, and nothing is kept "
+            "(--journal DIR keeps each finished level)"
+            if journal is None
+            else f"interrupted{so_far}; the same command goes on from the levels in {journal}"
+        ) from None
+
+
+_WORST = (1, 3, 4, 0)
+"""Exit codes; of several searches the first of these is that of all."""
+
+
+def _status(found: Mapping[str, Json]) -> int:
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    if any(is_wrong(finding) for finding in findings if isinstance(finding, dict)):
+        return 1
+    if not found["complete"]:
+        return 3
+    mutant = found["mutant"]
+    if isinstance(mutant, dict) and mutant["answer"] == "missed":
+        return 4
+    return 4 if found["vacuous"] and not found["set"] else 0
+
+
+def _searched(
+    charter: Opened, model: Model, selection: Selection, arguments: argparse.Namespace
+) -> tuple[dict[str, Json], list[Story]]:
+    """What the search of one instance has found, and the stories of it."""
+    model = bounded(model, arguments.instance, arguments.bounds)
+    try:
+        model = asked(charter, model, selection, arguments)
+        ready(model, arguments)
+        wanted = _wanted(arguments)
+        with searching() as progress, _interruptible(progress, arguments.journal):
+            searched = api.searched(model, arguments.instance, wanted, progress)
+    except (api.Missing, api.CannotExplore) as error:
+        raise ConformError(str(error)) from None
+    found = searched.found
+    found["set"] = settings_json(found, arguments.bounds)
+    found["mutant"] = judged(model, arguments.mutant, found)
+    if found.get("why_plain"):
+        say(f"the plain engine was used, which is slow: {found['why_plain']}")
+    for message in ("journal", "stopped"):
+        if found.get(message):
+            say(str(found[message]))
+    if arguments.keep is not None:
+        keep(searched, arguments.keep)
+    return found, [*first_story(model, found), *_told(model, found)]
+
+
+def _wanted(arguments: argparse.Namespace) -> api.Wanted:
+    """How to explore, with a session of Spark if one is needed. Raises `ConformError`."""
+    wanted = api.Wanted(
+        arguments.engine,
+        arguments.most,
+        not arguments.no_symmetry,
+        arguments.workers,
+        arguments.journal,
+        arguments.memory,
+        arguments.fingerprints,
+        arguments.keep is not None,
+        arguments.limit,
+        mutant=arguments.mutant,
+    )
+    if arguments.engine != "spark":
+        if arguments.master is not None:
+            raise ConformError("--master is for --engine spark; add that, or leave --master out")
+        return wanted
+    for option in ("where", "keep", "fingerprints"):
+        if getattr(arguments, option) is not None:
+            raise ConformError(f"--engine spark has no --{option}; --engine native has")
+    master = arguments.master or "local[*]"
+    if arguments.journal is None and not master.startswith("local"):
+        raise ConformError(
+            f"--master {master} needs --journal DIR: a folder that all its workers see"
+        )
+    try:
+        from conform.runs.engines.spark import session
+    except ModuleNotFoundError:
+        raise MissingEngine(
+            "pyspark is not installed; install the project with its extra spark, or use"
+            " --engine native"
+        ) from None
+    made = session(master, "--engine native")
+    return replace(wanted, session=cast("Session", made))  # as far as the compiler knows Spark
+
+
+def _told(model: Model, found: dict[str, Json]) -> Iterator[Story]:
+    """The stories of what is wrong. Their steps are put into `found`."""
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    for finding in findings:
+        assert isinstance(finding, dict)
+        if is_wrong(finding):
+            story = api.told(model, str(found["instance"]), finding)
+            put(story, finding)
+            yield story
+
+
+def _show(found: dict[str, Json]) -> None:
+    counts = [[name, _number(found[name])] for name in _COUNTS]
+    out(f"{found['machine']} in the instance {found['instance']}{settings_line(found['set'])}")
+    counts += [["seconds", str(found["seconds"])], ["engine", str(found["engine"])]]
+    permuted = found.get("permuted")
+    if isinstance(permuted, list) and permuted:
+        counts.append(["symmetry", ", ".join(map(str, permuted))])
+    out(columns(counts))
+    if found.get("lossy"):
+        out(
+            f"states are known by fingerprints (seed {found['fingerprints']}): the chance that one "
+            f"was lost is at most {found['lossy']:.1e}"
+        )
+    spilled = found.get("spilled")
+    if isinstance(spilled, int) and spilled:
+        out(
+            f"{spilled / (1 << 30):,.1f} GiB went to files, for memory was used up (--memory); "
+            f"a state takes {found['bytes_each']} bytes"
+        )
+    apart = found.get("not_permuted")
+    assert isinstance(apart, dict | None)
+    for name, why in (apart or {}).items():
+        out(f"elements of {name} are told apart: {why}")
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    for finding in findings:
+        assert isinstance(finding, dict)
+        if finding.get("answer") == "unknown":
+            out(f"eventually {finding['name']}: unknown, {finding['detail']}")
+        elif is_wrong(finding):
+            show_story(finding)
+    show_unmet(found)
+    show_where(found)
+    if said := sentence(found):
+        out(said)
+    if not found["complete"]:
+        out("the search stopped before its end: what was not seen is unknown")
+    elif found["fine"]:
+        out("nothing is violated")
+
+
+def _number(value: Json) -> str:
+    assert isinstance(value, int)
+    return number(value)

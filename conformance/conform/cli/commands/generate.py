@@ -1,0 +1,115 @@
+"""`conform generate`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from charter import api
+from conform.cli.commands.charters import Errors, loaded
+from conform.console.errors import ConformError
+from conform.console.terminal import out, out_json, say
+
+EXAMPLES = """examples:
+  conform generate
+  conform generate --check
+  conform generate --backend tla spec/examples/primary_backup.charter --instance tiny
+
+Without --backend: writes generated/ from spec/ and the overlays beside the adapters. Exit code 0:
+it is up to date; 1: with --check something is stale, or a charter has errors. The counts of a full
+suite (full.json) are written by `conform vectors --profile full`; whether they are of this charter
+is seen here.
+
+With --backend tla: writes TLA+ modules and cfgs for TLC of a charter into a folder (build/tla, if
+--out does not name one). Exit code 1: the charter has errors, or TLA+ has no form for it.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "charter", type=Path, nargs="?", help="with --backend: a charter, file or folder"
+    )
+    parser.add_argument("--backend", choices=["tla"], help="what to write of one charter")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="with --backend: the folder (default: build/tla, then -VARIANT and -MUTANT)",
+    )
+    parser.add_argument("--instance", default="", help="with --backend: one instance, not all")
+    parser.add_argument("--variant", default="", help="with --backend: a variant of the charter")
+    parser.add_argument("--mutant", default="", help="with --backend: a mutant of the charter")
+    parser.add_argument("--check", action="store_true", help="change nothing, show what is stale")
+    parser.add_argument("--root", type=Path, default=Path(), help="the project (default: here)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.backend is not None:
+        return _export(arguments)
+    alone = ("charter", "out", "instance", "variant", "mutant")
+    if any(getattr(arguments, name) for name in alone):
+        raise ConformError("a charter and its options need --backend; without it, use --root")
+    root: Path = arguments.root.resolve()
+    if not (root / "spec").is_dir():
+        raise ConformError(f"{root} has no folder spec/; go to the project, or use --root")
+    try:
+        if arguments.check:
+            return _check(root, arguments.json)
+        changed = api.generate(root)
+    except api.Unreadable as error:
+        raise ConformError(str(error)) from None
+    except api.Refused as refused:
+        raise _errors("nothing was generated", refused) from None
+    if arguments.json:
+        out_json({"changed": [*changed]})
+    else:
+        for path in changed:
+            out(f"generated/{path}")
+        say(f"{len(changed)} files changed" if changed else "generated/ is up to date")
+        if counts := api.outdated(root):
+            say(counts)
+    return 0
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    if arguments.charter is None or arguments.check:
+        raise ConformError("--backend takes a charter, and no --check: name a file or a folder")
+    model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    edits = [name for name in (arguments.variant, arguments.mutant) if name]
+    folder: Path = arguments.out or Path("build") / "-".join(["tla", *edits])
+    try:
+        files, warnings = api.exported(model, arguments.instance)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
+    except api.Refused as refused:
+        raise _errors("nothing was written", refused) from None
+    except OSError as error:
+        raise ConformError(f"{folder} cannot be written: {error.strerror}") from None
+    for warning in warnings:
+        say(warning.show())
+    paths = [(folder / name).as_posix() for name in files]
+    if arguments.json:
+        out_json({"written": [*paths]})
+    else:
+        for path in paths:
+            out(path)
+    return 0
+
+
+def _errors(what: str, refused: api.Refused) -> Errors:
+    """What to raise, once the errors are shown."""
+    for item in refused.diagnostics:
+        out(item.show())
+    return Errors(f"{what}: {refused}")
+
+
+def _check(root: Path, as_json: bool) -> int:
+    stale = api.stale(root)
+    if as_json:
+        out_json({"stale": stale})
+    elif stale:
+        out(stale.rstrip())
+    return 1 if stale else 0

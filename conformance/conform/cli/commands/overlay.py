@@ -1,0 +1,26 @@
+"""Which releases the entries of a target's overlay are for: the one thing that a run asks the
+compiler about, because it stands in the charter and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from conform.adapters.targets import Target
+from conform.console.errors import ConformError
+
+
+def releases_of(chosen: Target) -> Mapping[str, tuple[str, str]]:
+    """First and last release of each entry of the target's overlay.charter, if it has one.
+
+    Raises `ConformError` if the overlay cannot be read.
+    """
+    path = chosen.folder / "overlay.charter"
+    if not path.is_file():
+        return {}
+    from charter import api
+
+    try:
+        entries = api.overlay_entries(path)
+    except Exception as error:  # the compiler's own kinds: the text says what is wrong
+        raise ConformError(f"{path} cannot be read ({error}); `conform check` shows why") from None
+    return {entry.name: (entry.first_release, entry.last_release) for entry in entries}

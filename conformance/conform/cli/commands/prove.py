@@ -1,0 +1,54 @@
+"""`conform prove`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from charter import api
+from conform.cli.commands.charters import loaded
+from conform.console.errors import ConformError
+from conform.console.terminal import out, out_json
+
+EXAMPLES = """examples:
+  conform prove spec/kafka
+  conform prove spec/kafka --instance tiny_elr --variant pre_kip_966
+
+Proves `always` properties by induction, for all values of counters, in the sorts of an instance.
+What is open is not refuted: it may need a stronger lemma. Exit code 0: all are proved; 3: some are
+open; 1: one is false at the start. `eventually` is not looked at: `conform explore` does that.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument("--instance", default="", help="default: as of `conform explore`")
+    parser.add_argument("--variant", default="", help="a variant of the charter")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    model = loaded(arguments.charter, arguments.variant)
+    try:
+        found = api.proved(model, arguments.instance)
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
+    except ImportError as error:
+        raise ConformError(f"{error.name} is not installed; install the extra `smt`") from None
+    proved, reasons, others = found["proved"], found["open"], found["not_looked_at"]
+    assert isinstance(proved, list)
+    assert isinstance(others, list)
+    assert isinstance(reasons, dict)
+    if arguments.json:
+        out_json(found)
+    else:
+        for name in proved:
+            out(f"proved  {name}")
+        for name, reason in reasons.items():
+            out(f"open    {name}: {reason}")
+        if others:
+            names = ", ".join(str(name) for name in others)
+            out(f"not looked at: {names}; `conform explore` looks at `eventually`")
+    if any(reason == "false in the initial state" for reason in reasons.values()):
+        return 1
+    return 3 if reasons else 0

@@ -1,0 +1,41 @@
+"""`conform rejudge`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from conform.cli.commands.overlay import releases_of
+from conform.cli.commands.run import show
+from conform.console.terminal import out, out_json
+from conform.runs.rejudge import rejudge
+from conform.suites.cache import open_suite
+
+EXAMPLES = """examples:
+  conform rejudge build/runs/A --suite 9f01c2aa --out build/runs/A-again
+
+Nothing is asked of the target: a changed charter changes answers, not questions. Exit codes are
+those of `conform run`: 0 no divergence, or only what the overlay explains; 1 a new one, or an entry
+that no longer applies; 3 vectors were left unjudged, or a canary misbehaved.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", help="folder of an earlier run")
+    parser.add_argument("--suite", required=True, help="folder or digest of the suite to judge by")
+    parser.add_argument("--out", required=True, help="folder for the new verdicts")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    suite = open_suite(arguments.suite, os.cpu_count() or 1)
+    finished = rejudge(arguments.run, suite, arguments.out, releases_of)
+    if arguments.json:
+        out_json({"run": dict(finished.run), "folder": finished.folder.place,
+                  "summary": dict(finished.summary)})  # fmt: skip
+    else:
+        show(finished)
+        missing = finished.summary["not_observed"]
+        if missing:
+            out(f"{missing} vectors of the suite were not observed in that run")
+    return finished.exit_code

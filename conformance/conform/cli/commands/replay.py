@@ -1,0 +1,121 @@
+"""`conform replay`."""
+
+from __future__ import annotations
+
+import argparse
+
+import orjson
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import Kind, Severity
+from conform.cli.commands.overlay import releases_of
+from conform.console.terminal import out, out_json
+from conform.judging.differ import paths
+from conform.judging.relabel import key
+from conform.judging.walk import is_fault
+from conform.runs.engines.single import Replayed, Shown, replay
+from conform.runs.run import Chosen, Wanted, choose
+from conform.suites.importing import item_of
+
+EXAMPLES = """examples:
+  conform replay 3b0c91 --run build/runs/kafka-controller-4.3.1-9f01c2aa
+  conform replay 3b0c91 --target kafka-controller --release 4.0.2 --suite 9f01c2aa
+
+The id may be cut short. Exit code 0: it conforms; 1: it diverges; 3: it was not judged.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", help="of the vector, or how it begins")
+    parser.add_argument("--run", default="", help="take target, release and suite from this run")
+    parser.add_argument("--target", default="", help="id or folder of the target")
+    parser.add_argument("--release", default="", help="release of the target")
+    parser.add_argument("--suite", default="", help="folder or digest")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    wanted = Wanted(arguments.run, arguments.target, arguments.release, arguments.suite)
+    chosen = choose(wanted, releases_of)
+    vector = chosen.suite.find(arguments.id)
+    item = item_of(vector)
+    replayed = replay(chosen.prepared.start, item, chosen.suite.manifest, chosen.entries)
+    verdict = replayed.assessment.verdict
+    if arguments.json:
+        out_json(
+            {
+                "id": verdict.id,
+                "kind": str(verdict.kind),
+                "detail": verdict.detail,
+                "question": orjson.loads(item.question),
+                "why": orjson.loads(item.why),
+                "steps": [step.json() for step in replayed.steps],
+            }
+        )
+    else:
+        _show(replayed, chosen, vector.why.title)
+    if verdict.kind is Kind.DIVERGES:
+        return 1
+    return 0 if verdict.kind in (Kind.CONFORMS, Kind.INCONCLUSIVE) else 3
+
+
+def _show(replayed: Replayed, chosen: Chosen, title: str) -> None:
+    verdict = replayed.assessment.verdict
+    target = chosen.prepared.target
+    out(f"vector {verdict.id} {title}".rstrip())
+    out(f"target {target.title} {chosen.prepared.release}".rstrip())
+    before: Json = None
+    for step in replayed.steps:
+        out("")
+        _show_step(step, before)
+        before = step.observation
+    out("")
+    last = f"{str(verdict.kind).replace('_', ' ')}: {verdict.judged} steps judged"
+    if verdict.not_judged:
+        last += f", {verdict.not_judged} not"
+    out(f"{last} ({verdict.detail})" if verdict.detail else last)
+
+
+def _show_step(step: Shown, before: Json) -> None:
+    args = key(step.args).decode() if step.operation else ""
+    branch = f"   {step.branch}" if step.branch else ""
+    out(f"{step.step}  {step.operation or 'start'} {args}{branch}".rstrip())
+    if step.operation:
+        out(f"     reply {key(step.reply).decode()}")
+    for path in paths(before, step.observation, "") if before is not None else ("",):
+        out(f"     {path or 'state'} = {key(_at(step.observation, path)).decode()}")
+    if isinstance(step.deviation, dict):
+        _show_deviation(step.deviation)
+
+
+def _show_deviation(deviation: dict[str, Json]) -> None:
+    entries = deviation["entries"]
+    known = ", ".join(map(str, entries)) if isinstance(entries, list) and entries else "new"
+    image = deviation["severity"] == Severity.IMAGE
+    then = "the broker's image is another" if image else "the charter allows"
+    out(f"     DIVERGES ({deviation['severity']}; {known}); {then}:")
+    observed, expected = deviation["observed"], deviation["expected"]
+    assert isinstance(observed, dict)
+    assert isinstance(expected, list)
+    if image:
+        _show_image(observed["image"], observed["observation"])
+        return
+    for allowed in expected:
+        assert isinstance(allowed, dict)
+        out(f"       {allowed['branch']}")
+        for part in ("reply", "observation"):
+            for path in paths(observed[part], allowed[part], ""):
+                name = f"{part}.{path}" if path else part
+                out(f"         {name} = {key(_at(allowed[part], path)).decode()}")
+
+
+def _show_image(image: Json, observation: Json) -> None:
+    """What a broker makes of the log, where it is not what the controller shows."""
+    for path in paths(observation, image, "") if not is_fault(image) else ("fault", "message"):
+        out(f"         image.{path} = {key(_at(image, path)).decode()}")
+
+
+def _at(value: Json, path: str) -> Json:
+    for part in path.split(".") if path else ():
+        value = value.get(part) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,35 @@
+"""`conform report`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from conform.console.terminal import out, out_json
+from conform.reports.pages import write
+
+EXAMPLES = """examples:
+  conform report build/runs/kafka-controller-4.3.1-9f01c2aa
+  conform report build/runs/A build/runs/B --out build/report
+
+The site opens from disk: open build/report/index.html. Exit code 3: a run
+cannot be trusted (docs/formats/run.md, canaries), and the report is withheld.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", nargs="+", metavar="RUN", type=Path, help="folder of a run")
+    parser.add_argument("--out", type=Path, default=Path("build/report"), help="folder of the site")
+    parser.add_argument("--sections", type=Path, help="a sections.json for all of the runs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    written = write(arguments.runs, arguments.out, arguments.sections)
+    if arguments.json:
+        out_json(written.json())
+    else:
+        out("\n".join(written.lines))
+        state = "withheld" if written.withheld else "report"
+        out(f"{state}: {written.index}")
+    return 3 if written.withheld else 0

@@ -1,0 +1,170 @@
+"""`conform run`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from charter.formats.canonical import Json
+from conform.cli.commands.numbers import count
+from conform.cli.commands.overlay import releases_of
+from conform.console.terminal import columns, number, out, out_json, say, shortened
+from conform.runs.run import Finished, Options, run_target
+
+EXAMPLES = """examples:
+  conform run --target reference
+  conform run --target kafka-controller --release 4.0.2
+  conform run --target kafka-controller --suite 9f01c2aa --limit 10000 --engine inline
+
+A run that was interrupted goes on when the command is repeated. Exit code 0: no divergence, or only
+those that the target's overlay explains; 1: a new one, or an overlay entry that no longer applies;
+3: vectors were left unjudged, or a canary misbehaved.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--target", required=True, help="id or folder; `conform targets` lists them"
+    )
+    parser.add_argument("--release", default="", help="release of the target (default: its own)")
+    parser.add_argument("--suite", default="", help="folder, or digest of one of the last three")
+    parser.add_argument("--engine", choices=("spark", "inline"), default="spark")
+    parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
+    parser.add_argument("--limit", type=count, default=0, help="judge about so many vectors")
+    parser.add_argument("--out", default="", help="folder of the run (default: build/runs/ID)")
+    parser.add_argument("--strict", action="store_true", help="1 for any divergence")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    options = Options(
+        target=arguments.target,
+        release=arguments.release,
+        suite=arguments.suite,
+        engine=arguments.engine,
+        master=arguments.master,
+        limit=arguments.limit,
+        out=arguments.out,
+        strict=arguments.strict,
+        command=("conform", *arguments.given),
+    )
+    finished = run_target(options, say, releases_of)
+    if arguments.json:
+        out_json({"run": dict(finished.run), "folder": finished.folder.place,
+                  "summary": dict(finished.summary)})  # fmt: skip
+    else:
+        show(finished)
+    return finished.exit_code
+
+
+def show(finished: Finished) -> None:
+    """The summary for a person."""
+    about, counted = finished.run, finished.summary
+    implementation = about["implementation"]
+    assert isinstance(implementation, dict)
+    out(f"{about['title']} {implementation['version']} against {_charter(about)}")
+    out("")
+    out(columns([["  " + name, value] for name, value in _lines(counted)]))
+    if counted["deviations"]:
+        out("")
+        _show_causes(finished)
+    wrong = [item for item in finished.canaries if isinstance(item, dict) and not item["ok"]]
+    out("")
+    for item in wrong:
+        out(f"canary {item['kind']} ({item['where']}): expected {item['expected']}, got"
+            f" {item['got']} {item['detail']}".rstrip())  # fmt: skip
+    _show_skipped(counted["skipped_canaries"])
+    out(f"run: {_near(finished.folder.place)}")
+    out(_last_line(finished))
+
+
+def _show_skipped(skipped: Json, most: int = 6) -> None:
+    """Where no canary could be had, by reason."""
+    assert isinstance(skipped, list)
+    places: dict[str, list[str]] = {}
+    for item in skipped:
+        assert isinstance(item, dict)
+        places.setdefault(str(item["why"]), []).append(str(item["where"]))
+    for why, where in places.items():
+        more = f" and {len(where) - most} more" if len(where) > most else ""
+        out(f"no canary in {', '.join(where[:most])}{more}: {why}")
+
+
+def _charter(about: Mapping[str, Json]) -> str:
+    variant = f", variant {about['variant']}" if about["variant"] else ""
+    return f"{about['protocol']} {about['component']}{variant}, suite {str(about['suite'])[:8]}"
+
+
+def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
+    verdicts = counted["verdicts"]
+    assert isinstance(verdicts, dict)
+    lines = [("vectors", _number(counted["vectors"]))]
+    lines += [
+        (f"  {kind.replace('_', ' ')}", _number(count)) for kind, count in verdicts.items() if count
+    ]
+    lines.append(("steps judged", _number(counted["judged_steps"])))
+    if counted["not_judged_steps"]:
+        lines.append(("steps not judged", _number(counted["not_judged_steps"])))
+    lines.append(("(state, branch) pairs", _number(counted["distinct_pairs"])))
+    if counted["deviations"]:
+        lines.append(("deviations", _number(counted["deviations"])))
+        lines.append(("  new", _number(counted["new_deviations"])))
+        entries = counted["by_entry"]
+        assert isinstance(entries, dict)
+        lines += [(f"  {entry}", _number(count)) for entry, count in entries.items()]
+    lines.append(("seconds", str(counted["seconds"])))
+    return lines
+
+
+def _number(value: Json) -> str:
+    assert isinstance(value, int)
+    return number(value)
+
+
+def _show_causes(finished: Finished, most: int = 12) -> None:
+    """Deviations by cause, new ones first, each with the vector that has the fewest steps."""
+    table = finished.folder.table("deviations")
+    rows: list[dict[str, Json]] = table.sort_by(
+        [("step", "ascending"), ("id", "ascending")]
+    ).to_pylist()
+    causes: dict[tuple[bool, str], list[dict[str, Json]]] = {}
+    for row in rows:
+        causes.setdefault((bool(row["entry"]), str(row["cause"])), []).append(row)
+    ordered = sorted(causes.items(), key=lambda item: (item[0][0], -len(item[1])))
+    for (known, _), held in ordered[:most]:
+        first = held[0]
+        where = ", ".join(_texts(first["paths"]))
+        name = first["entry"] if known else "new"
+        out(f"  {number(len(held)):>7}  {name}: {first['branch']} ({first['severity']}) differs in"
+            f" {shortened(where, 80)}; {str(first['id'])[:10]} step {first['step']}")  # fmt: skip
+    if len(ordered) > most:
+        out(f"           and {len(ordered) - most} more causes")
+    example = ordered[0][1][0]
+    command = ["conform", "replay", str(example["id"])[:12], "--run", _near(finished.folder.place)]
+    out(f"           look at one: {shlex.join(command)}")
+
+
+def _near(place: str) -> str:
+    """A folder as one would type it: below the working directory, by its shorter path."""
+    here = Path.cwd()
+    path = Path(place)
+    return str(path.relative_to(here)) if path.is_relative_to(here) else place
+
+
+def _texts(value: Json) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _last_line(finished: Finished) -> str:
+    counted = finished.summary
+    reasons = _texts(counted["reasons"])
+    if reasons:
+        return f"exit {counted['exit']}: {'; '.join(reasons)}"
+    known = counted["deviations"]
+    unmet = _texts(counted["unmet_entries"])
+    rest = f"; not met: {', '.join(unmet)}" if unmet else ""
+    if known:
+        return f"fine: {_number(known)} deviations, all of them explained by the overlay{rest}"
+    return f"fine: no deviation from the charter{rest}"

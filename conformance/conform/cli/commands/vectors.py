@@ -1,0 +1,82 @@
+"""`conform vectors`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from charter import api
+from charter.formats.canonical import Json
+from conform.console.errors import ConformError
+from conform.console.progress import tasks
+from conform.console.terminal import columns, number, out, out_json, say
+
+EXAMPLES = """examples:
+  conform vectors spec/kafka
+  conform vectors spec/kafka --profile full
+  conform vectors spec/kafka --profile full --variant pre_kip_966
+  conform vectors spec/kafka --search
+
+The small suite (smoke) also lies in generated/, where `conform generate` keeps it fresh. --search
+looks for what both suites replay: questions that cover obligations, by exploration and by the
+solver, and proofs of what nothing can cover; both go into the folder found/ beside the charter.
+Questions that are there already stay if they still have an answer; remove the folder to begin anew.
+
+Exit code 0: the suite is made, also where obligations stay open; 1: the charter has errors; 2: it
+cannot be read.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument("--profile", choices=("smoke", "full"), default="smoke")
+    parser.add_argument("--variant", default="", help="a variant of the charter")
+    parser.add_argument("--component", default="", help="the component (default: the first)")
+    parser.add_argument("--search", action="store_true", help="search for more questions first")
+    parser.add_argument("--out", type=Path, help="folder of the suite (default: build/suites/...)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    wanted = api.SuiteRequest(
+        charter=arguments.charter,
+        variant=arguments.variant,
+        component=arguments.component,
+        profile=arguments.profile,
+        search=arguments.search,
+        out=arguments.out,
+    )
+    try:
+        with tasks("vectors") as progress:
+            made = api.make_suite(wanted, progress)
+    except (api.Unreadable, api.Missing) as error:
+        raise ConformError(str(error)) from None
+    except api.Refused as refused:
+        for item in refused.diagnostics:
+            say(item.show())
+        return 1
+    if arguments.json:
+        out_json(made)
+    else:
+        show(made)
+    return 0
+
+
+def show(made: dict[str, Json]) -> None:
+    """What was made, for a person."""
+    counts = made["counts"]
+    assert isinstance(counts, dict)
+    rows = [["vectors", _number(made["vectors"])]]
+    rows += [[name.replace("_", " "), _number(value)] for name, value in sorted(counts.items())]
+    rows.append(["digest", str(made["digest"])])
+    out(columns(rows))
+    left = made["open"]
+    assert isinstance(left, dict)
+    for name, note in left.items():
+        out(f"open: {name}: {note}")
+    out(f"suite: {made['folder']}")
+
+
+def _number(value: Json) -> str:
+    assert isinstance(value, int)
+    return number(value)

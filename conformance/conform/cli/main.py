@@ -1,0 +1,174 @@
+"""The command `conform`. Each command is a module that is imported only when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import NoReturn, Protocol, cast
+
+_JUDGE = {
+    "run": "judge an implementation",
+    "replay": "put one vector to an implementation, and show every step",
+    "rejudge": "judge what an earlier run observed against another suite",
+    "compare": "show where two runs behaved differently",
+    "report": "write the report of runs: a site that opens from disk",
+    "targets": "list what can be judged",
+    "doctor": "look for what is missing here, or hold an adapter to the protocol",
+}
+_COMPILER = {
+    "check": "check a charter: all errors at once",
+    "fmt": "format charters",
+    "explain": "explain a diagnostic code, or a count",
+    "explore": "search all states of an instance",
+    "prove": "prove invariants by induction",
+    "simulate": "walk through an instance at random",
+    "generate": "write generated/, or a charter as TLA+",
+    "vectors": "make a suite of vectors",
+}
+
+_EXAMPLES = """examples:
+  conform check spec/kafka
+  conform run --target reference
+  conform run --target kafka-controller --release 4.3.1 --limit 10000
+  conform replay 3b0c91 --run build/runs/kafka-controller-4.3.1-9f01c2aa
+  conform compare build/runs/A build/runs/B
+  conform report build/runs/A build/runs/B --out build/report
+
+exit codes: 0 fine; 1 a finding; 2 something that you can mend; 3 incomplete or not to be trusted;
+4 vacuous; 130 interrupted; 141 nobody read what it wrote
+"""
+
+
+class Command(Protocol):
+    """A module of conform.cli.commands."""
+
+    EXAMPLES: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it, and return the exit code."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors of usage are one sentence, and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        wrong = message.removeprefix("unrecognized arguments: ").partition(" ")[0]
+        meant = meant_by(wrong.partition("=")[0], self._option_string_actions)
+        self.exit(2, f"{self.prog}: {message}; {meant}{self.prog} --help shows how\n")
+
+
+def meant_by(word: str, known: Iterable[str]) -> str:
+    """A question, if a word is like one that is known; else nothing."""
+    from difflib import get_close_matches
+
+    return "".join(f"did you mean {like}? " for like in get_close_matches(word, known, 1))
+
+
+def overview() -> str:
+    """The text of `conform --help`."""
+    lines = ["usage: conform COMMAND ...", "", "Charters for protocols, and a judge for the"
+             " implementations that other people wrote.", ""]  # fmt: skip
+    for title, commands in (("the charter", _COMPILER), ("the judge", _JUDGE)):
+        lines.append(f"{title}:")
+        lines += [f"  {name:<9} {about}" for name, about in commands.items()]
+        lines.append("")
+    lines.append("conform COMMAND --help shows more; most commands have --json.")
+    return "\n".join(lines) + "\n\n" + _EXAMPLES
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code. Nothing that a user can cause is a traceback, and a
+    traceback never ends with the exit code of a finding."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help", "help"):
+        sys.stdout.write(overview())
+        return 0 if given else 2
+    if given[0] == "--version":
+        from importlib.metadata import version
+
+        sys.stdout.write(f"conform {version('charter-conform')}\n")
+        return 0
+    name = given[0]
+    known = {**_COMPILER, **_JUDGE}
+    if name not in known:
+        meant = meant_by(name, known)
+        sys.stderr.write(
+            f"conform: there is no command {name!r}; {meant}conform --help lists them\n"
+        )
+        return 2
+    return _run(name, known[name], given[1:])
+
+
+def _run(name: str, about: str, given: list[str]) -> int:
+    from conform.console.errors import ConformError
+
+    try:
+        command = _command(name)
+        parser = _Parser(
+            prog=f"conform {name}",
+            description=about[:1].upper() + about[1:] + ".",
+            epilog=command.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(parser)
+        chosen = parser.parse_args(given)
+        chosen.given = [name, *given]
+        code = command.run(chosen)
+        sys.stdout.flush()  # here a closed pipe is caught; at the exit of Python it is not
+        return code
+    except ConformError as error:
+        sys.stderr.write(f"conform: {error}\n")
+        return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("\nconform: interrupted; what was done is kept\n")
+        return 130
+    except BrokenPipeError:
+        return _unread()
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(f"conform: {place}{error.strerror or error}\n")
+        return 2
+    except Exception:
+        return _crashed()
+
+
+def _unread() -> int:
+    """What the end of a closed pipe ends with, as for any program that SIGPIPE ends: what was
+    found is not known to be nothing. What is still buffered has no reader either."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    os.close(null)
+    return 128 + 13
+
+
+def _crashed() -> int:
+    """What nobody foresaw must not look like a finding (1): nothing was found out."""
+    import traceback
+
+    sys.stderr.write(traceback.format_exc())
+    sys.stderr.write(
+        "conform: this is a bug of conform, and no finding: nothing was found out; report it with"
+        " the lines above\n"
+    )
+    return 3
+
+
+def _command(name: str) -> Command:
+    from conform.console.errors import ConformError
+
+    try:
+        return cast("Command", importlib.import_module(f"conform.cli.commands.{name}"))
+    except ModuleNotFoundError as error:
+        raise ConformError(
+            f"this installation lacks {error.name}, which `conform {name}` needs; install the"
+            " project with its extras smt and spark"
+        ) from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

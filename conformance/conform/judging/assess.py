@@ -1,0 +1,318 @@
+"""From what one question brought to its verdict: the automaton first, then step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import orjson
+
+from charter.formats.adapter import Result, Status
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.verdict import Deviation, Kind, Severity, Verdict
+from conform.judging.differ import Allowed, Seen, nearest, severity
+from conform.judging.follow import CannotFollow, Follower, Judged, Siblings, Step
+from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
+from conform.judging.relabel import key
+from conform.judging.walk import Batch, Malformed, Walk, is_fault, project
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One vector as the engine moves it: canonical JSON texts. `needs` is what a target must
+    offer: `load` and names of operations, sorted, separated by spaces. `ways` are the behaviours
+    that the answer allows, if they are few (conform.judging.judge.ways)."""
+
+    id: str
+    question: bytes
+    answer: bytes
+    why: bytes
+    needs: str
+    ways: bytes = b"{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A verdict, the transitions for the ledger of the target (the renamed observation before a
+    step, and the branch that the step certainly took), and the digest of what was seen."""
+
+    verdict: Verdict
+    transitions: tuple[tuple[bytes, str], ...] = ()
+    behaviour: str = ""
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What is found out about one vector that diverges."""
+
+    deviations: list[Deviation] = field(default_factory=list)
+    branches: list[str] = field(default_factory=list)
+    judged: int = 0
+    lost: str = ""
+    transitions: list[tuple[bytes, str]] = field(default_factory=list)
+
+
+def assess(
+    item: Item, result: Result, batch: Batch, judge: Judge, siblings: Siblings | None
+) -> Assessment:
+    """The verdict about one vector. `siblings` are the models to go on with after a divergence;
+    without them only the first deviation is found."""
+    if result.status in NOT_JUDGED:
+        return Assessment(Verdict(item.id, NOT_JUDGED[result.status], result.detail))
+    try:
+        walk = judge.walker.walk(result, batch)
+        if judge.observes is None and result.status is Status.OK and not walk.images:
+            taken: list[str] | None = orjson.loads(item.ways).get(walk.behaviour)
+            if taken is not None:
+                return _allowed(item, walk, taken)
+        answer: AnswerJson = orjson.loads(item.answer)
+        track = judge.track(answer, result, walk)
+    except Malformed as error:
+        detail = f"the steps of the result are not in the protocol: {error}"
+        return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, detail))
+    operations = len(answer["steps"]) - 1
+    if track.stop is None and not walk.images:
+        verdict = _undisturbed(item, answer, track, operations)
+        return Assessment(verdict, _transitions(walk, verdict.branches), walk.behaviour)
+    question: dict[str, Json] = orjson.loads(item.question)
+    found = _Case(question, answer, result, batch, judge.observes).findings(track, walk, siblings)
+    verdict = Verdict(
+        item.id,
+        Kind.DIVERGES,
+        track.detail or found.lost,
+        tuple(sorted(found.deviations, key=lambda deviation: deviation.step)),
+        tuple(found.branches),
+        found.judged,
+        operations - found.judged,
+    )
+    before = _transitions(walk, verdict.branches[: len(track.fronts)])
+    return Assessment(verdict, before + tuple(found.transitions), walk.behaviour)
+
+
+def _allowed(item: Item, walk: Walk, taken: list[str]) -> Assessment:
+    """The run went one of the few ways that the answer allows."""
+    missed = _missed(item.why, taken)
+    kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
+    detail = f"not taken: {', '.join(missed)}" if missed else ""
+    verdict = Verdict(item.id, kind, detail, (), tuple(taken), judged=len(taken) - 1)
+    return Assessment(verdict, tuple(zip(walk.states, taken[1:], strict=False)), walk.behaviour)
+
+
+def _transitions(walk: Walk, taken: Sequence[str]) -> tuple[tuple[bytes, str], ...]:
+    pairs = zip(walk.states, taken[1:], strict=False)
+    return tuple((state, branch) for state, branch in pairs if branch)
+
+
+def _undisturbed(item: Item, answer: AnswerJson, track: Track, operations: int) -> Verdict:
+    """Every step that came was allowed."""
+    judged = max(0, len(track.fronts) - 1)
+    taken, possible = branches(answer, track.fronts)
+    kind, detail = track.kind, track.detail
+    if kind is None:
+        missed = _missed(item.why, possible)
+        kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
+        detail = f"not taken: {', '.join(missed)}" if missed else ""
+    return Verdict(
+        item.id, kind, detail, (), tuple(taken), judged=judged, not_judged=operations - judged
+    )
+
+
+def _missed(why: bytes, possible: Collection[str]) -> list[str]:
+    if b'"purpose":[]' in why:
+        return []
+    purpose = orjson.loads(why)["purpose"]
+    return [branch for branch in purpose if branch not in possible]
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A vector that diverges, with all that is known about it."""
+
+    question: Mapping[str, Json]
+    answer: AnswerJson
+    result: Result
+    batch: Batch
+    observes: tuple[str, ...] | None
+
+    def findings(self, track: Track, walk: Walk, siblings: Siblings | None) -> _Findings:
+        seen = self._seen(walk)
+        found = _Findings(branches=branches(self.answer, track.fronts)[0])
+        found.judged = max(0, len(track.fronts) - 1)
+        found.deviations += [self._image(step, seen, siblings) for step in walk.images]
+        if track.stop is None:
+            return found
+        follower = self._follower(siblings, found)
+        judged = self._retrace(follower, track.stop, found) if follower else None
+        found.deviations.append(self._first(track.stop, seen, judged))
+        found.judged = track.stop.step
+        found.branches.append("")
+        if track.stop.fault:
+            found.lost = "the run ended with a fault"
+        elif follower and judged:
+            self._go_on(follower, track.stop.step, seen, found)
+        return found
+
+    def _seen(self, walk: Walk) -> list[Seen]:
+        """All steps, renamed; images only where they do not agree."""
+        images = self._images(walk) if walk.images else {}
+        seen = [
+            Seen(orjson.loads(reply), orjson.loads(state), False, images.get(number))
+            for number, (reply, state) in enumerate(zip(walk.replies, walk.states, strict=True))
+        ]
+        if walk.fault:
+            seen.append(Seen(self.batch.at(self.result.steps[len(seen)][0]), None, True))
+        return seen
+
+    def _images(self, walk: Walk) -> dict[int, Json]:
+        """The images that do not agree, renamed."""
+        labels, found = Labels(), {}
+        for number in range(len(walk.states)):
+            reply, observation, image = self.result.steps[number]
+            labels = labels.step(self.batch.at(reply), self.batch.at(observation))[2]
+            if number in walk.images:
+                found[number] = labels.step(None, self.batch.at(image))[1]
+        return found
+
+    def _call(self, step: int) -> tuple[str, Json]:
+        """Operation and arguments of a step; nothing for step 0."""
+        operations = self.question["operations"]
+        assert isinstance(operations, list)
+        if step == 0:
+            return "", {}
+        call = operations[step - 1]
+        assert isinstance(call, dict)
+        return str(call["operation"]), call["args"]
+
+    def _raw(self, step: int) -> Step:
+        reply, observation, _ = self.result.steps[step]
+        operation, args = self._call(step)
+        return Step(operation, args, self.batch.at(reply), self.batch.at(observation))
+
+    def _expected(self, stop: Stop) -> tuple[Allowed, ...]:
+        nodes = [self.answer["steps"][stop.step][position] for position in stop.possible]
+        allowed = []
+        for node in nodes:
+            reply = self.answer["replies"][node["reply"]] if node["reply"] >= 0 else None
+            observation = self.answer["observations"][node["observation"]]
+            if self.observes is not None:
+                observation = project(observation, self.observes)
+            allowed.append(Allowed(node["branch"], reply, observation))
+        return tuple(allowed)
+
+    def _image(self, step: int, seen: list[Seen], siblings: Siblings | None) -> Deviation:
+        operation, args = self._call(step)
+        image = seen[step].image
+        known = siblings is not None and is_fault(image)
+        allowed = Allowed("", None, seen[step].observation)
+        return Deviation(
+            step=step,
+            operation=operation,
+            args=args,
+            branch="",
+            severity=Severity.IMAGE,
+            before=seen[step - 1].observation if step else None,
+            expected=[allowed.json()],
+            observed=seen[step].json(),
+            entries=self._failing(step, image, siblings) if known else (),
+        )
+
+    def _failing(self, last: int, image: Json, siblings: Siblings | None) -> tuple[str, ...]:
+        """The entries by which the target may fail so, at the step of an image or before: an
+        image is made of all that was written since the one before it."""
+        follower = self._follower(siblings, _Findings())
+        names: set[str] = set()
+        for number in range(1, last + 1) if follower else ():
+            assert follower is not None
+            step = self._raw(number)
+            try:
+                names |= set(follower.failing(replace(step, reply=image, observation=None)))
+                follower.step(step)
+            except CannotFollow:
+                break
+        return tuple(sorted(names))
+
+    def _first(self, stop: Stop, seen: list[Seen], judged: Judged | None) -> Deviation:
+        expected = self._expected(stop)
+        if self.observes is not None and judged and judged.expected:
+            expected = judged.expected
+        entries = judged.entries if judged else ()
+        return self._deviation(stop.step, seen, expected, entries)
+
+    def _deviation(
+        self,
+        step: int,
+        seen: list[Seen],
+        expected: tuple[Allowed, ...],
+        entries: tuple[str, ...],
+    ) -> Deviation:
+        operation, args = self._call(step)
+        fault = seen[step].fault or is_fault(seen[step].reply)  # it may come with an observation
+        shown = Seen(seen[step].reply, seen[step].observation, fault)
+        closest = nearest(expected, shown)
+        return Deviation(
+            step=step,
+            operation=operation,
+            args=args,
+            branch=closest.branch if closest else "",
+            severity=severity(expected, shown),
+            before=seen[step - 1].observation if step else None,
+            expected=[allowed.json() for allowed in expected],
+            observed=shown.json(),
+            entries=entries,
+        )
+
+    def _follower(self, siblings: Siblings | None, found: _Findings) -> Follower | None:
+        if siblings is None:
+            found.lost = "there is no model to go on with"
+            return None
+        start = self.batch.at(self.result.steps[0][1])
+        try:
+            return Follower(siblings, self.question, self.observes, start)
+        except (
+            Exception
+        ) as error:  # the model is other people's code, and the state is the target's
+            found.lost = _why(error)
+            return None
+
+    def _retrace(self, follower: Follower, stop: Stop, found: _Findings) -> Judged | None:
+        """Bring the model to where the run left the automaton, and ask it about that step."""
+        try:
+            for step in range(1, stop.step):
+                if not follower.step(self._raw(step)).allowed:
+                    found.lost = "the model at hand is not that of the suite"
+                    return None
+            if stop.step == 0:
+                return None
+            return self._judged(follower, stop.step)
+        except Exception as error:  # as above
+            found.lost = _why(error)
+            return None
+
+    def _judged(self, follower: Follower, step: int) -> Judged:
+        """A step that may be a fault, with or without an observation."""
+        raw = self._raw(step)
+        return follower.fault(raw) if is_fault(raw.reply) else follower.step(raw)
+
+    def _go_on(self, follower: Follower, after: int, seen: list[Seen], found: _Findings) -> None:
+        """Judge the steps after the first divergence, each from the state that was observed."""
+        for step in range(after + 1, len(seen)):
+            try:
+                judged = self._judged(follower, step)
+            except Exception as error:  # as above
+                found.lost = _why(error)
+                return
+            found.judged = step
+            found.branches.append(judged.branches[0] if len(judged.branches) == 1 else "")
+            if found.branches[-1]:
+                found.transitions.append((key(seen[step - 1].observation), found.branches[-1]))
+            if not judged.allowed:
+                found.deviations.append(
+                    self._deviation(step, seen, judged.expected, judged.entries)
+                )
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, CannotFollow):
+        return str(error)
+    return f"the model cannot follow: {type(error).__name__}: {error}"

@@ -1,0 +1,88 @@
+"""Where an observed outcome and the expected ones differ, and which expectation comes nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from charter.formats import canonical
+from charter.formats.canonical import Json
+from charter.formats.verdict import Severity
+from conform.judging.relabel import key
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """One outcome that the charter allows, renamed."""
+
+    branch: str
+    reply: Json
+    observation: Json
+
+    def json(self) -> dict[str, Json]:
+        return {"branch": self.branch, "reply": self.reply, "observation": self.observation}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was observed, renamed. `fault`: the reply is one, and there is no observation."""
+
+    reply: Json
+    observation: Json
+    fault: bool = False
+    image: Json = None
+
+    def json(self) -> dict[str, Json]:
+        shown: dict[str, Json] = {"reply": self.reply, "observation": self.observation}
+        if self.image is not None:
+            shown["image"] = self.image
+        return shown
+
+
+def paths(expected: Json, observed: Json, at: str) -> Iterator[str]:
+    """The paths, from `at`, where two values differ: down to fields, not into arrays."""
+    if isinstance(expected, dict) and isinstance(observed, dict):
+        for name in sorted(expected.keys() | observed.keys()):
+            inner = f"{at}.{name}" if at else name
+            if name not in expected or name not in observed:
+                yield inner
+            else:
+                yield from paths(expected[name], observed[name], inner)
+    elif key(expected) != key(observed):
+        yield at
+
+
+def differing(allowed: Allowed, seen: Seen) -> tuple[str, ...]:
+    """All paths in which `seen` differs from one allowed outcome."""
+    if seen.fault:
+        return ("reply.fault",)
+    reply = tuple(paths(allowed.reply, seen.reply, "reply"))
+    return reply + tuple(paths(allowed.observation, seen.observation, ""))
+
+
+def nearest(expected: Sequence[Allowed], seen: Seen) -> Allowed | None:
+    """The allowed outcome that differs least: by its reply first, then by the number of paths."""
+    return min(expected, key=lambda allowed: _distance(allowed, seen), default=None)
+
+
+def _distance(allowed: Allowed, seen: Seen) -> tuple[bool, int, str]:
+    differs = key(allowed.reply) != key(seen.reply)
+    return differs, len(differing(allowed, seen)), allowed.branch
+
+
+def severity(expected: Sequence[Allowed], seen: Seen) -> Severity:
+    """What kind of thing differs from all that is expected."""
+    if seen.fault:
+        return Severity.FAULT
+    if any(key(allowed.observation) == key(seen.observation) for allowed in expected):
+        return Severity.REPLY
+    return Severity.STATE
+
+
+def cause(
+    operation: str, branch: str, kind: Severity, where: Sequence[str], names: Mapping[str, str]
+) -> str:
+    """A digest that is equal for deviations that most likely have one cause. `names` maps each
+    element to its sort, so that it does not matter which broker it was."""
+    general = sorted({".".join(names.get(part, part) for part in p.split(".")) for p in where})
+    return canonical.digest([operation, branch, str(kind), [*general]])

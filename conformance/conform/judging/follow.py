@@ -1,0 +1,375 @@
+"""Judging transition by transition, also after a divergence.
+
+The automaton of a vector ends where the run leaves it. From there on the charter's own model is
+asked what it allows from the state that was *observed*, so a vector yields all its deviating
+transitions and not only the first. State that the target does not show is carried over twice:
+as the charter has it, until the first deviation, and as the charter with the whole overlay has
+it, by which deviations are explained and from which the run goes on after them. Where that leaves
+it open, following stops, and the steps that were not judged are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.resolve import Path, Unresolved, resolve
+from conform.judging.differ import Allowed
+from conform.judging.model import Fault, Model, Outcome, can_fail, element_names, fails
+from conform.judging.relabel import key
+from conform.judging.translate import NoPlace, translate
+from conform.judging.walk import project
+
+_MOST_STATES = 64
+_MEMORY = 50_000
+_OPEN = "the charter leaves open what the target does not show"
+_NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
+"""What a model raises for JSON that is no state of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step as the target showed it, raw: `args` are as in the question."""
+
+    operation: str
+    args: Json
+    reply: Json
+    observation: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What following found out about one step. `allowed` is true if the charter has this
+    transition; `branches` are those that it may have been."""
+
+    allowed: bool
+    branches: tuple[str, ...]
+    expected: tuple[Allowed, ...] = ()
+    entries: tuple[str, ...] = ()
+
+
+class CannotFollow(Exception):
+    """The state after a step is not known. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Siblings:
+    """The charter's model, and the models with one overlay entry each ("" has them all).
+
+    Followers share what they found out: most vectors begin like others, and deviate alike.
+    """
+
+    charter: Model
+    entries: Mapping[str, Model] = field(default_factory=dict)
+    memory: dict[tuple[bytes | str, ...], _Moved] = field(default_factory=dict, compare=False)
+
+    def remember(self, at: tuple[bytes | str, ...], moved: _Moved) -> None:
+        """Keep what a step came to; all is forgotten when there is too much."""
+        if len(self.memory) > _MEMORY:
+            self.memory.clear()
+        self.memory[at] = moved
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """Where a follower stands after a step, and what it found out about the step."""
+
+    judged: Judged
+    states: tuple[object, ...]
+    likely: tuple[object, ...]
+    known: bytes
+    labels: Labels
+    lost: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An outcome of a model from one of the possible states, renamed as the target's is."""
+
+    outcome: Outcome
+    reply: Json
+    observation: Json
+    labels: Labels
+
+    def is_seen(self, seen: _Seen) -> bool:
+        return key(self.reply) == seen.reply and key(self.observation) == seen.observation
+
+    def allowed(self) -> Allowed:
+        return Allowed(self.outcome.branch, self.reply, self.observation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    reply: bytes
+    observation: bytes
+    labels: Labels
+    raw: Json
+
+
+class Follower:
+    """Follows one run. `states` are the model's states, in the target's own opaque values,
+    that the run may be in by the charter, `likely` those by the charter with the overlay."""
+
+    def __init__(
+        self,
+        siblings: Siblings,
+        question: Mapping[str, Json],
+        observes: Sequence[str] | None,
+        start: Json,
+    ) -> None:
+        sorts = question["sorts"]
+        assert isinstance(sorts, dict)
+        self.sorts = element_names(sorts)  # type: ignore[arg-type]
+        self._sorts_text = key(sorts)
+        self.siblings = siblings
+        self.observes = observes
+        self.labels = Labels()
+        self.history: list[Json] = []
+        self.states: tuple[object, ...] = ()
+        self.likely: tuple[object, ...] = ()
+        self.known = b""
+        self.lost = "the state is not known"
+        given = question["given"]
+        model = siblings.charter
+        first = model.initial(self.sorts) if given is None else model.given(given, self.sorts)
+        self._begin(first, start)
+
+    def _begin(self, first: object, start: Json) -> None:
+        model = self.siblings.charter
+        _, renamed, labels = Labels().step(None, self._shown(model.observe(first)))
+        _, shown, self.labels = Labels().step(None, start)
+        if key(renamed) != key(shown):
+            raise CannotFollow("the state before the first operation is not the charter's")
+        adopted = self._adopt(model.encode(first), labels, self.labels, start)
+        self.states = self.likely = (model.decode(adopted, self.sorts),)
+        self.known = key(adopted)
+        self.history = [start]
+
+    def _shown(self, observation: Json) -> Json:
+        return observation if self.observes is None else project(observation, self.observes)
+
+    def step(self, step: Step) -> Judged:
+        """Judge one transition and go on from what was observed. Raises `CannotFollow` if the
+        state before the step is not known."""
+        if not self.states:
+            raise CannotFollow(self.lost)
+        try:
+            args = resolve(step.args, self.history, self._never_issued(step.operation))
+        except Unresolved as error:
+            raise CannotFollow(str(error)) from None
+        assert isinstance(args, dict)
+        raw = (key(args), key(step.reply), key(step.observation))
+        at = (self._sorts_text, self.known, self.labels.text, step.operation, *raw)
+        moved = self.siblings.memory.get(at)
+        if moved is None:
+            judged = self._judge(step, args)
+            moved = _Moved(judged, self.states, self.likely, self.known, self.labels, self.lost)
+            self.siblings.remember(at, moved)
+        self.states, self.likely, self.known = moved.states, moved.likely, moved.known
+        self.labels, self.lost = moved.labels, moved.lost
+        self.history.append(step.observation)
+        return moved.judged
+
+    def _judge(self, step: Step, args: dict[str, Json]) -> Judged:
+        """One transition that was not seen before."""
+        reply, observation, labels = self.labels.step(step.reply, step.observation)
+        seen = _Seen(key(reply), key(observation), labels, step.observation)
+        charter = self.siblings.charter
+        candidates = self._candidates(charter, self.states, step.operation, args)
+        matching = [item for item in candidates if item.is_seen(seen)]
+        known = self._explains("", step.operation, args, seen)
+        if matching:
+            likely = self._adopted(self.siblings.entries[""], known, seen) if known else {}
+            self._go_on(self._adopted(charter, matching, seen), likely, seen)
+            return Judged(True, _branches(matching))
+        expected = tuple(item.allowed() for item in candidates)
+        entries, (model, found) = self._explained(step.operation, args, known, seen)
+        adopted = self._adopted(model, found or candidates, seen)
+        if not found and len(adopted) > 1:
+            self.lost, adopted = _OPEN, {}
+        self._go_on(adopted, {}, seen)
+        return Judged(False, (), expected, entries)
+
+    def fault(self, step: Step) -> Judged:
+        """What the charter allows where the target threw something instead, and which entries know
+        of it; nothing is followed from there. The observation is None if there was none. Raises
+        `CannotFollow` if the state before the step is not known."""
+        if not self.states:
+            raise CannotFollow(self.lost)
+        try:
+            args = resolve(step.args, self.history, self._never_issued(step.operation))
+        except Unresolved:
+            return Judged(False, ())
+        assert isinstance(args, dict)
+        candidates = self._candidates(self.siblings.charter, self.states, step.operation, args)
+        expected = tuple(item.allowed() for item in candidates)
+        changed = step.observation is not None and self._has_changed(step.observation)
+        entries = () if changed else self.failing(step)
+        self.states = self.likely = ()
+        self.known, self.lost = b"", "the run ended with a fault"
+        return Judged(False, (), expected, entries)
+
+    def failing(self, step: Step) -> tuple[str, ...]:
+        """The entries by which the target may fail at a step in this way: `step.reply` is how."""
+        try:
+            args = resolve(step.args, self.history, self._never_issued(step.operation))
+        except Unresolved:
+            return ()
+        assert isinstance(args, dict)
+        knows = [
+            entry
+            for entry, sibling in self.siblings.entries.items()
+            if can_fail(sibling) and self._knows_fault(sibling, step, args)
+        ]
+        names = tuple(sorted(entry for entry in knows if entry))
+        return names or ("several_entries",) * len(knows)
+
+    def _has_changed(self, observation: Json) -> bool:
+        before = self.history[-1]
+        return key(self._shown(observation)) != key(self._shown(before))
+
+    def _knows_fault(self, sibling: Model, step: Step, args: dict[str, Json]) -> bool:
+        """Whether an entry's model has this fault, in one of the states where the run may be."""
+        try:
+            encoded = [self.siblings.charter.encode(state) for state in self.likely]
+            decoded = [sibling.decode(value, self.sorts) for value in encoded]
+            known = [f for state in decoded for f in fails(sibling, state, step.operation, args)]
+        except _NOT_A_STATE:
+            return False  # as in `_from_likely`
+        return any(_is_thrown(fault, step.reply) for fault in known)
+
+    def _explained(
+        self, operation: str, args: dict[str, Json], known: list[_Candidate], seen: _Seen
+    ) -> tuple[tuple[str, ...], tuple[Model, list[_Candidate]]]:
+        """The entries that have what was seen, and a model with its outcomes to go on from.
+        `known` are those of the whole overlay."""
+        charter, entries = self.siblings.charter, self.siblings.entries
+        found = {"": known} if known else {}
+        if not self._from_likely(charter, operation, args, seen):
+            for entry in entries:
+                matching = self._explains(entry, operation, args, seen) if entry else []
+                if matching:
+                    found[entry] = matching
+        names = tuple(sorted(entry for entry in found if entry))
+        if known:
+            return names or ("several_entries",), (entries[""], known)
+        if names:
+            return names, (entries[names[0]], found[names[0]])
+        return (), (charter, [])
+
+    def _explains(
+        self, entry: str, operation: str, args: dict[str, Json], seen: _Seen
+    ) -> list[_Candidate]:
+        """Outcomes of an entry's model that are what was seen."""
+        sibling = self.siblings.entries.get(entry)
+        return self._from_likely(sibling, operation, args, seen) if sibling else []
+
+    def _from_likely(
+        self, model: Model, operation: str, args: dict[str, Json], seen: _Seen
+    ) -> list[_Candidate]:
+        """Outcomes of a model, from where the run stands by the overlay, that are what was seen."""
+        try:
+            encoded = [self.siblings.charter.encode(state) for state in self.likely]
+            states = [model.decode(value, self.sorts) for value in encoded]
+            found = self._candidates(model, states, operation, args)
+        except _NOT_A_STATE:
+            return []  # this model has other state: it cannot stand where the run is
+        return [item for item in found if item.is_seen(seen)]
+
+    def _candidates(
+        self, model: Model, states: Sequence[object], operation: str, args: Mapping[str, Json]
+    ) -> list[_Candidate]:
+        if not states:
+            raise CannotFollow(self.lost)
+        found = []
+        for state in states:
+            for outcome in model.outcomes(state, operation, args):
+                shown = self._shown(model.observe(outcome.state))
+                found.append(_Candidate(outcome, *self.labels.step(outcome.reply, shown)))
+        return found
+
+    def _adopted(
+        self, model: Model, candidates: Sequence[_Candidate], seen: _Seen
+    ) -> dict[bytes, Json]:
+        """The observed state, with what is not shown from `candidates`; none if it does not fit."""
+        adopted: dict[bytes, Json] = {}
+        try:
+            for item in candidates:
+                encoded = model.encode(item.outcome.state)
+                value = self._adopt(encoded, item.labels, seen.labels, seen.raw)
+                adopted[key(value)] = value
+        except NoPlace as error:
+            self.lost = str(error)
+            return {}
+        except _NOT_A_STATE as error:
+            self.lost = f"the model cannot hold what was observed ({error})"
+            return {}
+        if len(adopted) > _MOST_STATES:
+            self.lost = _OPEN
+            return {}
+        return adopted
+
+    def _go_on(
+        self, states: Mapping[bytes, Json], likely: Mapping[bytes, Json], seen: _Seen
+    ) -> None:
+        """Stand in `states`, and by the overlay in `likely` (in the same, if it has none)."""
+        self.labels = seen.labels
+        self.states = self.likely = ()
+        self.known = b""
+        charter = self.siblings.charter
+        try:
+            self.states = tuple(charter.decode(value, self.sorts) for value in states.values())
+            self.likely = self.states
+            if likely:
+                self.likely = tuple(charter.decode(value, self.sorts) for value in likely.values())
+        except _NOT_A_STATE as error:
+            self.states = self.likely = ()
+            self.lost = f"the model cannot hold what was observed ({error})"
+            return
+        self.known = b"\n".join((*sorted(states), b"", *sorted(likely)))
+
+    def _adopt(self, encoded: Json, model: Labels, target: Labels, observed: Json) -> Json:
+        """All state of the model in the target's opaque values, the shown part as it was seen."""
+        return overlaid(translate(encoded, model, target), observed)
+
+    def _never_issued(self, operation: str) -> NeverIssued:
+        return NeverIssued(self.siblings.charter, operation)
+
+
+@dataclass(frozen=True, slots=True)
+class NeverIssued:
+    """A value that nobody ever gave out, as the model writes it."""
+
+    model: Model
+    operation: str
+
+    def __call__(self, path: Path) -> Json:
+        export = getattr(self.model, "never_issued", None)
+        if export is None:
+            return "@999999999999"
+        value: Json = export(self.operation, path)
+        return value
+
+
+def overlaid(state: Json, observed: Json) -> Json:
+    """`state` with all that `observed` shows put in its place; a union's other case replaces it."""
+    if not isinstance(state, dict) or not isinstance(observed, dict):
+        return observed
+    if state.get("case") != observed.get("case"):
+        return observed
+    shown = {name: overlaid(state.get(name), value) for name, value in observed.items()}
+    return {**state, **shown}
+
+
+def _branches(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
+    return tuple(sorted({item.outcome.branch for item in candidates}))
+
+
+def _is_thrown(fault: Fault, thrown: Json) -> bool:
+    """Whether a reply tells of this exception: of the same class, and its message says so."""
+    if not isinstance(thrown, dict) or thrown.get("fault") != fault.exception:
+        return False
+    message = thrown.get("message")
+    return fault.saying in (message if isinstance(message, str) else "")

@@ -1,0 +1,104 @@
+"""The generated models as the judge sees them (charter_models.<protocol>.<component>)."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, cast
+
+from charter.formats.canonical import Json
+from conform.console.errors import BadSuite
+
+Sorts = Mapping[str, Sequence[str]]
+"""The elements of each sort, by name."""
+
+
+class Outcome(Protocol):
+    """One thing that the charter allows an operation to do. The reply is JSON."""
+
+    @property
+    def branch(self) -> str: ...
+    @property
+    def reply(self) -> Json: ...
+    @property
+    def state(self) -> object: ...
+
+
+class Fault(Protocol):
+    """One way in which a target is known to fail instead: an exception of this class, whose message
+    contains `saying`."""
+
+    @property
+    def branch(self) -> str: ...
+    @property
+    def exception(self) -> str: ...
+    @property
+    def saying(self) -> str: ...
+
+
+class Model(Protocol):
+    """The module's functions. Arguments, replies and states outside are JSON (opaque values
+    `"@n"`, elements by name); `encode` shows all state, `observe` only the observable part."""
+
+    PROTOCOL: str
+    VARIANT: str
+    COMPONENT: str
+    SPEC_DIGEST: str
+
+    def initial(self, sorts: Sorts) -> object: ...
+    def outcomes(
+        self, state: object, operation: str, args: Mapping[str, Json]
+    ) -> Sequence[Outcome]: ...
+    def encode(self, state: object) -> Json: ...
+    def decode(self, value: Json, sorts: Sorts) -> object: ...
+    def observe(self, state: object) -> Json: ...
+    def given(self, value: Json, sorts: Sorts) -> object: ...
+
+
+def can_fail(model: Model) -> bool:
+    """Whether a model knows of faults: only those of overlay entries with faults export `fails`."""
+    return hasattr(model, "fails")
+
+
+def fails(model: Model, state: object, operation: str, args: Mapping[str, Json]) -> Sequence[Fault]:
+    """How a target is known to fail where it is asked for this, by a model that `can_fail`."""
+    export = cast("_CanFail", model)
+    return export.fails(state, operation, args)
+
+
+class _CanFail(Protocol):
+    def fails(self, state: object, operation: str, args: Mapping[str, Json]) -> Sequence[Fault]: ...
+
+
+def load(module: str) -> Model:
+    """The model in `module`. Raises `BadSuite` if there is none."""
+    try:
+        found = importlib.import_module(module)
+    except ImportError as error:
+        raise BadSuite(
+            f"the suite names the model {module}, which cannot be imported ({error});"
+            " run `conform generate`, or use a suite of this charter"
+        ) from None
+    return cast("Model", found)
+
+
+def digest(modules: Collection[str]) -> str:
+    """Identifies the text of models: 20 hex digits. All files of their packages count, as models
+    share code. Raises `BadSuite` for a module that is not there."""
+    folders: set[Path] = set()
+    for module in modules:
+        load(module)
+        package = sys.modules[module.partition(".")[0]]
+        folders |= {Path(place) for place in getattr(package, "__path__", ())}
+    found = hashlib.sha256(" ".join(sorted(modules)).encode())
+    for path in sorted(file for folder in folders for file in folder.rglob("*.py")):
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:20]
+
+
+def element_names(sorts: Mapping[str, Mapping[str, int]]) -> dict[str, tuple[str, ...]]:
+    """The elements of a question's sorts, without their concrete ids."""
+    return {sort: tuple(ids) for sort, ids in sorts.items()}

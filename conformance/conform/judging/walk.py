@@ -1,0 +1,152 @@
+"""What one question brought, read once: relabelled texts of every step, images, a digest of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+from charter.formats.adapter import Result, Results
+from charter.formats.canonical import Json
+from conform.judging.relabel import Relabelling, behaviour_digest, key
+
+_AGREEMENTS = 100_000
+NOTHING = b"null"
+
+
+class Malformed(Exception):
+    """The steps of a result are not what the protocol says."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """The values of one batch with their canonical texts, each made once."""
+
+    values: list[Json]
+    texts: list[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.texts = [key(value) for value in self.values]
+
+    @classmethod
+    def of(cls, results: Results, observes: Sequence[str] | None) -> Batch:
+        """The values of `results`; observations are cut down to the variables in `observes`."""
+        if observes is None:
+            return cls(results.values)
+        shown = {step[1] for result in results.results for step in result.steps if len(step) == 3}
+        kept = [
+            project(value, observes) if position in shown else value
+            for position, value in enumerate(results.values)
+        ]
+        return cls(kept)
+
+    def at(self, index: int) -> Json:
+        """The value at `index`; -1 is nothing."""
+        return None if index == -1 else self.values[index]
+
+
+def project(observation: Json, observes: Sequence[str]) -> Json:
+    """The variables in `observes` of an observation."""
+    if not isinstance(observation, dict):
+        return observation
+    return {name: observation[name] for name in observes if name in observation}
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The steps of one result, relabelled. `images` are the steps whose image does not agree with
+    the observation. With `fault` one more step came after these: an exception, no observation.
+    `behaviour` is equal for results that show the same."""
+
+    replies: tuple[bytes, ...]
+    states: tuple[bytes, ...]
+    images: tuple[int, ...]
+    fault: bool
+    behaviour: str
+
+
+class Walker:
+    """Reads results, and remembers what it has relabelled."""
+
+    def __init__(self) -> None:
+        self._relabelling = Relabelling()
+        self._agreements: dict[tuple[bytes, bytes], bool] = {}
+
+    def walk(self, result: Result, batch: Batch) -> Walk:
+        """The walk of one result. Raises `Malformed` for steps outside the protocol."""
+        try:
+            return self._walk(result, batch)
+        except (IndexError, TypeError, ValueError) as error:
+            raise Malformed(str(error)) from None
+
+    def _walk(self, result: Result, batch: Batch) -> Walk:
+        texts, values = batch.texts, batch.values
+        place = self._relabelling.begin()
+        replies, states, digests = [], [], []
+        images: list[int] = []
+        fault = False
+        for number, (reply, observation, image) in enumerate(result.steps):
+            if reply < 0 or observation < 0 or image < -1:
+                fault = _unusual(result, number, batch)
+                if fault:
+                    digests.append(_fault_name(batch.at(reply)))
+                    break
+                raw, shown = NOTHING, None
+            else:
+                raw, shown = texts[reply], values[reply]
+            found = place.after.get((raw, texts[observation]))
+            if found is None:
+                pair = (texts[observation], values[observation])
+                found = self._relabelling.step(place, (raw, shown), pair)
+            reply_text, state, place, digest = found
+            replies.append(reply_text)
+            states.append(state)
+            digests.append(digest)
+            if image not in (-1, observation) and not self._agree(batch, image, observation):
+                images.append(number)
+        behaviour = behaviour_digest(digests)
+        return Walk(tuple(replies), tuple(states), tuple(images), fault, behaviour)
+
+    def _agree(self, batch: Batch, image: int, observation: int) -> bool:
+        pair = (batch.texts[image], batch.texts[observation])
+        known = self._agreements.get(pair)
+        if known is None:
+            if len(self._agreements) > _AGREEMENTS:
+                self._agreements.clear()
+            known = shows_part(batch.values[image], batch.values[observation])
+            self._agreements[pair] = known
+        return known
+
+
+def _unusual(result: Result, number: int, batch: Batch) -> bool:
+    """Whether a step with an index below 0 is a fault; False for a step 0 that has no reply."""
+    reply, observation, image = result.steps[number]
+    if min(reply, observation, image) < -1 or (number and reply < 0):
+        raise Malformed(f"step {number} has an index that means nothing")
+    if observation == -1:
+        if not is_fault(batch.at(reply)):
+            raise Malformed(f"step {number} has no observation, and its reply is no fault")
+        if number != len(result.steps) - 1:
+            raise Malformed(f"step {number} is a fault, but others follow")
+        return True
+    return False
+
+
+def is_fault(reply: Json) -> TypeGuard[dict[str, Json]]:
+    """Whether a reply tells of an exception that the protocol does not name."""
+    return isinstance(reply, dict) and "fault" in reply
+
+
+def _fault_name(reply: Json) -> bytes:
+    """The class of the exception; its message may be another one each time."""
+    return key(reply["fault"] if is_fault(reply) else reply)
+
+
+def shows_part(image: Json, observation: Json) -> bool:
+    """Whether all that `image` shows is equal in `observation`."""
+    if isinstance(image, dict) and isinstance(observation, dict):
+        return all(
+            name in observation and shows_part(value, observation[name])
+            for name, value in image.items()
+        )
+    return key(image) == key(observation)

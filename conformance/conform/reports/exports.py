@@ -1,0 +1,154 @@
+"""What machines and pull requests read: JUnit XML, Markdown, a badge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from xml.etree import ElementTree as Xml
+
+import jinja2
+
+from conform.reports import wording
+from conform.reports.matrix import Reading, SectionRow
+from conform.reports.runs import Run
+from conform.reports.shapes import MONO
+
+_COLOURS = {"good": "#1b6b3a", "known": "#8a5a00", "bad": "#b42318", "void": "#5b6472"}
+_NAMES = {"good": "green", "known": "yellow", "bad": "red", "void": "lightgrey"}
+
+
+def junit(item: Reading) -> str:
+    """A case for each branch (skipped: never taken) and each finding (failed: new)."""
+    run = item.run
+    suite = Xml.Element("testsuite", name=f"{run.text('protocol')} {run.name}")
+    names = [rule.name for rule in run.sections.branches] or list(item.counts)
+    failures = skipped = 0
+    for name in names:
+        case = Xml.SubElement(suite, "testcase", name=name, classname=f"{run.text('protocol')}")
+        taken, deviating = item.counts.get(name, (0, 0))
+        case.set("assertions", str(taken + deviating))
+        if any(finding.new for finding in item.at(name)):
+            failures += 1
+            told = ", ".join(finding.id for finding in item.at(name) if finding.new)
+            Xml.SubElement(case, "failure", message=f"deviations not explained: {told}")
+        elif not taken and not deviating:
+            skipped += 1
+            Xml.SubElement(case, "skipped", message="the run never took this branch")
+        elif item.at(name):
+            known = ", ".join(finding.id for finding in item.at(name))
+            Xml.SubElement(case, "system-out").text = _text(f"deviates as known: {known}")
+    for finding in item.findings:
+        case = Xml.SubElement(suite, "testcase", name=finding.id, classname="findings")
+        first = finding.ordered[0].id
+        told = f"{wording.plural(len(finding.cases), 'vector')}, for example {first}"
+        if finding.new:
+            failures += 1
+            Xml.SubElement(case, "failure", message=told).text = _text(
+                f"conform replay {first} --run {run.shown_folder}")  # fmt: skip
+        else:
+            Xml.SubElement(case, "system-out").text = _text(f"{finding.kind}: {told}")
+    failures += _nothing_judged(suite, run)
+    suite.set("tests", str(len(suite)))
+    suite.set("failures", str(failures))
+    suite.set("skipped", str(skipped))
+    suite.set("time", str(run.summary.get("seconds", 0)))
+    Xml.indent(suite)
+    return Xml.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _nothing_judged(suite: Xml.Element, run: Run) -> int:
+    """A run that judged nothing is a failure, and not an empty success."""
+    if wording.judged(run) and run.complete:
+        return 0
+    case = Xml.SubElement(suite, "testcase", name="the run", classname="run")
+    Xml.SubElement(case, "failure", message=wording.claim(run).sentence)
+    return 1
+
+
+def _text(text: str) -> str:
+    """A text without what XML 1.0 cannot hold."""
+    return "".join(char for char in text if char in "\t\n" or ord(char) >= 32)
+
+
+def shield(run: Run) -> str:
+    """An endpoint of shields.io."""
+    found = wording.claim(run)
+    content = {
+        "schemaVersion": 1,
+        "label": run.name,
+        "message": _message(run),
+        "color": _NAMES[found.tone],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def badge(templates: jinja2.Environment, run: Run) -> str:
+    """The same as a picture."""
+    label, message = run.name, _message(run)
+    widths = [round(len(text) * MONO + 16) for text in (label, message)]
+    return templates.get_template("badge.svg.j2").render(
+        label=label, message=message, widths=widths, colour=_COLOURS[wording.claim(run).tone]
+    )
+
+
+def _message(run: Run) -> str:
+    count = wording.number(wording.judged(run))
+    new = run.count("new_deviations")
+    known = run.count("deviations") - new
+    return f"{count} judged · {wording.number(new)} new · {wording.number(known)} known"
+
+
+def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
+    """The counts of all runs as Markdown."""
+    lines = ["# Conformance", ""]
+    for item in read:
+        found = wording.claim(item.run)
+        lines += [f"## {_md(item.run.name)}: {found.word}", "", found.sentence, ""]
+        lines += [f"Judged against {_md(wording.scope(item.run))}.", ""]
+        lines += _table(["verdict", "vectors"], [
+            [wording.human(kind), wording.number(count)]
+            for kind, count in item.run.counts("verdicts").items() if count])  # fmt: skip
+        if item.findings:
+            lines += _table(["finding", "class", "severity", "vectors", "deviations", "shortest"], [
+                [f.id, wording.human(f.kind), f.severity, wording.number(len(f.cases)),
+                 wording.number(f.deviations), f.ordered[0].id]
+                for f in item.findings])  # fmt: skip
+    names = [item.run.name for item in read]
+    lines += ["## Sections of the protocol", ""]
+    lines += _table(["section", "operations", *names], [
+        [row.name, ", ".join(row.operations), *(cell.word for cell in row.cells)]
+        for row in rows])  # fmt: skip
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def withheld(runs: Sequence[Run]) -> str:
+    """The summary of runs that cannot be trusted."""
+    lines = ["# Withheld", "", "These runs cannot be trusted, so nothing is said of any run.", ""]
+    for run in runs:
+        reasons = run.summary.get("reasons")
+        lines += [f"## {_md(run.name)}", ""]
+        lines += (
+            [f"- {_md(str(reason))}" for reason in reasons] if isinstance(reasons, list) else []
+        )
+        lines += [""]
+        lines += _table(["canary", "where", "expected", "got"], [
+            [str(canary.get(name, "")) for name in ("kind", "where", "expected", "got")]
+            for canary in run.canaries if canary.get("ok") is not True])  # fmt: skip
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [_line(head), _line(["---"] * len(head)), *(_line(row) for row in rows)]
+    return [*lines, ""]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_md(cell) for cell in cells) + " |"
+
+
+def _md(text: str) -> str:
+    """A text that Markdown and HTML leave alone."""
+    text = text.replace("&", "&amp;")
+    for char in "\\`*_[]<>|":
+        text = text.replace(char, f"\\{char}" if char not in "<>" else f"&{'lg'[char == '>']}t;")
+    return text.replace("\n", " ")

@@ -1,0 +1,155 @@
+"""Findings: all deviations of one cause, gathered from the dataset of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from conform.reports.runs import Run
+from conform.reports.sections import Entry
+
+LISTED = 200
+PAGES = 6
+NEW = "new"
+TOGETHER = "several_entries"
+"""What the judge calls a deviation that only more than one entry together explain."""
+_SEVERITIES = ("fault", "state", "image", "reply")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Case:
+    """A vector that shows a finding. The order is that of the pages: fewest operations first."""
+
+    operations: int
+    step: int
+    id: str
+    branch: str = field(compare=False, default="")
+    severity: str = field(compare=False, default="")
+    cause: str = field(compare=False, default="")
+
+
+@dataclass(slots=True, eq=False)
+class Finding:
+    """All deviations that one overlay entry explains, or that have one cause and no explanation.
+
+    `entry` is None for a new one, and for an entry that sections.json does not know. `loaded` are
+    the vectors that start from a given state.
+    """
+
+    id: str
+    name: str
+    entry: Entry | None
+    new: bool
+    deviations: int = 0
+    cases: dict[str, Case] = field(default_factory=dict)
+    severities: Counter[str] = field(default_factory=Counter)
+    branches: Counter[str] = field(default_factory=Counter)
+    paths: Counter[str] = field(default_factory=Counter)
+    causes: Counter[str] = field(default_factory=Counter)
+    also: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    loaded: set[str] = field(default_factory=set)
+
+    @property
+    def from_initial(self) -> Case | None:
+        """The shortest vector that loads no state, if the shortest of all does."""
+        ordered = self.ordered
+        if ordered[0].id not in self.loaded:
+            return None
+        return next((case for case in ordered if case.id not in self.loaded), None)
+
+    @property
+    def title(self) -> str:
+        """What to call it: the entry, or where it deviates and in what."""
+        if not self.new:
+            return self.name
+        fields = dict.fromkeys(path.rpartition(".")[2] for path, _ in self.paths.most_common())
+        several = [*fields][:3]
+        more = " …" if len(fields) > len(several) else ""
+        return f"{self.branches.most_common(1)[0][0]}: {', '.join(several)}{more}"
+
+    @property
+    def kind(self) -> str:
+        """The class of the overlay's entry, or `new`."""
+        if self.new:
+            return NEW
+        if self.name == TOGETHER:
+            return TOGETHER
+        return self.entry.kind if self.entry else "explained"
+
+    @property
+    def ordered(self) -> list[Case]:
+        """Its vectors, the one with the fewest operations first."""
+        return sorted(self.cases.values())
+
+    @property
+    def severity(self) -> str:
+        """The gravest one."""
+        return next((name for name in _SEVERITIES if name in self.severities), "")
+
+    def add(self, row: Mapping[str, object], operations: int) -> None:
+        branch = str(row["branch"]) or str(row["operation"]) or "initial state"
+        self.deviations += 1
+        self.severities[str(row["severity"])] += 1
+        self.branches[branch] += 1
+        self.causes[str(row["cause"])] += 1
+        step = row["step"]
+        assert isinstance(step, int)
+        case = Case(operations, step, str(row["id"]), branch, str(row["severity"]),
+                    str(row["cause"]))  # fmt: skip
+        held = self.cases.get(case.id)
+        if held is None or case < held:
+            self.cases[case.id] = case
+
+
+def findings(run: Run) -> tuple[Finding, ...]:
+    """The findings of a run: new ones first, then the gravest, then by number of vectors."""
+    lengths = _lengths(run)
+    found: dict[str, Finding] = {}
+    for row in _deviations(run):
+        first, *others = str(row["entry"]).split() or [""]
+        finding = _finding(run, found, first, str(row["cause"]))
+        finding.add(row, lengths.get(str(row["id"]), 0))
+        finding.also.update(others)
+        paths = row["paths"]
+        assert isinstance(paths, list)
+        finding.paths.update(paths)
+    labels = run.labels({name for finding in found.values() for name in finding.cases})
+    for finding in found.values():
+        known = {name: labels[name] for name in finding.cases if name in labels}
+        finding.labels.update(label for label, _ in known.values())
+        finding.loaded.update(name for name, (_, loaded) in known.items() if loaded)
+    return tuple(sorted(found.values(), key=_rank))
+
+
+def _rank(finding: Finding) -> tuple[bool, int, int, str]:
+    gravity = _SEVERITIES.index(finding.severity) if finding.severity in _SEVERITIES else 9
+    return not finding.new, gravity, -len(finding.cases), finding.id
+
+
+def _finding(run: Run, found: dict[str, Finding], entry: str, cause: str) -> Finding:
+    held = found.get(entry or cause)
+    if held is None:
+        known = run.sections.entry(run.text("overlay"), entry)
+        name = entry or f"new-{cause[:10]}"
+        held = Finding(id=name, name=name, entry=known, new=not entry)
+        found[entry or cause] = held
+    return held
+
+
+def _deviations(run: Run) -> Iterator[dict[str, object]]:
+    names = ["id", "step", "operation", "branch", "severity", "entry", "cause", "paths"]
+    for batch in run.dataset("deviations").to_batches(columns=names):
+        yield from batch.to_pylist()
+
+
+def _lengths(run: Run) -> dict[str, int]:
+    """How many operations each diverging vector has."""
+    table = run.columns("verdicts", ["id", "kind", "judged", "not_judged"])
+    columns = [table.column(name).to_pylist() for name in table.column_names]
+    return {
+        name: judged + left
+        for name, kind, judged, left in zip(*columns, strict=True)
+        if kind == "diverges"
+    }

@@ -1,0 +1,288 @@
+"""Writing a report: every page of the site, and what lies beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import JUDGED
+from conform.reports import exports as beside
+from conform.reports import releases, wording
+from conform.reports.findings import LISTED, PAGES, Case, Finding, findings
+from conform.reports.matrix import Cell, Reading, cell, matrix, reading
+from conform.reports.runs import Run, open_runs
+from conform.reports.sections import Rule
+from conform.reports.shapes import Picture
+from conform.reports.site import STYLE, Site, safe_name
+from conform.reports.spacetime import spacetime
+from conform.reports.statepicture import state_picture
+from conform.reports.traces import Step, Trace, read_traces
+
+_OURS = ("index.html", "compare.html", "summary.md", STYLE, "runs")
+_REASONS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written. `withheld`: a canary misbehaved, and nothing about the runs is shown."""
+
+    index: Path
+    withheld: bool
+    lines: tuple[str, ...]
+    pages: int
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "index": str(self.index),
+            "withheld": self.withheld,
+            "summary": list(self.lines),
+            "pages": self.pages,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch on the page of branches. `example` is a vector that took it ("" for none)."""
+
+    rule: Rule
+    cell: Cell
+    example: str
+    counts: tuple[int, int]
+
+
+def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Written:
+    """Write the report of finished runs into `out`, in the order in which the runs are given.
+
+    `sections` is a sections.json to use for all runs; without it each run's own is used, found
+    beside the model that the suite names. An earlier report in `out` is replaced.
+    Raises `BadRun`, and `CannotWrite` also where `out` holds something else. What it returns says
+    whether the report is withheld.
+    """
+    opened = open_runs(runs, sections)
+    site = Site(out)
+    site.clear(_OURS)
+    site.copy(Path(__file__).parent / "templates" / STYLE, STYLE)
+    untrusted = [run for run in opened if not run.trusted]
+    if untrusted:
+        return _withhold(site, untrusted)
+    read = tuple(reading(run, findings(run)) for run in opened)
+    comparisons = releases.comparisons(read)
+    traces = {}
+    for item in read:
+        extra = releases.examples(comparisons, item.run)
+        traces[item.run.slug] = _write_run(site, item, extra)
+    rows = matrix(read)
+    site.page("index.html", "index.html.j2", readings=read, matrix=rows,
+              findings=_across(read), comparisons=comparisons)  # fmt: skip
+    if len(read) > 1:
+        pairs = [
+            (one, releases.details(one, traces[one.left.slug], traces[one.right.slug]))
+            for one in comparisons
+        ]
+        site.page("compare.html", "compare.html.j2", comparisons=pairs)
+    site.write("summary.md", beside.markdown(read, rows))
+    lines = tuple(f"{item.run.name}: {wording.claim(item.run).sentence}" for item in read)
+    return Written(out / "index.html", False, lines, sum(1 for _ in out.rglob("*.html")))
+
+
+def _withhold(site: Site, untrusted: Sequence[Run]) -> Written:
+    site.page("index.html", "withheld.html.j2", runs=untrusted)
+    site.write("summary.md", beside.withheld(untrusted))
+    names = ", ".join(run.name for run in untrusted)
+    return Written(site.out / "index.html", True, (f"{names}: not to be trusted",), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    """A finding over all runs: `held` has one finding, or None, for each run."""
+
+    first: Finding
+    held: tuple[Finding | None, ...]
+
+
+def _across(read: Sequence[Reading]) -> tuple[Across, ...]:
+    names = dict.fromkeys(finding.id for item in read for finding in item.findings)
+    found = []
+    for name in names:
+        held = tuple(next((f for f in item.findings if f.id == name), None) for item in read)
+        first = next(finding for finding in held if finding is not None)
+        found.append(Across(first, held))
+    return tuple(sorted(found, key=lambda item: not item.first.new))
+
+
+# --- one run -------------------------------------------------------------------------------------
+
+
+def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> dict[str, Trace]:
+    """All pages of a run. Returns the vectors that have one; `extra` are some of them."""
+    run, place = item.run, f"runs/{item.run.slug}"
+    examples = _examples(run)
+    shown = {found.id: found.ordered[:PAGES] for found in item.findings}
+    wanted = {case.id for cases in shown.values() for case in cases}
+    wanted |= {found.from_initial.id for found in item.findings if found.from_initial}
+    traces = read_traces(run, {*wanted, *examples.values(), *extra})
+    branches = _branches(item, examples)
+    site.page(
+        f"{place}/index.html",
+        "run.html.j2",
+        item=item,
+        run=run,
+        matrix=matrix([item]),
+        not_judged=_not_judged(run),
+        branches=branches,
+        data=_copy_data(site, run),
+    )
+    known = frozenset(traces)
+    operations = [
+        (name, list(held)) for name, held in groupby(branches, key=lambda b: b.rule.operation)
+    ]
+    site.page(
+        f"{place}/branches.html", "branches.html.j2", run=run, operations=operations, known=known
+    )
+    for found in item.findings:
+        _write_finding(site, item, found, traces)
+    for trace in traces.values():
+        _write_vector(site, item, trace)
+    site.write(f"{place}/junit.xml", beside.junit(item))
+    site.write(f"{place}/badge.svg", beside.badge(site.templates, run))
+    site.write(f"{place}/badge.json", beside.shield(run))
+    return traces
+
+
+def _write_vector(site: Site, item: Reading, trace: Trace) -> None:
+    site.page(
+        f"runs/{item.run.slug}/vectors/{trace.id}.html",
+        "vector.html.j2",
+        run=item.run,
+        trace=trace,
+        picture=spacetime(trace, item.run.sections.ordered),
+        findings=item.findings,
+    )
+
+
+def _write_finding(site: Site, item: Reading, found: Finding, traces: dict[str, Trace]) -> None:
+    run = item.run
+    cases = found.ordered
+    trace = traces.get(cases[0].id)
+    step = _shown_step(trace, cases[0])
+    rules = [rule for rule in run.sections.branches if rule.name in found.branches]
+    site.page(
+        f"runs/{run.slug}/findings/{safe_name(found.id)}.html",
+        "finding.html.j2",
+        run=run,
+        finding=found,
+        cases=cases[:LISTED],
+        more=max(0, len(cases) - LISTED),
+        trace=trace,
+        step=step,
+        rules=rules,
+        pictures=_pictures(run, trace, step),
+        traces=frozenset(traces),
+    )
+
+
+def _shown_step(trace: Trace | None, case: Case) -> Step | None:
+    """The deviating step that the finding's page shows."""
+    if trace is None:
+        return None
+    return next((step for step in trace.deviations if step.number == case.step), None)
+
+
+def _pictures(run: Run, trace: Trace | None, step: Step | None) -> tuple[Picture, ...]:
+    if trace is None:
+        return ()
+    ordered = run.sections.ordered
+    deviation = step.deviation if step else None
+    state = state_picture(trace, deviation, ordered) if deviation else None
+    drawn = (state, spacetime(trace, ordered))
+    return tuple(picture for picture in drawn if picture is not None)
+
+
+def _examples(run: Run) -> dict[str, str]:
+    """A vector for each branch that was taken."""
+    table = run.columns("transitions", ["branch", "vector"])
+    held = table.group_by("branch").aggregate([("vector", "min")])
+    pairs = zip(held["branch"].to_pylist(), held["vector_min"].to_pylist(), strict=True)
+    return {str(branch): str(vector) for branch, vector in pairs}
+
+
+def _branches(item: Reading, examples: dict[str, str]) -> tuple[Branch, ...]:
+    """All branches in the order of the charter; then those that it does not have."""
+    rules = {rule.name: rule for rule in item.run.sections.branches}
+    for name in item.counts:
+        rules.setdefault(name, Rule(name, "", (), "", 0))
+    return tuple(
+        Branch(rule, cell(item, [name]), examples.get(name, ""), item.counts.get(name, (0, 0)))
+        for name, rule in rules.items()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NotJudged:
+    """Why some vectors were not judged, or not to their end."""
+
+    kind: str
+    detail: str
+    vectors: int
+    steps: int
+
+
+def _not_judged(run: Run) -> tuple[NotJudged, ...]:
+    names = ["kind", "detail", "id", "not_judged"]
+    table = run.columns("verdicts", names)
+    kinds = [str(kind) for kind in JUDGED - {"inconclusive"}]
+    whole = pc.is_in(table["kind"], pa.array(kinds))
+    lost = pc.or_(pc.invert(whole), pc.greater(table["not_judged"], 0))
+    held = (
+        table.filter(lost)
+        .group_by(["kind", "detail"])
+        .aggregate([("id", "count"), ("not_judged", "sum")])
+        .sort_by([("id_count", "descending"), ("kind", "ascending"), ("detail", "ascending")])
+    )
+    return tuple(_rows(held.slice(0, _REASONS).to_pylist()))
+
+
+def _rows(rows: Sequence[dict[str, Json]]) -> Iterator[NotJudged]:
+    for row in rows:
+        vectors, steps = row["id_count"], row["not_judged_sum"]
+        assert isinstance(vectors, int) and isinstance(steps, int)
+        yield NotJudged(str(row["kind"]), str(row["detail"]), vectors, steps)
+
+
+# --- data ----------------------------------------------------------------------------------------
+
+_JSON = ("run.json", "summary.json", "canaries.json", "prepared.json")
+_LARGE = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A dataset beside the report; `place` is "" if it is too large to be copied."""
+
+    name: str
+    place: str
+    size: int
+
+
+def _copy_data(site: Site, run: Run) -> tuple[Data, ...]:
+    found = []
+    for name in _JSON:
+        path = run.folder / name
+        if path.exists():
+            site.copy(path, f"runs/{run.slug}/data/{name}")
+            found.append(Data(name, f"data/{name}", path.stat().st_size))
+    for name in ("verdicts", "deviations", "transitions", "observations"):
+        paths = [run.folder / name / f"bucket={bucket:04d}" / "part-0.parquet"
+                 for bucket in run.buckets]  # fmt: skip
+        size = sum(path.stat().st_size for path in paths)
+        small = size <= _LARGE
+        for path in paths if small else []:
+            site.copy(path, f"runs/{run.slug}/data/{name}/{path.parent.name}/{path.name}")
+        found.append(Data(name, f"data/{name}/" if small else "", size))
+    return tuple(found)

@@ -1,0 +1,141 @@
+"""Where runs behave differently: each run against the one before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from charter.formats.canonical import Json
+from conform.console.errors import BadRun
+from conform.reports.findings import Finding
+from conform.reports.matrix import Reading
+from conform.reports.runs import Run
+from conform.reports.traces import Step, Trace
+from conform.reports.values import Row, rows, shown
+from conform.runs.compare import Difference, compare
+
+_GROUPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Questions that two runs answered differently in the same way. `example` has the fewest steps
+    up to the difference. `findings` are those of the example,
+    by run."""
+
+    example: Difference
+    count: int
+    findings: tuple[tuple[Finding, ...], tuple[Finding, ...]]
+
+    @property
+    def replies(self) -> tuple[str, str]:
+        return shown(self.example.replies[0]), shown(self.example.replies[1])
+
+    @property
+    def same_reply(self) -> bool:
+        return bool(self.example.replies[0] == self.example.replies[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two runs. `refused` says why they could not be compared ("" if they were)."""
+
+    left: Run
+    right: Run
+    both: int = 0
+    differing: int = 0
+    only: tuple[int, int] = (0, 0)
+    kinds: tuple[tuple[str, str, int], ...] = ()
+    groups: tuple[Group, ...] = ()
+    more: int = 0
+    refused: str = ""
+
+
+def comparisons(read: Sequence[Reading]) -> tuple[Compared, ...]:
+    """Each run compared with the one before it, in the order given."""
+    return tuple(_compared(left, right) for left, right in pairwise(read))
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """The first step in which two runs differ, side by side; `steps` are theirs, and `calls` the
+    operations up to there."""
+
+    group: Group
+    steps: tuple[Step, Step]
+    fields: tuple[Row, ...]
+    calls: tuple[str, ...]
+
+
+def details(
+    compared: Compared, left: Mapping[str, Trace], right: Mapping[str, Trace]
+) -> tuple[Detail, ...]:
+    """The differing steps of the groups of a comparison, as far as they were observed."""
+    found = []
+    for group in compared.groups:
+        traces = left.get(group.example.id), right.get(group.example.id)
+        number = group.example.step
+        if traces[0] is None or traces[1] is None or number < 0:
+            continue
+        steps = traces[0].steps[number], traces[1].steps[number]
+        before = traces[0].steps[number - 1].state if number else None
+        one, other = _comparable(*steps)
+        fields = rows(before, one, other, compared.left.sections.ordered)
+        calls = tuple(step.call for step in traces[0].steps[1 : number + 1])
+        found.append(Detail(group, steps, fields, calls))
+    return tuple(found)
+
+
+def _comparable(left: Step, right: Step) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The two outcomes; only their replies if one of them has no state."""
+    if left.state is None or right.state is None:
+        return {"reply": left.reply}, {"reply": right.reply}
+    return (
+        {"reply": left.reply, "observation": left.state},
+        {"reply": right.reply, "observation": right.state},
+    )
+
+
+def examples(found: Sequence[Compared], run: Run) -> list[str]:
+    """The vectors of the comparisons that concern a run."""
+    return [
+        group.example.id
+        for compared in found
+        if run in (compared.left, compared.right)
+        for group in compared.groups
+    ]
+
+
+def _compared(left: Reading, right: Reading) -> Compared:
+    try:
+        found = compare(str(left.run.folder), str(right.run.folder))
+    except BadRun:
+        variants = (left.run.text("variant"), right.run.text("variant"))
+        why = "they are judged against different variants" if variants[0] != variants[1] else (
+            "they ran different suites")  # fmt: skip
+        return Compared(left.run, right.run, refused=f"They have no question in common: {why}.")
+    counts = Counter(item.group for item in found.differences)
+    first: dict[tuple[str, ...], Difference] = {}
+    for item in found.differences:
+        held = first.get(item.group)
+        if held is None or _rank(item) < _rank(held):
+            first[item.group] = item
+    groups = [Group(first[name], count, _findings(first[name].id, (left, right)))
+              for name, count in counts.most_common()]  # fmt: skip
+    groups.sort(key=lambda group: (*_rank(group.example)[:2], -group.count, group.example.id))
+    kinds = tuple((a, b, count) for (a, b), count in found.kinds.most_common())
+    return Compared(left.run, right.run, found.both, found.differing, found.only, kinds,
+                    tuple(groups[:_GROUPS]), max(0, len(groups) - _GROUPS))  # fmt: skip
+
+
+def _rank(item: Difference) -> tuple[bool, int, str]:
+    return item.step < 0, item.step, item.id
+
+
+def _findings(
+    vector: str, read: tuple[Reading, Reading]
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    left, right = (tuple(f for f in item.findings if vector in f.cases) for item in read)
+    return left, right

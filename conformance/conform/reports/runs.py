@@ -1,0 +1,212 @@
+"""Runs as the report reads them: the JSON files whole, the datasets column by column."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.dataset
+
+from charter.formats.canonical import Json
+from charter.formats.vector import Question, Why, read_question, read_why
+from conform.console.errors import BadSuite
+from conform.reports.sections import Sections, read_sections
+from conform.storage.store import RunFolder
+from conform.storage.tables import DATASETS
+from conform.suites.cache import Suite, open_suite
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One finished run. `slug` names its folder in the site. `suite` is where the vectors lie, or
+    None if they are no longer in the cache, and `suite_counts` what its maker counted; `trusted` is
+    whether all canaries behaved."""
+
+    slug: str
+    folder: Path
+    about: Mapping[str, Json]
+    summary: Mapping[str, Json]
+    canaries: tuple[Mapping[str, Json], ...]
+    buckets: tuple[int, ...]
+    sections: Sections = field(default_factory=Sections)
+    suite: Path | None = None
+    trusted: bool = False
+    suite_counts: Mapping[str, int] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """A field of run.json, "" if it is not there."""
+        value = self.about.get(name, "")
+        return value if isinstance(value, str) else ""
+
+    def count(self, name: str) -> int:
+        """A number of summary.json, 0 if it is not there."""
+        value = self.summary.get(name, 0)
+        return value if isinstance(value, int) else 0
+
+    def counts(self, name: str) -> dict[str, int]:
+        """An object of numbers of summary.json."""
+        return {key: int(item) for key, item in mapping(self.summary.get(name)).items()
+                if isinstance(item, int)}  # fmt: skip
+
+    def branch_counts(self) -> dict[str, tuple[int, int]]:
+        """Per branch: how often it was taken, and how often something else came in its place."""
+        found = {}
+        for name, item in mapping(self.summary.get("by_branch")).items():
+            held = mapping(item)
+            taken, deviating = held.get("taken", 0), held.get("deviating", 0)
+            assert isinstance(taken, int) and isinstance(deviating, int)
+            found[name] = (taken, deviating)
+        return found
+
+    @property
+    def complete(self) -> bool:
+        return self.summary.get("complete") is True
+
+    @property
+    def name(self) -> str:
+        """Target and release, for people."""
+        return " ".join(part for part in (self.text("target"), self.text("release")) if part)
+
+    @property
+    def shown_folder(self) -> str:
+        """The run's folder for a command line: below the current folder, or its name alone."""
+        try:
+            return self.folder.resolve().relative_to(Path.cwd()).as_posix()
+        except ValueError:
+            return self.folder.name
+
+    def dataset(self, name: str) -> pyarrow.dataset.Dataset:
+        """A dataset of the run: the buckets that were committed."""
+        files = [f"{self.folder}/{name}/bucket={bucket:04d}/part-0.parquet"
+                 for bucket in self.buckets]  # fmt: skip
+        return pyarrow.dataset.dataset(files, schema=DATASETS[name], format="parquet")
+
+    def columns(self, name: str, columns: Sequence[str]) -> pa.Table:
+        """Some columns of a dataset, all rows."""
+        return self.dataset(name).to_table(columns=list(columns))
+
+    def rows(self, name: str, ids: Collection[str]) -> list[dict[str, Json]]:
+        """The rows of some vectors."""
+        wanted = pyarrow.compute.field("id").isin(sorted(ids))
+        found: list[dict[str, Json]] = self.dataset(name).to_table(filter=wanted).to_pylist()
+        return found
+
+    def lines(self, ids: Collection[str]) -> Iterator[tuple[list[str], str]]:
+        """The adapter's lines about some vectors, each with all ids that it is about."""
+        wanted = set(ids)
+        for batch in self.dataset("observations").to_batches(batch_size=_BATCH):
+            about = batch.column("ids").to_pylist()
+            for position, held in enumerate(about):
+                if not wanted.isdisjoint(held):
+                    yield held, batch.column("line")[position].as_py()
+
+    def questions(self, ids: Collection[str]) -> dict[str, tuple[Question, Why]]:
+        """The questions of some vectors, and why they are asked; nothing without the suite."""
+        found = {}
+        for row in self._suite_rows(["id", "question", "why"], ids):
+            question = read_question(orjson.loads(str(row["question"])))
+            found[str(row["id"])] = question, read_why(orjson.loads(str(row["why"])))
+        return found
+
+    def labels(self, ids: Collection[str]) -> dict[str, tuple[str, bool]]:
+        """For some vectors, whether they can happen in a system, and whether they start from a
+        given state; nothing without the suite."""
+        return {
+            str(row["id"]): (
+                str(orjson.loads(str(row["why"]))["label"]),
+                "load" in str(row["needs"]).split(),
+            )
+            for row in self._suite_rows(["id", "why", "needs"], ids)
+        }
+
+    def _suite_rows(self, columns: list[str], ids: Collection[str]) -> list[dict[str, Json]]:
+        files = sorted(self.suite.glob("bucket=*/part-0.parquet")) if self.suite else []
+        if not files:
+            return []
+        stored = pyarrow.dataset.dataset(files, format="parquet", partitioning=None)
+        wanted = pyarrow.compute.field("id").isin(pa.array(sorted(ids), pa.string()))
+        found: list[dict[str, Json]] = stored.to_table(columns=columns, filter=wanted).to_pylist()
+        return found
+
+
+def mapping(value: Json) -> Mapping[str, Json]:
+    """`value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def texts(value: Json) -> tuple[str, ...]:
+    """The texts of an array; nothing if it is none."""
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+
+def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[Run, ...]:
+    """The runs in `folders`, each with what its suite and its charter say.
+
+    `sections` is a sections.json to use for all; without it that beside each run's model is used.
+    Raises `BadRun` for a folder that is not a finished run.
+    """
+    runs: list[Run] = []
+    for folder in folders:
+        runs.append(_open(folder, {run.slug for run in runs}, sections))
+    return tuple(runs)
+
+
+def _open(folder: Path, taken: set[str], sections: Path | None) -> Run:
+    store = RunFolder(str(folder.resolve()))
+    about, summary = store.read_json("run.json"), store.read_json("summary.json")
+    outcome = store.read_json("canaries.json")
+    canaries = outcome.get("canaries")
+    suite = _suite(about.get("suite"))
+    return Run(
+        slug=_slug(about, taken),
+        folder=folder,
+        about=about,
+        summary=summary,
+        canaries=tuple(mapping(item) for item in canaries) if isinstance(canaries, list) else (),
+        buckets=tuple(sorted(store.committed())),
+        sections=_sections(suite, sections),
+        suite=suite.folder if suite else None,
+        suite_counts=suite.manifest.counts if suite else {},
+        trusted=outcome.get("trusted") is True and summary.get("trusted") is True,
+    )
+
+
+def _slug(about: Mapping[str, Json], taken: set[str]) -> str:
+    parts = [str(about.get(name) or "") for name in ("target", "release")]
+    base = _UNSAFE.sub("-", "-".join(part for part in parts if part)).strip("-.") or "run"
+    slug, number = base, 2
+    while slug in taken:
+        slug, number = f"{base}-{number}", number + 1
+    return slug
+
+
+def _suite(digest: Json) -> Suite | None:
+    try:
+        return open_suite(str(digest), 1)
+    except BadSuite:
+        return None
+
+
+def _sections(suite: Suite | None, chosen: Path | None) -> Sections:
+    if chosen is not None:
+        return read_sections(chosen)
+    if suite is None:
+        return Sections()
+    module = suite.manifest.models.charter
+    try:
+        found = importlib.util.find_spec(module) if module else None
+    except ImportError:
+        return Sections()
+    if found is None or found.origin is None:
+        return Sections()
+    path = Path(found.origin).with_suffix(".sections.json")
+    return read_sections(path) if path.exists() else Sections()

@@ -1,0 +1,212 @@
+"""What the report knows of a charter: sections.json (docs/formats/report.md)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from charter.formats.canonical import Json
+from charter.formats.reading import BadVector, Reader
+from conform.console.errors import BadRun
+
+FORMAT = 2
+_COLUMNS = 6
+SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of the charter with its place. `name` is `operation` or `operation/branch`."""
+
+    name: str
+    doc: str
+    citations: tuple[tuple[str, str], ...]
+    file: str
+    line: int
+    text: tuple[str, ...] = ()
+
+    @property
+    def operation(self) -> str:
+        return self.name.partition("/")[0]
+
+    @property
+    def place(self) -> str:
+        """`file:line`, or "" if there is none."""
+        return f"{self.file}:{self.line}" if self.file else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """A row of the ledger of obligations."""
+
+    name: str
+    kind: str
+    branch: str
+    status: str
+    vectors: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A hand-written mutant, and whether the suite kills it; if not, whether some runs tell it."""
+
+    name: str
+    doc: str
+    caught_by: str
+    killed: bool
+    killed_in_some_runs: bool
+    vector: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of an overlay. `rule.doc` is its evidence."""
+
+    overlay: str
+    kind: str
+    first_release: str
+    last_release: str
+    branches: tuple[str, ...]
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """A charter as the report shows it. `Sections()` is one of which nothing is known."""
+
+    variant: str = ""
+    sources: tuple[tuple[str, str], ...] = ()
+    levels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    ordered: frozenset[str] = frozenset()
+    operations: tuple[Rule, ...] = ()
+    branches: tuple[Rule, ...] = ()
+    ledger: tuple[Obligation, ...] = ()
+    mutants: tuple[Mutant, ...] = ()
+    entries: tuple[Entry, ...] = ()
+
+    def entry(self, overlay: str, name: str) -> Entry | None:
+        """The entry `name` of an overlay."""
+        found = (e for e in self.entries if e.overlay == overlay and e.rule.name == name)
+        return next(found, None)
+
+    def level(self, observes: set[str]) -> str:
+        """The widest level of which `observes` shows all; "" if none is known."""
+        names = [name for name, variables in self.levels if set(variables) <= observes]
+        return names[-1] if names else ""
+
+
+def read_sections(path: Path) -> Sections:
+    """Read a sections.json. Raises `BadRun` in one sentence for what is not one."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+        return _sections(Reader(value, str(path)))
+    except (OSError, ValueError, BadVector) as error:
+        raise BadRun(f"{path} cannot be read ({error}); `conform generate` writes it") from None
+
+
+def _sections(reader: Reader) -> Sections:
+    reader.fields(
+        "format", "protocol", "variant", "component", "spec_digest", "sources", "levels", "ordered",
+        "operations", "branches", "ledger", "mutants", "entries",
+    )  # fmt: skip
+    if reader.value("format") != FORMAT:
+        raise BadVector(f"the format is {reader.value('format')!r}, this program reads {FORMAT}")
+    return Sections(
+        variant=reader.text("variant"),
+        sources=_pairs(reader.item("sources")),
+        levels=tuple(_level(item) for item in reader.item("levels").items()),
+        ordered=frozenset(reader.item("ordered").texts()),
+        operations=tuple(_operation(item) for item in reader.item("operations").items()),
+        branches=tuple(_branch(item) for item in reader.item("branches").items()),
+        ledger=tuple(_obligation(item) for item in reader.item("ledger").items()),
+        mutants=tuple(_mutant(item) for item in reader.item("mutants").items()),
+        entries=tuple(_entry(item) for item in reader.item("entries").items()),
+    )
+
+
+def _level(reader: Reader) -> tuple[str, tuple[str, ...]]:
+    name, variables = reader.items()
+    return _raw_text(name.raw), variables.texts()
+
+
+def _pairs(reader: Reader) -> tuple[tuple[str, str], ...]:
+    found = []
+    for item in reader.items():
+        texts = item.texts()
+        if len(texts) != 2:
+            raise BadVector(f"{item.where}: not a pair of texts")
+        found.append((texts[0], texts[1]))
+    return tuple(found)
+
+
+def _operation(reader: Reader) -> Rule:
+    reader.fields("operation", "doc", "citations", "file", "line")
+    return _rule(reader, reader.text("operation"), reader.text("doc"), ())
+
+
+def _branch(reader: Reader) -> Rule:
+    reader.fields("operation", "branch", "doc", "citations", "file", "line", "text")
+    name = f"{reader.text('operation')}/{reader.text('branch')}"
+    return _rule(reader, name, reader.text("doc"), reader.item("text").texts())
+
+
+def _rule(reader: Reader, name: str, doc: str, text: tuple[str, ...]) -> Rule:
+    return Rule(
+        name=name,
+        doc=doc,
+        citations=_pairs(reader.item("citations")),
+        file=reader.text("file"),
+        line=reader.item("line").integer(),
+        text=text,
+    )
+
+
+def _obligation(reader: Reader) -> Obligation:
+    columns = list(reader.items())
+    if len(columns) != _COLUMNS:
+        raise BadVector(f"{reader.where}: a row of the ledger has {_COLUMNS} columns")
+    vectors = columns.pop(4).integer()
+    name, kind, branch, status, note = (_text(column) for column in columns)
+    return Obligation(name, kind, branch, status, vectors, note)
+
+
+def _text(reader: Reader) -> str:
+    if not isinstance(reader.raw, str):
+        raise BadVector(f"{reader.where}: not a text")
+    return reader.raw
+
+
+def _mutant(reader: Reader) -> Mutant:
+    reader.fields("name", "doc", "caught_by", "killed", "killed_in_some_runs", "vector")
+    return Mutant(
+        name=reader.text("name"),
+        doc=reader.text("doc"),
+        caught_by=reader.text("caught_by"),
+        killed=reader.value("killed") is True,
+        killed_in_some_runs=reader.value("killed_in_some_runs") is True,
+        vector=reader.text("vector"),
+    )
+
+
+def _entry(reader: Reader) -> Entry:
+    reader.fields(
+        "overlay", "name", "class", "first_release", "last_release", "evidence", "citations",
+        "branches", "file", "line", "text",
+    )  # fmt: skip
+    text = reader.item("text").texts()
+    return Entry(
+        overlay=reader.text("overlay"),
+        kind=reader.text("class"),
+        first_release=reader.text("first_release"),
+        last_release=reader.text("last_release"),
+        branches=reader.item("branches").texts(),
+        rule=_rule(reader, reader.text("name"), reader.text("evidence"), text),
+    )
+
+
+def _raw_text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise BadVector(f"{value!r} is not a text")
+    return value

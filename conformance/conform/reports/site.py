@@ -1,0 +1,110 @@
+"""The pages: from runs on disk to files. The templates hold the pages, this module fills them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jinja2
+
+from conform.console.errors import CannotWrite
+from conform.reports import wording
+from conform.reports.matrix import by_source
+from conform.reports.values import shown
+
+_HERE = Path(__file__).parent / "templates"
+STYLE = "style.css"
+_MARK = "conform report"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def environment() -> jinja2.Environment:
+    """The templates; every text is escaped, and a name that is not there is an error."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        number=wording.number, human=wording.human, shown=shown, safe_name=safe_name
+    )
+    made.globals.update(
+        by_source=by_source,
+        plural=wording.plural, percent=wording.percent, cluster=wording.cluster,
+        cluster_of=wording.cluster_of, releases=wording.releases, claim=wording.claim,
+        scope=wording.scope, judged=wording.judged, stale=wording.stale, unmet=wording.unmet,
+        excess=wording.excess,
+        implementation=wording.implementation, VERDICTS=wording.VERDICTS,
+        CLASSES=wording.CLASSES, SEVERITIES=wording.SEVERITIES,
+    )  # fmt: skip
+    return made
+
+
+def safe_name(name: str) -> str:
+    """A text as the name of a file, and of an anchor."""
+    return _UNSAFE.sub("-", name).strip(".-") or "x"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A folder to write pages into."""
+
+    out: Path
+    templates: jinja2.Environment = field(default_factory=environment)
+
+    def page(self, path: str, template: str, **context: object) -> None:
+        """Fill a template; links in it are relative to `root`."""
+        root = "../" * path.count("/")
+        text = self.templates.get_template(template).render(root=root, **context)
+        self.write(path, text)
+
+    def write(self, path: str, text: str) -> None:
+        """Write a text file. Raises `CannotWrite`."""
+        target = self.out / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise _cannot(target, error) from None
+
+    def copy(self, source: Path, path: str) -> None:
+        """Copy a file. Raises `CannotWrite`."""
+        target = self.out / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+        except OSError as error:
+            raise _cannot(target, error) from None
+
+    def clear(self, names: Sequence[str]) -> None:
+        """Remove what an earlier report left. Raises `CannotWrite` for a folder that holds
+        anything else: it is not ours to remove."""
+        if not self.out.exists():
+            return
+        if any(self.out.iterdir()) and not self._is_report():
+            raise CannotWrite(
+                f"{self.out} holds something other than a report, which would be lost; choose"
+                " another folder with --out"
+            )
+        for name in names:
+            path = self.out / name
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+    def _is_report(self) -> bool:
+        files = (self.out / name for name in (STYLE, "index.html"))
+        return any(path.is_file() and _MARK in path.read_text("utf-8", "replace") for path in files)
+
+
+def _cannot(path: Path, error: OSError) -> CannotWrite:
+    return CannotWrite(
+        f"{path} could not be written ({error.strerror or error}); make room, or choose another"
+        " folder with --out"
+    )

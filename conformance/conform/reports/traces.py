@@ -1,0 +1,339 @@
+"""Vectors step by step: what was asked, what was seen, and where the charter says no."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.vector import Question, Why
+from conform.reports.runs import Run, mapping, texts
+from conform.reports.values import Row, call_text, flat, rows, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A row of the dataset: what was expected, the nearest first, and what was observed."""
+
+    step: int
+    operation: str
+    args: Mapping[str, Json]
+    branch: str
+    severity: str
+    before: Json
+    expected: tuple[Mapping[str, Json], ...]
+    observed: Mapping[str, Json]
+    entry: str
+    cause: str
+    paths: tuple[str, ...]
+
+    def outcomes(self, ordered: frozenset[str]) -> tuple[Outcome, ...]:
+        """All that is expected, each with the fields in which it is not what was observed."""
+        if "image" in self.observed:
+            return ()
+        found = []
+        for item in self.expected:
+            fields = self._against(item, ordered)
+            found.append(Outcome(str(item["branch"]), _only_differing(fields)))
+        return tuple(sorted(found, key=lambda outcome: len(outcome.fields)))
+
+    def differing(self, ordered: frozenset[str]) -> tuple[Row, ...]:
+        """The fields of the step, side by side with the nearest expectation."""
+        if "image" in self.observed:
+            return _image_rows(self.observed, ordered)
+        return self._against(self.nearest, ordered)
+
+    def _against(
+        self, nearest: Mapping[str, Json] | None, ordered: frozenset[str]
+    ) -> tuple[Row, ...]:
+        state = self.observed.get("observation")
+        seen: dict[str, Json] = {"reply": self.observed.get("reply")}
+        wanted: dict[str, Json] = {"reply": nearest["reply"]} if nearest else {}
+        if state is not None:
+            seen["observation"] = state
+            wanted |= {"observation": nearest["observation"]} if nearest else {}
+        before = self.before if state is not None else None
+        return rows(before, wanted if nearest else None, seen, ordered)
+
+    @property
+    def nearest(self) -> Mapping[str, Json] | None:
+        """The expectation that the rows are compared with."""
+        same = [item for item in self.expected if item.get("branch") == self.branch]
+        return min(same or self.expected, key=self._distance, default=None)
+
+    def _distance(self, item: Mapping[str, Json]) -> int:
+        wanted, seen = flat(dict(item)), flat(dict(self.observed))
+        return sum(wanted.get(path) != seen.get(path) for path in wanted.keys() | seen.keys())
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One expectation of a deviating step, and where it is not what was observed."""
+
+    branch: str
+    fields: tuple[Row, ...]
+
+
+def _only_differing(fields: Sequence[Row]) -> tuple[Row, ...]:
+    return tuple(row for row in fields if row.kind == "differs")
+
+
+def _image_rows(observed: Mapping[str, Json], ordered: frozenset[str]) -> tuple[Row, ...]:
+    """What the image shows, against the observation of the same step."""
+    image = flat(observed["image"])
+    shows = {path: item for path, item in flat(observed["observation"]).items() if path in image}
+    return rows({}, dict(shows), dict(image), ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a vector. Step 0 is the state before the first operation. `state` is None where
+    nothing was observed. `status`: `start` (or
+    `loaded`), `allowed`, `deviates`, `not judged`."""
+
+    number: int
+    operation: str
+    args: Mapping[str, Json]
+    branch: str
+    status: str
+    reply: Json = None
+    state: Json = None
+    deviation: Deviation | None = None
+    fields: tuple[Row, ...] = ()
+    resolved: Mapping[str, Json] = field(default_factory=dict)
+    outcomes: tuple[Outcome, ...] = ()
+    ordered: frozenset[str] = frozenset()
+
+    @property
+    def call(self) -> str:
+        return call_text(self.operation, self.args, self.ordered) if self.operation else self._start
+
+    @property
+    def short_call(self) -> str:
+        """The operation with the values that its references stand for."""
+        if not self.operation:
+            return self._start
+        return call_text(self.operation, self.resolved, self.ordered)
+
+    @property
+    def _start(self) -> str:
+        return "a given state, loaded" if self.status == "loaded" else "the start"
+
+    @property
+    def answered(self) -> str:
+        """The reply on one line."""
+        return shown(self.reply) if self.number else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A vector on one target. `question` is None if the suite is no longer in the cache."""
+
+    id: str
+    kind: str
+    detail: str
+    judged: int
+    not_judged: int
+    question: Question | None
+    why: Why | None
+    steps: tuple[Step, ...]
+
+    @property
+    def deviations(self) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.deviation is not None)
+
+    @property
+    def label(self) -> str:
+        return self.why.label if self.why else ""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the datasets say about one vector."""
+
+    verdict: Mapping[str, Json] = field(default_factory=dict)
+    deviations: dict[int, Deviation] = field(default_factory=dict)
+    seen: tuple[tuple[Json, Json], ...] = ()
+
+
+def read_traces(run: Run, ids: Collection[str]) -> dict[str, Trace]:
+    """The vectors `ids` of a run, as far as its datasets know them."""
+    known = {name: _Known() for name in ids}
+    for row in run.rows("verdicts", ids):
+        known[str(row["id"])].verdict = row
+    for row in run.rows("deviations", ids):
+        deviation = _deviation(row)
+        known[str(row["id"])].deviations.setdefault(deviation.step, deviation)
+    for held, line in run.lines(ids):
+        for name, seen in _seen(line, known.keys() & set(held)).items():
+            known[name].seen = seen
+    questions = run.questions(ids)
+    ordered = run.sections.ordered
+    return {
+        name: _trace(name, found, questions.get(name), ordered)
+        for name, found in known.items()
+        if found.verdict
+    }
+
+
+def _deviation(row: Mapping[str, Json]) -> Deviation:
+    expected = orjson.loads(str(row["expected"]))
+    step = row["step"]
+    assert isinstance(step, int)
+    return Deviation(
+        step=step,
+        operation=str(row["operation"]),
+        args=mapping(orjson.loads(str(row["args"]))),
+        branch=str(row["branch"]),
+        severity=str(row["severity"]),
+        before=orjson.loads(str(row["before"])),
+        expected=tuple(mapping(item) for item in expected),
+        observed=mapping(orjson.loads(str(row["observed"]))),
+        entry=str(row["entry"]),
+        cause=str(row["cause"]),
+        paths=texts(row["paths"]),
+    )
+
+
+def _seen(line: str, wanted: Collection[str]) -> dict[str, tuple[tuple[Json, Json], ...]]:
+    """Replies and observations of some vectors of one line, renamed. What the judge could not read
+    either is left out."""
+    try:
+        message = mapping(orjson.loads(line))
+    except orjson.JSONDecodeError:
+        return {}
+    values, results = message.get("values"), message.get("results")
+    if not isinstance(values, list) or not isinstance(results, list):
+        return {}
+    found = {}
+    for result in map(mapping, results):
+        name = str(result.get("id"))
+        if name not in wanted:
+            continue
+        try:
+            found[name] = _renamed(result.get("steps"), values)
+        except (ValueError, IndexError, TypeError):
+            continue
+    return found
+
+
+def _renamed(steps: Json, values: Sequence[Json]) -> tuple[tuple[Json, Json], ...]:
+    labels, seen = Labels(), list[tuple[Json, Json]]()
+    for step in steps if isinstance(steps, list) else []:
+        reply, observation = _indices(step)
+        raw = values[reply] if reply >= 0 else None
+        if observation < 0:
+            seen.append((raw, None))
+            break
+        renamed, state, labels = labels.step(raw, values[observation])
+        seen.append((renamed, state))
+    return tuple(seen)
+
+
+def _indices(step: Json) -> tuple[int, int]:
+    """Reply and observation of a step. Raises ValueError for what is no step."""
+    if not isinstance(step, list) or len(step) != 3:
+        raise ValueError("not a step")
+    reply, observation, _ = step
+    if not isinstance(reply, int) or not isinstance(observation, int):
+        raise ValueError("not a step")
+    return reply, observation
+
+
+def _trace(
+    name: str, known: _Known, asked: tuple[Question, Why] | None, ordered: frozenset[str]
+) -> Trace:
+    question, why = asked if asked else (None, None)
+    verdict = known.verdict
+    judged, not_judged = verdict["judged"], verdict["not_judged"]
+    assert isinstance(judged, int) and isinstance(not_judged, int)
+    return Trace(
+        id=name,
+        kind=str(verdict["kind"]),
+        detail=str(verdict["detail"]),
+        judged=judged,
+        not_judged=not_judged,
+        question=question,
+        why=why,
+        steps=tuple(_steps(known, question, texts(verdict["branches"]), ordered)),
+    )
+
+
+def _steps(
+    known: _Known, question: Question | None, branches: Sequence[str], ordered: frozenset[str]
+) -> list[Step]:
+    last = len(question.operations) if question else max(0, len(known.seen) - 1)
+    last = max([last, *known.deviations])
+    found: list[Step] = []
+    for number in range(last + 1):
+        states = tuple(step.state for step in found)
+        found.append(_step(number, known, question, branches, (states, ordered)))
+    return found
+
+
+def _step(
+    number: int,
+    known: _Known,
+    question: Question | None,
+    branches: Sequence[str],
+    around: tuple[tuple[Json, ...], frozenset[str]],
+) -> Step:
+    states, ordered = around
+    before = states[-1] if states else None
+    deviation = known.deviations.get(number)
+    call = question.operations[number - 1] if question and number else None
+    operation, args = (call.operation, call.args) if call else ("", {})
+    if deviation:
+        operation, args = deviation.operation, deviation.args
+    reply, state = known.seen[number] if number < len(known.seen) else (None, None)
+    if deviation:
+        reply, state = deviation.observed.get("reply"), deviation.observed.get("observation")
+    judged = number < len(branches)
+    status = "allowed" if judged else "not judged"
+    if number == 0:
+        status = "loaded" if question and question.given is not None else "start"
+    fields: tuple[Row, ...] = ()
+    if deviation:
+        fields = deviation.differing(ordered)
+    elif state is not None:
+        fields = rows(before, None, {"reply": reply, "observation": state}, ordered)
+    return Step(
+        number=number,
+        operation=operation,
+        args=args,
+        branch=deviation.branch if deviation else branches[number] if judged else "",
+        status="deviates" if deviation else status,
+        reply=reply,
+        state=state,
+        deviation=deviation,
+        fields=fields,
+        outcomes=deviation.outcomes(ordered) if deviation else (),
+        ordered=ordered,
+        resolved={name: _resolved(arg, states) for name, arg in args.items()},
+    )
+
+
+def _resolved(arg: Json, states: Sequence[Json]) -> Json:
+    """An argument with the values that its references stand for, where they were observed."""
+    if isinstance(arg, list):
+        return [_resolved(item, states) for item in arg]
+    if not isinstance(arg, dict):
+        return arg
+    path = arg.get("ref")
+    if not isinstance(path, list):
+        return {name: _resolved(item, states) for name, item in arg.items()}
+    found: Json = list(states)
+    for part in path:
+        if isinstance(found, list) and isinstance(part, int) and 0 <= part < len(found):
+            found = found[part]
+        elif isinstance(found, dict) and isinstance(part, str):
+            found = found.get(part)
+        else:
+            return arg
+    plus = arg.get("plus", 0)
+    if isinstance(found, int) and isinstance(plus, int):
+        return found + plus
+    return arg if found is None else found

@@ -1,0 +1,193 @@
+"""The words of the report: what is claimed is what was measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import JUDGED
+from conform.reports.findings import TOGETHER, Finding
+from conform.reports.runs import Run, mapping, texts
+
+VERDICTS: Mapping[str, str] = {
+    "conforms": "every step was one that the charter allows",
+    "diverges": "a step, or more, that the charter does not allow",
+    "inconclusive": "every step was allowed, but a branch that the vector is for was not taken",
+    "unsupported": "the target lacks what the vector needs; it was not sent",
+    "not_loadable": "the given state did not come back as it was given",
+    "unresolved": "an argument refers to something that the target did not show",
+    "crashed": "the adapter ended",
+    "timed_out": "no answer within the deadline",
+    "adapter_error": "the adapter failed, or spoke otherwise than the protocol says",
+}
+CLASSES: Mapping[str, str] = {
+    "new": "not explained: no entry of the overlay covers it",
+    "charter_gap": "charter gap: the texts are silent, the charter must be mended",
+    "documented_difference": "documented difference: the implementation's documentation says so",
+    "known_defect": "known defect: reported to those who make it",
+    "suspected_defect": "suspected defect: the texts forbid it",
+    "several_entries": "explained by more than one entry of the overlay together",
+    "explained": "explained by an entry of the overlay",
+}
+SEVERITIES: Mapping[str, str] = {
+    "fault": "the target threw something that the protocol does not name",
+    "state": "the state after the step is not one that the charter allows",
+    "image": "a second reader of the same history does not agree",
+    "reply": "the state is allowed, the reply is not",
+}
+OPEN = "open environment"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a run shows. `tone`: good, known, bad or void."""
+
+    tone: str
+    word: str
+    sentence: str
+
+
+def number(count: int) -> str:
+    """A count with thousands set apart."""
+    return f"{count:,}"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 vector`, `2 vectors`."""
+    return f"{number(count)} {one if count == 1 else many or one + 's'}"
+
+
+def human(name: str) -> str:
+    """A name of a format (`not_loadable`) as words."""
+    return name.replace("_", " ")
+
+
+def percent(part: int, whole: int) -> str:
+    """A share; never 0 % or 100 % of what is not none or all."""
+    if not part:
+        return "0 %"
+    share = min(max(100 * part / whole, 0.1), 100 if part == whole else 99.9)
+    return f"{share:.1f} %" if share < 10 or 99 < share < 100 else f"{share:.0f} %"
+
+
+def judged(run: Run) -> int:
+    """How many vectors were compared with the charter, in whole or in part."""
+    kinds = {str(kind) for kind in JUDGED}
+    return sum(count for kind, count in run.counts("verdicts").items() if kind in kinds)
+
+
+def claim(run: Run) -> Claim:
+    """What may be said of the target, worded to what was measured."""
+    count, new, known = judged(run), run.count("new_deviations"), run.count("deviations")
+    known -= new
+    measured = f"{plural(count, 'vector')} judged; {plural(new, 'divergence')} not explained"
+    if not count:
+        return Claim("void", "nothing judged", "No vector was judged, so nothing is claimed.")
+    if known:
+        entries = sum(count > 0 for name, count in run.counts("by_entry").items()
+                      if name != TOGETHER)  # fmt: skip
+        covered = plural(entries, "entry", "entries")
+        measured += f", {plural(known, 'divergence')} explained by {covered} of the overlay"
+    if run.about.get("limit"):
+        measured += "; a part of the suite"
+    sentence = f"{measured}."
+    if not run.complete:
+        return Claim("void", "incomplete", f"The run did not end. {sentence}")
+    if new:
+        return Claim("bad", "diverges", sentence)
+    if stale(run):
+        names = ", ".join(stale(run))
+        return Claim("bad", "overlay out of date", f"{sentence} No longer seen: {names}.")
+    if excess(run):
+        return Claim("bad", "overlay claims too much", f"{sentence} The target does as the charter"
+                     " says where its overlay says that it does not.")  # fmt: skip
+    if known:
+        return Claim("known", "diverges as known", sentence)
+    return Claim("good", "no divergence", sentence)
+
+
+def stale(run: Run) -> tuple[str, ...]:
+    """Entries of the overlay that the target was seen not to need any more."""
+    return texts(run.summary.get("stale_entries"))
+
+
+def unmet(run: Run) -> tuple[str, ...]:
+    """Entries of the overlay to which the suite did not lead."""
+    return texts(run.summary.get("unmet_entries"))
+
+
+def excess(run: Run) -> list[tuple[str, Json, str]]:
+    """Vector, step and branch of transitions that are the charter's, though the overlay says that
+    the target does not have them."""
+    found = run.summary.get("claimed_too_much")
+    held = [mapping(item) for item in found] if isinstance(found, list) else []
+    return [(str(item.get("id")), item.get("step"), str(item.get("branch"))) for item in held]
+
+
+def scope(run: Run) -> str:
+    """Against what, and how much of it could be seen."""
+    variant = run.text("variant")
+    observed = run.about.get("observes")
+    variables = sorted(map(str, observed)) if isinstance(observed, list) else []
+    level = run.sections.level(set(variables))
+    seen = f"{', '.join(variables)} and replies" if variables else "replies"
+    against = f"{run.text('protocol')}, component {run.text('component')}"
+    against += f", variant {variant}" if variant else ", as written"
+    return f"{against}; observed: {f'level “{level}” ({seen})' if level else seen}"
+
+
+def implementation(run: Run) -> str:
+    """What the adapter found at run time."""
+    found = mapping(run.about.get("implementation"))
+    return f"{found.get('name', '')} {found.get('version', '')}".strip()
+
+
+def releases(first: str, last: str) -> str:
+    """The releases of an overlay entry."""
+    match bool(first), bool(last):
+        case True, True:
+            return f"{first} to {last}"
+        case True, False:
+            return f"from {first}"
+        case False, True:
+            return f"up to {last}"
+        case _:
+            return "all releases"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Can it happen in a cluster?"""
+
+    word: str
+    sentence: str
+
+
+def cluster(finding: Finding) -> Cluster:
+    """The answer for a finding, from the labels of its vectors."""
+    return cluster_of(finding.labels)
+
+
+def cluster_of(labels: Mapping[str, int]) -> Cluster:
+    """The answer, given how many vectors have which label."""
+    possible = sorted(label for label in labels if label and label != OPEN)
+    if possible:
+        count = sum(labels[label] for label in possible)
+        named = " and ".join(possible)
+        told = f"{plural(count, 'vector')} of this finding {'is' if count == 1 else 'are'} {named}"
+        return Cluster("yes, by the charter", f"{told}: the charter's system takes these steps. It"
+                       " was not replayed on a whole quorum.")  # fmt: skip
+    if OPEN in labels:
+        return Cluster("not shown", "Its vectors call the component directly (open environment): no"
+                       " system of the charter was shown to take these steps, and they were not"
+                       " replayed on a whole quorum.")  # fmt: skip
+    return Cluster("not known", "The suite is no longer in the cache, so the vectors' labels cannot"
+                   " be read.")  # fmt: skip
+
+
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that sorts §6.10 after §6.9."""
+    parts = re.split(r"(\d+)", text)
+    return tuple((1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts if part)

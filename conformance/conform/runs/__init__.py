@@ -1,0 +1,1 @@
+"""A run: a target, a suite, an engine, and what came of it."""

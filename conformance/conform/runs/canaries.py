@@ -1,0 +1,208 @@
+"""Canaries: things that must go wrong, or right, in every run. If one does not, nothing that the
+run says can be relied on."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import orjson
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import JUDGED, Kind, Verdict
+from conform.adapters.base import Connection, Start
+from conform.adapters.session import Judgement, Session
+from conform.adapters.stdio import StdioConnection
+from conform.adapters.targets import python_path
+from conform.console.errors import CannotStart, Incomplete
+from conform.judging.assess import Item
+from conform.judging.judge import ways
+from conform.runs.engines.context import Context
+
+SAMPLE = 16
+
+TRIES = 3
+"""With how many vectors of a bucket a canary is tried that the adapter breaks on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """One canary and what came of it. `ok`: it came as it must."""
+
+    kind: str
+    where: str
+    vector: str
+    expected: str
+    got: str
+    ok: bool
+    detail: str = ""
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "kind": self.kind,
+            "where": self.where,
+            "vector": self.vector,
+            "expected": self.expected,
+            "got": self.got,
+            "ok": self.ok,
+            "detail": self.detail,
+        }
+
+
+def skipped(where: str, why: str) -> Canary:
+    """A canary that cannot be had here."""
+    return Canary("skipped", where, "", "", "", True, why)
+
+
+def flipped(item: Item) -> Item:
+    """The same question with a changed expectation: another value in the last step."""
+    answer = orjson.loads(item.answer)
+    observations: list[Json] = answer["observations"]
+    for node in answer["steps"][-1]:
+        changed = changed_everywhere(observations[node["observation"]])
+        node["observation"] = len(observations)
+        observations.append(changed)
+    content = orjson.dumps(answer, option=orjson.OPT_SORT_KEYS)
+    return replace(item, answer=content, ways=orjson.dumps(ways(answer)))
+
+
+def changed_everywhere(observation: Json) -> Json:
+    """An observation with each of its variables changed (a target may not show them all)."""
+    if isinstance(observation, dict) and observation:
+        return {name: changed_value(value) for name, value in observation.items()}
+    return changed_value(observation)
+
+
+def changed_value(value: Json) -> Json:
+    """`value` with its first leaf changed."""
+    if isinstance(value, dict) and value:
+        first = min(value)
+        return {**value, first: changed_value(value[first])}
+    if isinstance(value, list) and value:
+        return [changed_value(value[0]), *value[1:]]
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else "changed by the canary"
+
+
+def on_target(session: Session, fit: Sequence[Item], where: str) -> list[Canary]:
+    """The canaries of one bucket on the target itself: `fit` are vectors of the bucket that
+    conform. The first that can be had is asked again with a fresh nonce, and a changed
+    expectation. One that no vector could be had for has misbehaved."""
+    if not fit:
+        return [skipped(where, "no vector of this bucket conforms, so there is none to change")]
+    for chosen in fit:
+        nonce = secrets.token_hex(8)
+        judgement = _ask_changed(session, chosen, nonce)
+        verdict = judgement.assessments[0].verdict
+        if verdict.kind not in (Kind.CRASHED, Kind.TIMED_OUT):
+            came = nonce.encode() in judgement.line
+            got = "the nonce" if came else "none"
+            seen = Canary("nonce", where, chosen.id, "the nonce", got, came)
+            return [_flipped(chosen, verdict, where), seen]
+    detail = f"so with {len(fit)} vectors: {verdict.detail}"
+    return [Canary("flipped", where, chosen.id, "diverges", str(verdict.kind), False, detail)]
+
+
+def _flipped(chosen: Item, verdict: Verdict, where: str) -> Canary:
+    """It must diverge where it was changed, and nowhere before."""
+    first, last = verdict.first, len(orjson.loads(chosen.answer)["steps"]) - 1
+    ok = verdict.kind is Kind.DIVERGES and first is not None and first.step == last
+    got = str(verdict.kind)
+    if verdict.kind is Kind.DIVERGES and not ok and first is not None:
+        got = f"diverges at step {first.step}, not {last}"
+    return Canary("flipped", where, chosen.id, "diverges", got, ok, verdict.detail)
+
+
+def _ask_changed(session: Session, chosen: Item, nonce: str) -> Judgement:
+    before = session.rename(nonce)
+    try:
+        return next(iter(list(session.run([flipped(chosen)]))))
+    finally:
+        session.rename(before)
+
+
+def model_start(module: str, *options: str) -> Start:
+    """How to start a model behind the transport of adapters."""
+    command = (sys.executable, "-m", "conform.adapters.reference", "--model", module, *options)
+    return Start(command, environment=python_path())
+
+
+def of_worker(context: Context, sample: Sequence[Item], where: str) -> list[Canary]:
+    """Once for each worker: the reference must conform, and what does nothing must not."""
+    if not context.model or not sample:
+        return [skipped(where, "the suite names no model")]
+    found = []
+    if context.reference:
+        found.append(_reference(context, sample, where))
+    else:
+        found.append(skipped(where, "the suite was made from another charter than the model"))
+    kinds = _kinds(model_start(context.model, "--nothing"), sample, context)
+    diverges = kinds.count(Kind.DIVERGES)
+    some = "diverges" if diverges else _shown(kinds)
+    found.append(Canary("nothing", where, sample[0].id, "diverges", some, diverges > 0))
+    return found
+
+
+def _reference(context: Context, sample: Sequence[Item], where: str) -> Canary:
+    kinds = _kinds(model_start(context.model), sample, context)
+    wrong = [
+        (item, kind)
+        for item, kind in zip(sample, kinds, strict=True)
+        if kind not in (Kind.CONFORMS, Kind.INCONCLUSIVE)
+    ]
+    item, got = wrong[0] if wrong else (sample[0], Kind.CONFORMS)
+    detail = f"{len(wrong)} of {len(kinds)} do not conform" if wrong else ""
+    return Canary("reference", where, item.id, "conforms", str(got), not wrong, detail)
+
+
+def of_run(context: Context) -> list[Canary]:
+    """Once for each run: every mutant that the suite names must be caught. Where the suite was
+    made from another charter than the models one may be gone, or be none any more: it is skipped,
+    and another must be caught."""
+    found = []
+    for module, items in context.canaries.items():
+        kinds = _kinds(model_start(module), items, context)
+        caught = Kind.DIVERGES in kinds
+        if not caught and not context.reference:
+            why = f"not caught ({_shown(kinds)}), and the suite was made from another charter"
+            found.append(skipped(f"run, mutant {module}", why))
+            continue
+        got = "diverges" if caught else _shown(kinds)
+        vector = items[0].id if items else ""
+        found.append(Canary("mutant", module, vector, "diverges", got, caught))
+    if not found:
+        found.append(skipped("run", "the suite names no mutants"))
+    return found
+
+
+def _kinds(start: Start, items: Sequence[Item], context: Context) -> list[Kind]:
+    """The verdicts about a model behind the transport."""
+    try:
+        connection: Connection = StdioConnection(start)
+    except CannotStart:
+        return [Kind.CRASHED] * len(items)
+    try:
+        variables = context.variables or None
+        session = Session(connection, None, start.deadlines, secrets.token_hex(4), variables)
+        kinds = {
+            assessment.verdict.id: assessment.verdict.kind
+            for judgement in session.run(items)
+            for assessment in judgement.assessments
+        }
+        return [kinds[item.id] for item in items]
+    except Incomplete:
+        return [Kind.CRASHED] * len(items)
+    finally:
+        connection.close()
+
+
+def _shown(kinds: Sequence[Kind]) -> str:
+    return ", ".join(sorted({str(kind) for kind in kinds})) or "nothing"
+
+
+def fit(kind: Kind) -> bool:
+    """Whether a vector with this verdict can be a canary on the target."""
+    return kind in JUDGED and kind is not Kind.DIVERGES

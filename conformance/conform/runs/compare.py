@@ -1,0 +1,170 @@
+"""Where two runs behaved differently, question by question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from charter.formats.canonical import Json
+from conform.console.errors import BadRun
+from conform.judging.differ import paths
+from conform.judging.relabel import key
+from conform.judging.walk import shows_part
+from conform.storage.observations import observations, renamed_steps
+from conform.storage.store import RunFolder
+
+_EXAMINED = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One question that two runs answered differently: `step` is the first one that differs (-1
+    where both observed the same), `where` the paths, `image` if only one of two images agrees with
+    what was observed, nothing where one run observed nothing; `group` is what it has in common
+    with others."""
+
+    id: str
+    kinds: tuple[str, str]
+    step: int
+    operation: str
+    where: tuple[str, ...]
+    replies: tuple[Json, Json]
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        return (*self.kinds, self.operation, *self.where)
+
+    @property
+    def nowhere(self) -> str:
+        """What to say of a difference that has no paths."""
+        return "both observed the same" if self.step < 0 else "one of them observed nothing"
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "id": self.id,
+            "kinds": list(self.kinds),
+            "step": self.step,
+            "operation": self.operation,
+            "where": list(self.where),
+            "replies": list(self.replies),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the comparison of two runs found."""
+
+    runs: tuple[RunFolder, RunFolder]
+    both: int
+    only: tuple[int, int]
+    differing: int
+    kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    kind: str
+    behaviour: str
+    bucket: int
+
+
+def compare(left: str, right: str) -> Comparison:
+    """Compare two runs by the questions that both were asked. Raises `BadRun`."""
+    runs = (_opened(left), _opened(right))
+    first, second = _verdicts(runs[0]), _verdicts(runs[1])
+    shared = first.keys() & second.keys()
+    if not shared:
+        raise BadRun(f"{left} and {right} have no question in common; run the same suite on both")
+    differing = sorted(
+        name
+        for name in shared
+        if (first[name].kind, first[name].behaviour) != (second[name].kind, second[name].behaviour)
+    )
+    kinds = Counter((first[name].kind, second[name].kind) for name in differing)
+    examined = differing[:_EXAMINED]
+    seen = (
+        _steps(runs[0], {name: first[name].bucket for name in examined}),
+        _steps(runs[1], {name: second[name].bucket for name in examined}),
+    )
+    operations = _operations(runs[0], examined) or _operations(runs[1], examined)
+    found = tuple(
+        difference(
+            name,
+            (first[name].kind, second[name].kind),
+            (seen[0].get(name, []), seen[1].get(name, [])),
+            operations.get(name, []),
+        )
+        for name in examined
+    )
+    only = (len(first) - len(shared), len(second) - len(shared))
+    return Comparison(runs, len(shared), only, len(differing), kinds, found)
+
+
+def _opened(place: str) -> RunFolder:
+    folder = RunFolder(place if "://" in place else str(Path(place).resolve()))
+    folder.read_json("summary.json")
+    return folder
+
+
+def _verdicts(folder: RunFolder) -> dict[str, _Verdict]:
+    table = folder.table("verdicts").select(["id", "kind", "behaviour", "bucket"])
+    columns = [column.to_pylist() for column in table.columns]
+    return {name: _Verdict(*rest) for name, *rest in zip(*columns, strict=True)}
+
+
+Steps = list[tuple[Json, Json, bool]]
+
+
+def _steps(folder: RunFolder, wanted: dict[str, int]) -> dict[str, Steps]:
+    """The relabelled steps of the wanted questions, which come with their buckets: reply,
+    observation, and whether the image agrees with it."""
+    found: dict[str, Steps] = {}
+    for bucket in sorted(set(wanted.values())):
+        for observed in observations(folder, bucket):
+            for result in observed.results.results:
+                if result.id in wanted:
+                    values = observed.results.values
+                    found[result.id] = [
+                        (*step, min(at, image) < 0 or shows_part(values[image], values[at]))
+                        for step, (_, at, image) in zip(
+                            renamed_steps(values, result), result.steps, strict=True
+                        )
+                    ]
+    return found
+
+
+def _operations(folder: RunFolder, wanted: list[str]) -> dict[str, list[str]]:
+    """The operations of questions, if the suite of the run is still in the cache."""
+    from conform.console.errors import BadSuite
+    from conform.suites.cache import bucket_of, open_suite
+
+    try:
+        suite = open_suite(str(folder.read_json("run.json")["suite"]), 1)
+    except BadSuite:
+        return {}
+    found = {}
+    names = set(wanted)
+    for bucket in sorted({bucket_of(name, suite.buckets) for name in wanted}):
+        for item in suite.items(bucket):
+            if item.id in names:
+                calls = orjson.loads(item.question)["operations"]
+                found[item.id] = [call["operation"] for call in calls]
+    return found
+
+
+def difference(
+    name: str, kinds: tuple[str, str], seen: tuple[Steps, Steps], operations: list[str]
+) -> Difference:
+    """Where two runs first differ in one question."""
+    for step, (one, other) in enumerate(zip(*seen, strict=False)):
+        if key(list(one)) != key(list(other)):
+            where = tuple(paths(one[0], other[0], "reply")) + tuple(paths(one[1], other[1], ""))
+            where += ("image",) if one[2] != other[2] else ()
+            operation = operations[step - 1] if 0 < step <= len(operations) else ""
+            return Difference(name, kinds, step, operation, where, (one[0], other[0]))
+    shorter, longer = sorted(map(len, seen))
+    return Difference(name, kinds, -1 if shorter == longer else shorter, "", (), (None, None))

@@ -1,0 +1,220 @@
+"""Judging one bucket: what every engine does, and the only thing that it does."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import orjson
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import Kind
+from conform.adapters.session import Judgement, Session
+from conform.adapters.stdio import StdioConnection
+from conform.console.errors import BadSuite
+from conform.judging import model
+from conform.judging.assess import Assessment, Item
+from conform.judging.follow import Siblings
+from conform.runs.canaries import SAMPLE, TRIES, Canary, fit, of_worker, on_target
+from conform.runs.engines.context import Context
+from conform.runs.overclaims import Claimed, claimed_too_much
+from conform.storage.store import RunFolder
+from conform.storage.tables import (
+    DEVIATIONS,
+    OBSERVATIONS,
+    VERDICTS,
+    Rows,
+    Transitions,
+    add_deviations,
+    add_verdict,
+    element_sorts,
+)
+
+
+@dataclass(slots=True)
+class Pool:
+    """The sessions that a worker keeps between its buckets: one adapter for each run."""
+
+    sessions: dict[str, Session] = field(default_factory=dict)
+
+    def session(self, context: Context) -> tuple[Session, bool]:
+        """The session of a run, and whether it is new."""
+        found = self.sessions.get(context.run)
+        if found is not None:
+            return found, False
+        self.close()
+        connection = StdioConnection(context.start)
+        nonce = f"{context.run}-{time.time_ns():x}"
+        variables = context.variables or None
+        deadlines = context.start.deadlines
+        session = Session(connection, siblings(context), deadlines, nonce, variables)
+        self.sessions[context.run] = session
+        return session, True
+
+    def close(self) -> None:
+        """End all adapters of this worker."""
+        for session in self.sessions.values():
+            session.connection.close()
+        self.sessions.clear()
+
+
+@functools.cache
+def worker_pool() -> Pool:
+    """The pool of this process. It is the one thing that a worker keeps."""
+    return Pool()
+
+
+def siblings(context: Context) -> Siblings | None:
+    """The models of a run, or None if the suite names none."""
+    if not context.model:
+        return None
+    entries = {entry: model.load(module) for entry, module in context.entries.items()}
+    return Siblings(model.load(context.model), entries)
+
+
+def with_overlay(context: Context) -> Siblings | None:
+    """The model with all overlay entries in the place of the charter's, if there is one, and the
+    suite was made from the same charter."""
+    if not context.reference:
+        return None
+    module = context.entries.get("", "")
+    if not module and len(context.entries) == 1:
+        (module,) = context.entries.values()
+    return Siblings(model.load(module)) if module and context.model else None
+
+
+@dataclass(slots=True)
+class Tally:
+    """The rows and counts of one bucket."""
+
+    verdicts: Rows = field(default_factory=lambda: Rows(VERDICTS))
+    deviations: Rows = field(default_factory=lambda: Rows(DEVIATIONS))
+    observations: Rows = field(default_factory=lambda: Rows(OBSERVATIONS))
+    transitions: Transitions = field(default_factory=Transitions)
+    kinds: Counter[str] = field(default_factory=Counter)
+    taken: Counter[str] = field(default_factory=Counter)
+    deviating: Counter[str] = field(default_factory=Counter)
+    entries: Counter[str] = field(default_factory=Counter)
+    judged: int = 0
+    not_judged: int = 0
+    new: int = 0
+    fit: list[Item] = field(default_factory=list)
+    sample: list[Item] = field(default_factory=list)
+    first: float = 0.0
+    claimed: list[Claimed] = field(default_factory=list)
+
+    def add(self, judgement: Judgement) -> None:
+        if not self.first:
+            self.first = time.time()
+        for item, assessment in zip(judgement.items, judgement.assessments, strict=True):
+            self._add_one(item, assessment)
+        if judgement.line:
+            ids: list[str] = [item.id for item in judgement.items]
+            self.observations.add(ids, judgement.line.decode("utf-8", "replace"))
+
+    def _add_one(self, item: Item, assessment: Assessment) -> None:
+        verdict = assessment.verdict
+        add_verdict(self.verdicts, verdict, assessment.behaviour)
+        self.kinds[verdict.kind] += 1
+        self.judged += verdict.judged
+        self.not_judged += verdict.not_judged
+        self.taken.update(verdict.branches)
+        self.transitions.add(assessment.transitions, verdict.id)
+        if len(self.fit) < TRIES and fit(verdict.kind):
+            self.fit.append(item)
+        if verdict.deviations:
+            add_deviations(self.deviations, verdict, item.question)
+            for deviation in verdict.deviations:
+                self.deviating[deviation.branch] += 1
+                self.entries[" ".join(deviation.entries)] += 1
+                self.new += not deviation.entries
+        if len(self.sample) < SAMPLE and verdict.kind is not Kind.UNSUPPORTED:
+            self.sample.append(item)
+
+
+def judge_bucket(items: Iterable[Item], bucket: int, context: Context, pool: Pool) -> Json:
+    """Judge the vectors of one bucket, write and commit its datasets, and return its summary.
+
+    Raises `CannotStart`, `CannotWrite`, `BadSuite` and `Incomplete`.
+    """
+    began = time.time()
+    session, fresh = pool.session(context)
+    tally = Tally()
+    limited = itertools.islice(items, context.limit or None)
+    overlay = with_overlay(context)
+    for judgement in session.run(limited):
+        tally.add(judgement)
+        if overlay and judgement.line:
+            tally.claimed = claimed_too_much(judgement, overlay, session.judge.observes)
+            overlay = None  # one batch of each bucket
+    where = f"bucket {bucket}"
+    canaries = on_target(session, tally.fit, where)
+    if fresh:
+        canaries += of_worker(context, tally.sample, f"worker of {where}")
+    summary = summarised(tally, bucket, began, canaries)
+    RunFolder(context.place).commit(bucket, datasets(tally, context), summary)
+    return summary
+
+
+def datasets(tally: Tally, context: Context) -> dict[str, Rows]:
+    elements: dict[str, str] = {}
+    for item in tally.sample:
+        elements.update(element_sorts(orjson.loads(item.question)["sorts"]))
+    return {
+        "verdicts": tally.verdicts,
+        "deviations": tally.deviations,
+        "observations": tally.observations,
+        "transitions": tally.transitions.rows(elements, counters(context)),
+    }
+
+
+def counters(context: Context) -> tuple[str, ...]:
+    """The names of the fields whose type is a counter, if the model says."""
+    if not context.model:
+        return ()
+    try:
+        names: tuple[str, ...] = getattr(model.load(context.model), "COUNTERS", ())
+    except BadSuite:
+        return ()
+    return tuple(names)
+
+
+def summarised(tally: Tally, bucket: int, began: float, canaries: list[Canary]) -> dict[str, Json]:
+    tally.taken.pop("", None)
+    return {
+        "bucket": bucket,
+        "vectors": len(tally.verdicts),
+        "verdicts": _counts(tally.kinds),
+        "judged_steps": tally.judged,
+        "not_judged_steps": tally.not_judged,
+        "deviations": len(tally.deviations),
+        "new_deviations": tally.new,
+        "by_entry": _counts(tally.entries),
+        "taken": _counts(tally.taken),
+        "deviating": _counts(tally.deviating),
+        "claimed": [claimed.json() for claimed in tally.claimed],
+        "first_verdict": tally.first,
+        "seconds": time.time() - began,
+        "canaries": [canary.json() for canary in canaries],
+    }
+
+
+def _counts(counted: Counter[str]) -> dict[str, Json]:
+    return {str(name): count for name, count in sorted(counted.items())}
+
+
+def empty_bucket(bucket: int, context: Context) -> None:
+    """Commit a bucket that has no vectors."""
+    tally = Tally()
+    summary = summarised(tally, bucket, time.time(), [])
+    RunFolder(context.place).commit(bucket, datasets(tally, context), summary)
+
+
+def judge_rows(rows: Iterator[tuple[int, Item]], context: Context, pool: Pool) -> Iterator[Json]:
+    """Judge rows that come bucket by bucket."""
+    for bucket, group in itertools.groupby(rows, key=lambda row: row[0]):
+        yield judge_bucket((item for _, item in group), bucket, context, pool)

@@ -1,0 +1,33 @@
+"""What a worker needs to judge buckets of one run. Only texts and numbers: it travels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from conform.adapters.base import Start
+from conform.judging.assess import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One run, as its workers see it.
+
+    `place` is the run's folder, absolute. `model` is the module of the charter's model ("" for
+    none), `entries` maps overlay entries to modules of sibling models. `variables` are those of
+    the charter's widest level, empty if not known. `limit` vectors of each bucket are judged, 0
+    for all. `canaries` are vectors that tell mutants from the charter, by module. `started` is
+    when the run began (seconds since the epoch). `reference` is whether the suite was made from
+    the charter of the model at hand, so that the model must conform to it.
+    """
+
+    run: str
+    place: str
+    start: Start
+    model: str = ""
+    entries: Mapping[str, str] = field(default_factory=dict)
+    variables: tuple[str, ...] = ()
+    limit: int = 0
+    canaries: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
+    started: float = 0.0
+    reference: bool = True

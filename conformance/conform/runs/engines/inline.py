@@ -1,0 +1,22 @@
+"""The engine without Spark: one process, bucket after bucket. For debugging and small suites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from conform.runs.engines.bucket import Pool, judge_bucket
+from conform.runs.engines.context import Context
+from conform.suites.cache import Suite
+
+
+def run(
+    suite: Suite, buckets: Sequence[int], context: Context, progress: Callable[[], None]
+) -> None:
+    """Judge `buckets`; each is committed by itself, and `progress` is called after it."""
+    pool = Pool()
+    try:
+        for bucket in buckets:
+            judge_bucket(suite.items(bucket), bucket, context, pool)
+            progress()
+    finally:
+        pool.close()

@@ -1,0 +1,98 @@
+"""One vector on one target, for a person who wants to see every step."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.suite import Manifest
+from conform.adapters.base import Start
+from conform.adapters.session import Session
+from conform.adapters.stdio import StdioConnection
+from conform.judging import model
+from conform.judging.assess import Assessment, Item
+from conform.judging.follow import Siblings
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One step as it was: what was done, replied and observed (renamed), and what was allowed."""
+
+    step: int
+    operation: str
+    args: Json
+    reply: Json
+    observation: Json
+    branch: str
+    deviation: Json
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "step": self.step,
+            "operation": self.operation,
+            "args": self.args,
+            "reply": self.reply,
+            "observation": self.observation,
+            "branch": self.branch,
+            "deviation": self.deviation,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A vector that was put again."""
+
+    assessment: Assessment
+    steps: tuple[Shown, ...]
+    line: str
+
+
+def replay(start: Start, item: Item, manifest: Manifest, entries: Mapping[str, str]) -> Replayed:
+    """Put one vector, judge it, and keep all that was seen. Raises `CannotStart`."""
+    siblings = None
+    if manifest.models.charter:
+        known = {entry: model.load(module) for entry, module in entries.items()}
+        siblings = Siblings(model.load(manifest.models.charter), known)
+    first = orjson.loads(item.answer)["observations"][0]
+    variables = tuple(first) if isinstance(first, dict) else None
+    connection = StdioConnection(start)
+    try:
+        nonce = secrets.token_hex(4)
+        session = Session(connection, siblings, start.deadlines, nonce, variables)
+        judgement = next(iter(list(session.run([item], 1))))
+    finally:
+        connection.close()
+    assessment = judgement.assessments[0]
+    steps = _steps(item, assessment, judgement.line) if judgement.line else ()
+    return Replayed(assessment, steps, judgement.line.decode("utf-8", "replace"))
+
+
+def _steps(item: Item, assessment: Assessment, line: bytes) -> tuple[Shown, ...]:
+    message = orjson.loads(line)
+    values: list[Json] = message["values"]
+    operations = orjson.loads(item.question)["operations"]
+    verdict = assessment.verdict
+    deviations = {deviation.step: deviation.json() for deviation in verdict.deviations}
+    labels, shown = Labels(), []
+    for number, (reply, observation, _) in enumerate(message["results"][0]["steps"]):
+        raw = values[reply] if reply >= 0 else None
+        seen = values[observation] if observation >= 0 else None
+        reply_shown, seen, labels = labels.step(raw, seen)
+        call: dict[str, Json] = operations[number - 1] if number else {"operation": "", "args": {}}
+        shown.append(
+            Shown(
+                number,
+                str(call["operation"]),
+                call["args"],
+                reply_shown,
+                seen,
+                verdict.branches[number] if number < len(verdict.branches) else "",
+                deviations.get(number),
+            )
+        )
+    return tuple(shown)

@@ -1,0 +1,192 @@
+"""The engine on Spark, local or on a cluster: Parquet in, one adapter for each Python worker.
+
+A run is one job over the buckets that are not done; a bucket is a file, a partition and a task. The
+task judges it, writes its datasets and commits it, so that a run that is stopped goes on where it
+was. The same code serves `local[*]` and a cluster, whose workers must see the run's folder and the
+adapter under the same path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import orjson
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from conform.adapters.targets import python_path
+from conform.console import errors
+from conform.console.errors import ConformError, Incomplete, MissingEngine
+from conform.judging.assess import Item
+from conform.runs.engines.bucket import judge_rows, worker_pool
+from conform.runs.engines.context import Context
+from conform.suites.cache import Suite, batch_items
+
+_RESULT = pa.schema([("summary", pa.string())])
+_WHOLE_FILES = str(16 << 30)
+_POLL_SECONDS = 0.3
+_CANCEL_SECONDS = 10.0
+_CHATTER = ("WARN", "INFO", "NOTE", "SLF4J", "Using Spark", "Setting default", "\tat ")
+_GRAVE = re.compile(r"\w(Exception|Error)\b|not (set|found)")
+_JAVA = ("JAVA_HOME", "UnsupportedClassVersion", "java: ", "JAVA_GATEWAY_EXITED", "java not found")
+
+
+def session(master: str, instead: str = "--engine inline") -> SparkSession:
+    """A Spark session. Raises `MissingEngine` if Java is missing or does not start; `instead` is
+    what can be used without it."""
+    os.environ.update(python_path())
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    quiet = Path(__file__).with_name("log4j2.properties")
+    local = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    settings = {
+        "spark.speculation": "false",
+        "spark.task.maxFailures": "1",
+        "spark.python.worker.reuse": "true",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+        "spark.sql.files.maxPartitionBytes": _WHOLE_FILES,
+        "spark.sql.files.openCostInBytes": _WHOLE_FILES,
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={quiet}",
+        **(local if master.startswith("local") else {}),
+    }
+    builder = SparkSession.builder.appName("conform").master(master)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    said: list[str] = []
+    try:
+        with _aside(said):
+            made: SparkSession = builder.getOrCreate()
+    except Exception as error:  # pyspark raises many kinds, up to plain RuntimeError
+        raise MissingEngine(why_not(said, error, instead)) from None
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own prints tracebacks
+    made.sparkContext.setLogLevel("OFF")
+    if not master.startswith("local"):
+        _ship(made)
+    return made
+
+
+def why_not(said: Sequence[str], error: Exception, instead: str = "--engine inline") -> str:
+    """Why Spark did not start, from the lines that the JVM wrote: one sentence with a remedy."""
+    lines = [line.strip() for line in said if not line.startswith(_CHATTER)]
+    old = [line for line in lines if any(word in line for word in _JAVA)]
+    grave = [line for line in lines if _GRAVE.search(line)]
+    reason = next(iter((*old, *grave, *lines)), "") or _first_line(error)
+    reason = reason.removeprefix('Exception in thread "main" ')[:200].rstrip(".")
+    java = any(word in reason for word in _JAVA)
+    remedy = "it needs Java 17 or newer (set JAVA_HOME)" if java else "see --master"
+    return f"Spark did not start ({reason}); {remedy}, or use {instead}"
+
+
+@contextlib.contextmanager
+def _aside(said: list[str]) -> Iterator[None]:
+    """Give the JVM that starts meanwhile a file for its stderr; its lines go to `said`."""
+    with tempfile.TemporaryFile() as file:
+        before = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+            file.seek(0)
+            said += file.read().decode("utf-8", "replace").strip().splitlines()
+
+
+def run(
+    spark: SparkSession,
+    suite: Suite,
+    buckets: Sequence[int],
+    context: Context,
+    progress: Callable[[], None],
+) -> None:
+    """Judge `buckets` of the suite. Raises what a worker raised, as its own kind of error."""
+    files = [str(suite.path(bucket)) for bucket in buckets]
+    job = _Job(context)
+    frame = spark.read.schema("id string, bucket int, question string, answer string,"
+                              " why string, needs string, ways string").parquet(*files)  # fmt: skip
+    failed: list[ConformError] = []
+
+    def collect() -> None:
+        try:
+            frame.mapInArrow(job, "summary string").collect()
+        except PySparkException as error:
+            failed.append(_as_ours(error))
+        except Exception as error:  # py4j, when the JVM is gone
+            failed.append(
+                Incomplete(f"Spark gave up ({_first_line(error)}); repeat the command to go on")
+            )
+
+    thread = threading.Thread(target=collect, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(_POLL_SECONDS)
+            progress()
+    except KeyboardInterrupt:
+        spark.sparkContext.cancelAllJobs()
+        thread.join(_CANCEL_SECONDS)
+        raise
+    if failed:
+        raise failed[0]
+
+
+class _Job:
+    """What Spark sends to its workers."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            for summary in judge_rows(_rows(batches), self.context, worker_pool()):
+                yield pa.record_batch([[orjson.dumps(summary).decode()]], schema=_RESULT)
+        except ConformError as error:
+            raise RuntimeError(f"[conform:{type(error).__name__}] {error} [conform:end]") from None
+
+
+def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Item]]:
+    for batch in batches:
+        yield from zip(batch.column("bucket").to_pylist(), batch_items(batch), strict=True)
+
+
+def _as_ours(error: Exception) -> ConformError:
+    """The error of a worker, out of the long text that Spark makes of it."""
+    said = str(error)
+    _, found, rest = said.partition("[conform:")
+    if not found:
+        return Incomplete(f"a task failed ({_first_line(error)}); repeat the command to go on")
+    name, _, sentence = rest.partition("] ")
+    kind = getattr(errors, name, Incomplete)
+    made: ConformError = kind(sentence.partition(" [conform:end]")[0])
+    return made
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__
+
+
+def _ship(spark: SparkSession) -> None:
+    """Send our packages to the workers of a cluster."""
+    folder = Path(tempfile.mkdtemp(prefix="conform-"))
+    bundle = folder / "conform-packages.zip"
+    with zipfile.ZipFile(bundle, "w") as archive:
+        for root in python_path()["PYTHONPATH"].split(os.pathsep):
+            for name in ("charter", "conform", "charter_models"):
+                for path in sorted((Path(root) / name).rglob("*.py")):
+                    archive.write(path, path.relative_to(root))
+    spark.sparkContext.addPyFile(str(bundle))

@@ -1,0 +1,141 @@
+"""The overlay, held to the target the other way round: where the target does what the charter
+says, the charter with the overlay must allow it too. If it does not, an entry claims too much.
+
+Only suites that were made from the charter of the models are looked at: their operations and
+arguments are those of the models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from charter.formats.adapter import Result, read_results
+from charter.formats.canonical import Json
+from charter.formats.verdict import Kind
+from conform.adapters.session import Judgement
+from conform.judging.follow import CannotFollow, Follower, Siblings, Step
+from conform.judging.translate import NoPlace
+from conform.judging.walk import Batch
+from conform.storage.observations import observations
+from conform.storage.store import RunFolder
+from conform.suites.cache import Suite
+
+_SAMPLE = 1_000
+_CANNOT_STAND = (CannotFollow, NoPlace, KeyError, ValueError)
+"""What setting up a model raises where the state is none of its own (`given` and `decode` of a
+generated model say so). Whatever else comes, and whatever its rules raise, is a bug."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A transition that the target has, the charter allows, and the overlay does not."""
+
+    id: str
+    step: int
+    branch: str
+
+    def json(self) -> dict[str, Json]:
+        return {"id": self.id, "step": self.step, "branch": self.branch}
+
+
+def claimed_too_much(
+    judgement: Judgement, overlay: Siblings, observes: tuple[str, ...] | None
+) -> list[Claimed]:
+    """The first such transition of each conforming vector of a batch. `overlay` has the model
+    with all entries in the place of the charter's."""
+    message = orjson.loads(judgement.line)
+    asked = [(result["id"], result["nonce"]) for result in message["results"]]
+    results = read_results(message, message["run"], asked)
+    batch = Batch.of(results, observes)
+    found = []
+    for item, assessment, result in zip(
+        judgement.items, judgement.assessments, results.results, strict=True
+    ):
+        if assessment.verdict.kind is Kind.CONFORMS:
+            step = _first_refused(item.question, _steps(result, batch), overlay, observes)
+            if step:
+                found.append(Claimed(item.id, step, assessment.verdict.branches[step]))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a finished run left: its folder, the suite, and the variables that were compared."""
+
+    folder: RunFolder
+    suite: Suite
+    observes: tuple[str, ...] | None
+
+
+def denied(run: Finished, entries: Mapping[str, Siblings]) -> dict[str, Claimed]:
+    """Which of `entries`, none of which explains a deviation of the run, no longer apply: the
+    target went where the entry differs from the charter, and did as the charter says.
+
+    A sample of the conforming vectors is looked at. An entry that is not in the result was not
+    met there: the suite may not lead to it.
+    """
+    found: dict[str, Claimed] = {}
+    for bucket in sorted(run.folder.committed()):
+        for vector in _sample(run, bucket):
+            for entry in [name for name in entries if name not in found]:
+                step = _first_refused(vector.question, vector.steps, entries[entry], run.observes)
+                if step:
+                    found[entry] = Claimed(vector.id, step, vector.branches[step])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Conforming:
+    id: str
+    question: bytes
+    steps: list[tuple[Json, Json]]
+    branches: list[str]
+
+
+def _sample(run: Finished, bucket: int) -> Iterator[_Conforming]:
+    """Some conforming vectors of a bucket, with the branches that they took."""
+    rows = run.folder.bucket("verdicts", bucket).select(["id", "kind", "branches"]).to_pylist()
+    branches = {row["id"]: row["branches"] for row in rows if row["kind"] == Kind.CONFORMS}
+    questions = {item.id: item.question for item in run.suite.items(bucket)}
+    left = max(1, _SAMPLE // run.suite.buckets)
+    for observed in observations(run.folder, bucket):
+        batch = Batch.of(observed.results, run.observes)
+        for result in observed.results.results:
+            if result.id in branches and left:
+                left -= 1
+                name = result.id
+                yield _Conforming(name, questions[name], _steps(result, batch), branches[name])
+        if not left:
+            return
+
+
+def _steps(result: Result, batch: Batch) -> list[tuple[Json, Json]]:
+    return [(batch.at(reply), batch.at(observation)) for reply, observation, _ in result.steps]
+
+
+def _first_refused(
+    text: bytes,
+    steps: list[tuple[Json, Json]],
+    overlay: Siblings,
+    observes: tuple[str, ...] | None,
+) -> int:
+    """The first step that the model does not allow, or 0: also where it cannot stand or follow."""
+    question: dict[str, Json] = orjson.loads(text)
+    calls = question["operations"]
+    assert isinstance(calls, list)
+    try:
+        follower = Follower(overlay, question, observes, steps[0][1])
+    except _CANNOT_STAND:
+        return 0
+    for number, (reply, observation) in enumerate(steps[1:], 1):
+        call = calls[number - 1]
+        assert isinstance(call, dict)
+        step = Step(str(call["operation"]), call["args"], reply, observation)
+        try:
+            if not follower.step(step).allowed:
+                return number
+        except CannotFollow:
+            return 0
+    return 0

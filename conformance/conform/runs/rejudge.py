@@ -1,0 +1,144 @@
+"""Judging again what an earlier run observed, against the answers of another suite: no target is
+touched. Questions keep their ids when rules change, so observations find their new answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import Kind, Verdict
+from conform.adapters.base import Start
+from conform.adapters.session import Judgement
+from conform.adapters.targets import target
+from conform.console.errors import BadRun
+from conform.judging.assess import Assessment, Item, assess
+from conform.judging.judge import Judge
+from conform.judging.walk import Batch
+from conform.runs import summary
+from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
+from conform.runs.engines.context import Context
+from conform.runs.run import Finished, Ranges, judged_with, models_of, no_ranges, variables
+from conform.storage.observations import observations
+from conform.storage.store import RunFolder
+from conform.suites.cache import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One rejudging: from `old` to `new`."""
+
+    old: RunFolder
+    new: RunFolder
+    about: Mapping[str, Json]
+    suite: Suite
+    context: Context
+    observes: tuple[str, ...] | None
+
+
+def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) -> Finished:
+    """Judge the observations of the run `earlier` against `suite`, into the folder `out`.
+
+    Canaries are those of the run that observed. Raises `BadRun`.
+    """
+    began = time.time()
+    old = RunFolder(str(Path(earlier).resolve()))
+    before, canaries = old.read_json("run.json"), old.read_json("canaries.json")
+    manifest = suite.manifest
+    if (before["protocol"], before["component"]) != (manifest.protocol, manifest.component):
+        raise BadRun(f"{earlier} is a run about another component than the suite")
+    new = _fresh(out)
+    about = {
+        **before,
+        "id": f"{before['id']}-as-{manifest.digest[:8]}",
+        "suite": manifest.digest,
+        "suite_vectors": manifest.vectors,
+        "spec_digest": manifest.spec_digest,
+        "rejudged": before["id"],
+    }
+    judged_target = target(str(before["target"]))
+    entries = models_of(manifest, judged_target, str(before["release"]), ranges)
+    about |= judged_with(suite, entries)
+    new.write_json("run.json", about)
+    context = Context(str(about["id"]), new.place, Start(()), manifest.models.charter, entries)
+    job = _Job(old, new, about, suite, context, _observes(before, suite))
+    judged = _all_buckets(job)
+    counts = summary.collect(new)
+    found = canaries["canaries"]
+    assert isinstance(found, list)
+    counts.canaries = found
+    asked = summary.Asked(tuple(entries), (), False)
+    pairs = summary.distinct_pairs(new)
+    concluded = summary.conclude(counts, asked, time.time() - began, pairs)
+    concluded["not_observed"] = manifest.vectors - judged
+    new.write_json("canaries.json", canaries)
+    new.write_json("summary.json", concluded)
+    return Finished(new, about, concluded, tuple(found))
+
+
+def _fresh(out: str) -> RunFolder:
+    place = Path(out).resolve()
+    if place.exists() and any(place.iterdir()):
+        raise BadRun(f"{out} is not empty; choose another folder with --out")
+    return RunFolder(str(place))
+
+
+def _observes(before: Mapping[str, Json], suite: Suite) -> tuple[str, ...] | None:
+    shown = before["observes"]
+    assert isinstance(shown, list)
+    wanted = variables(suite)
+    if set(wanted) <= set(shown):
+        return None
+    return tuple(name for name in wanted if name in shown)
+
+
+def _all_buckets(job: _Job) -> int:
+    """Judge bucket by bucket of the old run; how many vectors there were."""
+    same = job.about["buckets"] == job.suite.buckets
+    every = {} if same else _items(job.suite, range(job.suite.buckets))
+    judged = 0
+    for bucket in sorted(job.old.committed()):
+        items = _items(job.suite, (bucket,)) if same else every
+        judged += _bucket(job, bucket, items)
+    return judged
+
+
+def _items(suite: Suite, buckets: range | tuple[int, ...]) -> dict[str, Item]:
+    return {item.id: item for bucket in buckets for item in suite.items(bucket)}
+
+
+def _bucket(job: _Job, bucket: int, items: Mapping[str, Item]) -> int:
+    began = time.time()
+    judge, models, tally = Judge(job.observes), siblings(job.context), Tally()
+    seen: set[str] = set()
+    for observed in observations(job.old, bucket):
+        batch = Batch.of(observed.results, job.observes)
+        pairs = [
+            (items[result.id], result) for result in observed.results.results if result.id in items
+        ]
+        found = [assess(item, result, batch, judge, models) for item, result in pairs]
+        kept = tuple(item for item, _ in pairs)
+        seen.update(item.id for item in kept)
+        if kept:
+            tally.add(Judgement(kept, tuple(found), observed.line))
+    for item, verdict in _without_observation(job, bucket, items):
+        if item.id not in seen:
+            seen.add(item.id)
+            tally.add(Judgement((item,), (Assessment(verdict),)))
+    content = summarised(tally, bucket, began, [])
+    job.new.commit(bucket, datasets(tally, job.context), content)
+    return len(seen)
+
+
+def _without_observation(
+    job: _Job, bucket: int, items: Mapping[str, Item]
+) -> list[tuple[Item, Verdict]]:
+    """Verdicts that stay what they are: nothing was observed."""
+    rows = job.old.bucket("verdicts", bucket).select(["id", "kind", "detail"]).to_pylist()
+    return [
+        (items[row["id"]], Verdict(row["id"], Kind(row["kind"]), row["detail"]))
+        for row in rows
+        if row["id"] in items
+    ]

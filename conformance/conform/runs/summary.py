@@ -1,0 +1,173 @@
+"""The counts of a run, from the summaries of its buckets, and what they mean."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow.compute as pc
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import JUDGED, Kind
+from conform.runs import trust
+from conform.storage.store import RunFolder
+
+_LOST = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
+
+
+@dataclass(slots=True)
+class Counts:
+    """Sums over the buckets of a run."""
+
+    vectors: int = 0
+    judged_steps: int = 0
+    not_judged_steps: int = 0
+    deviations: int = 0
+    new_deviations: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    by_entry: Counter[str] = field(default_factory=Counter)
+    taken: Counter[str] = field(default_factory=Counter)
+    deviating: Counter[str] = field(default_factory=Counter)
+    first_verdict: float = 0.0
+    claimed: list[Json] = field(default_factory=list)
+    canaries: list[Json] = field(default_factory=list)
+
+    def add(self, bucket: Mapping[str, Json]) -> None:
+        self.vectors += _int(bucket["vectors"])
+        self.judged_steps += _int(bucket["judged_steps"])
+        self.not_judged_steps += _int(bucket["not_judged_steps"])
+        self.deviations += _int(bucket["deviations"])
+        self.new_deviations += _int(bucket["new_deviations"])
+        self.verdicts.update(_table(bucket["verdicts"]))
+        self.taken.update(_table(bucket["taken"]))
+        self.deviating.update(_table(bucket["deviating"]))
+        for names, count in _table(bucket["by_entry"]).items():
+            for name in names.split():
+                self.by_entry[name] += count
+        first = bucket["first_verdict"]
+        if isinstance(first, float) and first:
+            self.first_verdict = min(first, self.first_verdict or first)
+        assert isinstance(bucket["claimed"], list)
+        self.claimed += bucket["claimed"]
+        assert isinstance(bucket["canaries"], list)
+        self.canaries += bucket["canaries"]
+
+    @property
+    def judged(self) -> int:
+        """Vectors that were judged, in whole or in part."""
+        return sum(self.verdicts[kind] for kind in JUDGED)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked of a run, as far as its result depends on it: the overlay entries that apply
+    to the release, those of them that the target was seen not to need any more, and whether
+    overlay entries excuse."""
+
+    entries: Sequence[str]
+    stale: Sequence[str]
+    strict: bool
+
+
+def collect(folder: RunFolder) -> Counts:
+    """The counts of the buckets that are committed."""
+    counts = Counts()
+    for _, bucket in sorted(folder.committed().items()):
+        counts.add(bucket)
+    return counts
+
+
+def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[str, Json]:
+    """The content of summary.json (docs/formats/run.md), with the exit code of the run."""
+    stale = sorted(asked.stale)
+    unmet = [e for e in asked.entries if e and not counts.by_entry[e] and e not in stale]
+    canaries = [item for item in counts.canaries if isinstance(item, dict)]
+    untrusted = trust.why_not(canaries)
+    exit_code, reasons = _exit(counts, asked, untrusted, stale)
+    branches: dict[str, Json] = {
+        branch: {"taken": counts.taken[branch], "deviating": counts.deviating[branch]}
+        for branch in sorted({*counts.taken, *counts.deviating} - {""})
+    }
+    return {
+        "verdicts": {str(kind): counts.verdicts[kind] for kind in Kind},
+        "vectors": counts.vectors,
+        "judged_steps": counts.judged_steps,
+        "not_judged_steps": counts.not_judged_steps,
+        "deviations": counts.deviations,
+        "new_deviations": counts.new_deviations,
+        "by_entry": {
+            e: counts.by_entry[e] for e in sorted({*asked.entries, *counts.by_entry}) if e
+        },
+        "stale_entries": list(stale),
+        "unmet_entries": [*sorted(unmet)],
+        "claimed_too_much": counts.claimed,
+        "by_branch": branches,
+        "distinct_vectors": counts.vectors,
+        "distinct_pairs": pairs,
+        "seconds": round(seconds, 3),
+        "exit": exit_code,
+        "trusted": not untrusted,
+        "skipped_canaries": trust.skipped(canaries),
+        "complete": True,
+        "reasons": list(reasons),
+    }
+
+
+def _exit(
+    counts: Counts, asked: Asked, untrusted: Sequence[str], stale: Sequence[str]
+) -> tuple[int, list[str]]:
+    """The gravest exit code, and a sentence for each thing that is not as it should be."""
+    reasons = [(3, sentence) for sentence in untrusted]
+    if not counts.judged:
+        reasons.append((3, "no vector was judged"))
+    if counts.new_deviations:
+        reasons.append((1, f"{counts.new_deviations} deviations that no overlay entry explains"))
+    if stale:
+        noun = "entry no longer applies" if len(stale) == 1 else "entries no longer apply"
+        reasons.append((1, f"{len(stale)} overlay {noun}: {', '.join(stale)}"))
+    if counts.claimed:
+        first = counts.claimed[0]
+        assert isinstance(first, dict)
+        reasons.append(
+            (
+                1,
+                f"the overlay denies {len(counts.claimed)} transitions that the target has as the"
+                f" charter has them, such as {first['branch']} in {str(first['id'])[:12]}",
+            )
+        )
+    if asked.strict and counts.deviations:
+        reasons.append((1, f"{counts.deviations} deviations from the charter (--strict)"))
+    for kind in _LOST:
+        if counts.verdicts[kind]:
+            name = str(kind).replace("_", " ")
+            reasons.append((3, f"{counts.verdicts[kind]} vectors were not judged: {name}"))
+    if not reasons:
+        return 0, []
+    if untrusted or not counts.judged:
+        return 3, [sentence for _, sentence in reasons]
+    code = 1 if any(code == 1 for code, _ in reasons) else 3
+    return code, [sentence for _, sentence in reasons]
+
+
+def distinct_pairs(folder: RunFolder) -> int:
+    """How many (state, branch) pairs the run took, counted up to renaming."""
+    table = folder.table("transitions")
+    if not table.num_rows:
+        return 0
+    return int(table.group_by(["state", "branch"]).aggregate([("count", "sum")]).num_rows)
+
+
+def distinct_vectors(folder: RunFolder) -> int:
+    """How many different questions were judged or at least put."""
+    return int(pc.count_distinct(folder.table("verdicts")["id"]).as_py())
+
+
+def _int(value: Json) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _table(value: Json) -> dict[str, int]:
+    assert isinstance(value, dict)
+    return {name: _int(count) for name, count in value.items()}

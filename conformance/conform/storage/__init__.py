@@ -1,0 +1,1 @@
+"""Datasets of runs, suites and searches as Parquet."""

@@ -1,0 +1,50 @@
+"""What an earlier run observed, read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import orjson
+
+from charter.formats.adapter import BadMessage, Result, Results, read_results
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from conform.console.errors import BadRun
+from conform.storage.store import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One batch of observations, with the ids of its questions."""
+
+    ids: tuple[str, ...]
+    results: Results
+    line: bytes
+
+
+def observations(folder: RunFolder, bucket: int) -> Iterator[Observed]:
+    """The batches of one bucket. Raises `BadRun` for lines that are not of the protocol."""
+    table = folder.bucket("observations", bucket)
+    for ids, line in zip(table["ids"].to_pylist(), table["line"].to_pylist(), strict=True):
+        try:
+            message = orjson.loads(line)
+            asked = [(result["id"], result["nonce"]) for result in message["results"]]
+            results = read_results(message, message["run"], asked)
+        except (orjson.JSONDecodeError, BadMessage, KeyError, TypeError) as error:
+            raise BadRun(
+                f"{folder.place}: the observations of bucket {bucket} cannot be read ({error});"
+                " run it again"
+            ) from None
+        yield Observed(tuple(ids), results, line.encode())
+
+
+def renamed_steps(values: list[Json], result: Result) -> list[tuple[Json, Json]]:
+    """Reply and observation of each step, relabelled."""
+    labels, steps = Labels(), []
+    for reply, observation, _ in result.steps:
+        raw = values[reply] if reply >= 0 else None
+        seen = values[observation] if observation >= 0 else None
+        shown_reply, shown, labels = labels.step(raw, seen)
+        steps.append((shown_reply, shown))
+    return steps

@@ -1,0 +1,188 @@
+"""The states of a search in a folder: Parquet, and a manifest that says which search they are of.
+
+A folder is written beside its place and moved there when it is whole. docs/formats/states.md.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from charter.formats.canonical import Json
+from charter.formats.states import FORMAT, Chunk, Column, Form, Table
+from conform.console.errors import CannotWrite, ConformError
+
+ROWS = 100_000
+"""Rows of a file."""
+CHUNK = 10_000
+"""Rows of a row group, and of what is in memory at once."""
+MANIFEST = "manifest.json"
+STATES = "states"
+"""The folder of the Parquet files: alone, so that readers of Parquet can be given it whole."""
+TYPES: Mapping[Form, pa.DataType] = {
+    "truth": pa.bool_(),
+    "number": pa.int64(),
+    "text": pa.string(),
+    "json": pa.string(),
+}
+
+
+class NotKept(ConformError):
+    """A folder is no whole set of kept states, or one of other states than wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A part of the states: a Parquet file, its bytes and rows."""
+
+    name: str
+    size: int
+    rows: int
+
+
+def opened(folder: Path) -> tuple[dict[str, Json], tuple[Path, ...]]:
+    """The manifest of kept states, and their files in order. Raises NotKept for a folder that holds
+    something else, or not all of them."""
+    try:
+        manifest = orjson.loads((folder / MANIFEST).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        raise _foreign(folder, f"it has no {MANIFEST} that can be read") from None
+    if not isinstance(manifest, dict) or manifest.get("kind") != "states":
+        raise _foreign(folder, f"its {MANIFEST} is of something else")
+    if manifest.get("format") != FORMAT:
+        raise _foreign(folder, f"its format is not {FORMAT}")
+    files = list(_files(manifest))
+    for file in files:
+        if _rows(folder / file.name, file.size) != file.rows:
+            raise NotKept(
+                f"{folder} is damaged: {file.name} is missing, cut off or another file; remove the"
+                " folder, or name another one"
+            )
+    if sum(file.rows for file in files) != manifest.get("distinct"):
+        raise NotKept(f"{folder} is damaged: its {MANIFEST} contradicts itself; remove the folder")
+    return manifest, tuple(folder / file.name for file in files)
+
+
+def _foreign(folder: Path, why: str) -> NotKept:
+    return NotKept(
+        f"{folder} is no folder of kept states ({why}); name an empty one, or one that is not there"
+    )
+
+
+def _files(manifest: Mapping[str, Json]) -> Iterator[File]:
+    listed = manifest.get("files")
+    for item in listed if isinstance(listed, list) else []:
+        match item:
+            case {"name": str(name), "bytes": int(size), "rows": int(rows)}:
+                yield File(f"{STATES}/{Path(name).name}", size, rows)
+            case _:
+                yield File("?", 0, -1)
+
+
+def _rows(path: Path, size: int) -> int:
+    """The rows of a Parquet file of so many bytes; -2 if it is none."""
+    try:
+        if path.stat().st_size != size:
+            return -2
+        rows: int = pq.read_metadata(path).num_rows
+    except (OSError, UnicodeDecodeError, pa.ArrowException):
+        return -2
+    return rows
+
+
+def refuse_other(folder: Path, place: Mapping[str, Json]) -> None:
+    """Raises NotKept where states of `place` (protocol, variant, mutant, machine, instance, bounds)
+    cannot be kept in a folder because something else is there. States of the same place may be
+    replaced."""
+    if folder.is_dir() and not any(folder.iterdir()):
+        return
+    if not folder.exists():
+        return
+    manifest, _ = opened(folder)
+    for name, value in place.items():
+        if manifest.get(name) != value:
+            raise NotKept(
+                f"{folder} holds states of another search: its {name} is"
+                f" {orjson.dumps(manifest.get(name)).decode()}; name another folder, or remove it"
+            )
+
+
+def keep(table: Table, folder: Path, progress: Callable[[int, int], None]) -> int:
+    """Write all states into a folder, whole or not at all; the number of its files. `progress` is
+    told how many states are written, and of how many. Raises CannotWrite, and NotKept where the
+    folder has all states and `table` has not."""
+    _refuse_fewer(table, folder)
+    beside = folder.parent / f".{folder.name}.part"
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        (beside / STATES).mkdir(parents=True)
+        files = list(_written(table, beside, progress))
+        listed: list[Json] = [{"name": f.name, "bytes": f.size, "rows": f.rows} for f in files]
+        manifest = {**table.head.json(), "files": listed}
+        content = orjson.dumps(manifest, option=orjson.OPT_INDENT_2)
+        (beside / MANIFEST).write_bytes(content + b"\n")
+        _moved(beside, folder)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CannotWrite(
+            f"the states could not be kept in {folder} ({reason}); make room or name another folder"
+        ) from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return len(files)
+
+
+def _refuse_fewer(table: Table, folder: Path) -> None:
+    if table.head.complete or not (folder / MANIFEST).exists():
+        return
+    manifest, _ = opened(folder)
+    if manifest.get("complete"):
+        raise NotKept(
+            f"{folder} holds all {manifest.get('distinct')} states, and this search gave up after"
+            f" {table.head.distinct}: they stay; name another folder, or remove it"
+        )
+
+
+def _moved(made: Path, folder: Path) -> None:
+    if not folder.exists():
+        made.rename(folder)
+        return
+    old = folder.parent / f".{folder.name}.old"
+    shutil.rmtree(old, ignore_errors=True)
+    folder.rename(old)
+    try:
+        made.rename(folder)
+    except OSError:
+        old.rename(folder)
+        raise
+    shutil.rmtree(old)
+
+
+def _written(table: Table, folder: Path, progress: Callable[[int, int], None]) -> Iterator[File]:
+    head = table.head
+    schema = pa.schema([(column.name, TYPES[column.form]) for column in head.columns])
+    chunks = table.chunks(CHUNK)
+    done = 0
+    for number in range((head.distinct + ROWS - 1) // ROWS):
+        name = f"{STATES}/part-{number:05}.parquet"
+        path = folder / name
+        rows = min(ROWS, head.distinct - number * ROWS)
+        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+            for _ in range((rows + CHUNK - 1) // CHUNK):
+                batch = _batch(next(chunks), head.columns, schema)
+                writer.write_batch(batch)
+                done += batch.num_rows
+                progress(done, head.distinct)
+        yield File(name, path.stat().st_size, rows)
+
+
+def _batch(chunk: Chunk, columns: tuple[Column, ...], schema: pa.Schema) -> pa.RecordBatch:
+    pairs = zip(chunk, columns, strict=True)
+    arrays = [pa.array(cells, TYPES[column.form]) for cells, column in pairs]
+    return pa.record_batch(arrays, schema=schema)

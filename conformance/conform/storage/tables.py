@@ -1,0 +1,275 @@
+"""The datasets of a run and of a stored suite: columns, and rows (docs/formats/run.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+import pyarrow as pa
+
+from charter.formats import canonical
+from charter.formats.canonical import Json
+from charter.formats.verdict import Deviation, Verdict
+from conform.judging.differ import Allowed, Seen, cause, differing, nearest
+from conform.judging.relabel import key
+
+SUITE = pa.schema(
+    [
+        ("id", pa.string()),
+        ("bucket", pa.int32()),
+        ("question", pa.string()),
+        ("answer", pa.string()),
+        ("why", pa.string()),
+        ("obligations", pa.list_(pa.string())),
+        ("needs", pa.string()),
+        ("ways", pa.string()),
+    ]
+)
+VERDICTS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("kind", pa.string()),
+        ("detail", pa.string()),
+        ("step", pa.int32()),
+        ("branch", pa.string()),
+        ("severity", pa.string()),
+        ("deviations", pa.int32()),
+        ("new", pa.bool_()),
+        ("judged", pa.int32()),
+        ("not_judged", pa.int32()),
+        ("branches", pa.list_(pa.string())),
+        ("behaviour", pa.string()),
+    ]
+)
+DEVIATIONS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("step", pa.int32()),
+        ("operation", pa.string()),
+        ("args", pa.string()),
+        ("branch", pa.string()),
+        ("branches", pa.list_(pa.string())),
+        ("severity", pa.string()),
+        ("before", pa.string()),
+        ("expected", pa.string()),
+        ("observed", pa.string()),
+        ("entry", pa.string()),
+        ("cause", pa.string()),
+        ("paths", pa.list_(pa.string())),
+    ]
+)
+OBSERVATIONS = pa.schema([("ids", pa.list_(pa.string())), ("line", pa.string())])
+TRANSITIONS = pa.schema(
+    [
+        ("state", pa.int64()),
+        ("branch", pa.string()),
+        ("count", pa.int64()),
+        ("vector", pa.string()),
+    ]
+)
+DATASETS: Mapping[str, pa.Schema] = {
+    "verdicts": VERDICTS,
+    "deviations": DEVIATIONS,
+    "observations": OBSERVATIONS,
+    "transitions": TRANSITIONS,
+}
+
+Cell = str | int | bool | list[str]
+
+
+@dataclass(slots=True)
+class Rows:
+    """Rows of one dataset, by column."""
+
+    schema: pa.Schema
+    columns: dict[str, list[Cell]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.columns = {name: [] for name in self.schema.names}
+
+    def add(self, *cells: Cell) -> None:
+        for column, cell in zip(self.columns.values(), cells, strict=True):
+            column.append(cell)
+
+    def table(self) -> pa.Table:
+        return pa.table(self.columns, schema=self.schema)
+
+    def __len__(self) -> int:
+        return len(self.columns[self.schema.names[0]])
+
+
+def add_verdict(rows: Rows, verdict: Verdict, behaviour: str) -> None:
+    """Append the row of one verdict."""
+    first = verdict.first
+    rows.add(
+        verdict.id,
+        str(verdict.kind),
+        verdict.detail,
+        first.step if first else -1,
+        first.branch if first else "",
+        str(first.severity) if first else "",
+        len(verdict.deviations),
+        verdict.new,
+        verdict.judged,
+        verdict.not_judged,
+        list(verdict.branches),
+        behaviour,
+    )
+
+
+def add_deviations(rows: Rows, verdict: Verdict, question: bytes) -> None:
+    """Append a row for each deviation of a verdict."""
+    if not verdict.deviations:
+        return
+    names = element_sorts(orjson.loads(question)["sorts"])
+    for deviation in verdict.deviations:
+        where = differing_paths(deviation)
+        rows.add(
+            verdict.id,
+            deviation.step,
+            deviation.operation,
+            key(deviation.args).decode(),
+            deviation.branch,
+            expected_branches(deviation),
+            str(deviation.severity),
+            key(deviation.before).decode(),
+            key(deviation.expected).decode(),
+            key(deviation.observed).decode(),
+            " ".join(deviation.entries),
+            cause(deviation.operation, deviation.branch, deviation.severity, where, names),
+            where,
+        )
+
+
+def element_sorts(sorts: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+    """The sort of each element."""
+    return {name: sort for sort, ids in sorts.items() for name in ids}
+
+
+def expected_branches(deviation: Deviation) -> list[str]:
+    """All branches that the charter allows in the place of a deviation."""
+    return sorted({allowed.branch for allowed in _expected(deviation)})
+
+
+def differing_paths(deviation: Deviation) -> list[str]:
+    """Where what was observed and the nearest expectation differ."""
+    observed = deviation.observed
+    assert isinstance(observed, dict)
+    if "image" in observed:
+        image = Allowed("", None, observed["image"])
+        found = differing(image, Seen(None, observed["observation"]))
+        return [f"image.{path}" for path in found]
+    fault = isinstance(observed["reply"], dict) and "fault" in observed["reply"]
+    seen = Seen(observed["reply"], observed["observation"], fault)
+    closest = nearest(_expected(deviation), seen)
+    return list(differing(closest, seen)) if closest else []
+
+
+def _expected(deviation: Deviation) -> list[Allowed]:
+    assert isinstance(deviation.expected, list)
+    found = []
+    for item in deviation.expected:
+        assert isinstance(item, dict)
+        found.append(Allowed(str(item["branch"]), item["reply"], item["observation"]))
+    return found
+
+
+@dataclass(slots=True)
+class Transitions:
+    """The distinct (state, branch) pairs of a bucket. States are counted up to the names of
+    elements: two that differ by a renaming are one (rarely, two that do not are one as well)."""
+
+    counts: dict[tuple[bytes, str], list[int | str]] = field(default_factory=dict)
+    names: dict[bytes, int] = field(default_factory=dict)
+
+    def add(self, pairs: Iterable[tuple[bytes, str]], vector: str) -> None:
+        counts = self.counts
+        for pair in pairs:
+            found = counts.get(pair)
+            if found is None:
+                counts[pair] = [1, vector]
+            else:
+                found[0] += 1  # type: ignore[operator]
+
+    def rows(self, elements: Mapping[str, str], counters: Sequence[str]) -> Rows:
+        """One row a pair; `elements` gives the sort of each element."""
+        merged: dict[tuple[int, str], list[int | str]] = {}
+        for (state, branch), (count, vector) in self.counts.items():
+            number = self.names.get(state)
+            if number is None:
+                number = state_number(orjson.loads(state), elements, counters)
+                self.names[state] = number
+            found = merged.setdefault((number, branch), [0, vector])
+            found[0] += count  # type: ignore[operator]
+        rows = Rows(TRANSITIONS)
+        for (number, branch), (count, vector) in sorted(merged.items()):
+            rows.add(number, branch, count, vector)
+        return rows
+
+
+def state_number(state: Json, elements: Mapping[str, str], counters: Sequence[str] = ()) -> int:
+    """A number that is equal for states which differ by the names of elements only, or by the
+    values of the fields `counters` without their order."""
+    ranked = _ranked(state, counters)
+    present = [name for name in elements if f'"{name}"' in canonical.text(ranked)]
+    views = sorted(f"{elements[name]} {_view(ranked, name, elements)}" for name in present) or [
+        canonical.text(ranked)
+    ]
+    return int(canonical.text_digest("\n".join(views))[:15], 16)
+
+
+def _view(value: Json, own: str, elements: Mapping[str, str]) -> str:
+    """The state as one element sees it: itself, and others of which it knows only the sort."""
+    if isinstance(value, str):
+        return _as_seen(value, own, elements)
+    if isinstance(value, dict):
+        parts = sorted(
+            f"{_as_seen(name, own, elements)}:{_view(item, own, elements)}"
+            for name, item in value.items()
+        )
+        return "{" + ",".join(parts) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(sorted(_view(item, own, elements) for item in value)) + "]"
+    return str(value)
+
+
+def _as_seen(name: str, own: str, elements: Mapping[str, str]) -> str:
+    return "*" if name == own else elements.get(name, name)
+
+
+def _ranked(state: Json, counters: Sequence[str]) -> Json:
+    if not counters:
+        return state
+    values: dict[str, set[int]] = {name: set() for name in counters}
+    _gather(state, values)
+    ranks = {
+        name: {number: rank for rank, number in enumerate(sorted(found))}
+        for name, found in values.items()
+    }
+    return _with_ranks(state, ranks)
+
+
+def _gather(value: Json, values: Mapping[str, set[int]]) -> None:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if name in values and isinstance(item, int):
+                values[name].add(item)
+            else:
+                _gather(item, values)
+    elif isinstance(value, list):
+        for item in value:
+            _gather(item, values)
+
+
+def _with_ranks(value: Json, ranks: Mapping[str, Mapping[int, int]]) -> Json:
+    if isinstance(value, dict):
+        return {
+            name: ranks[name][item]
+            if name in ranks and isinstance(item, int)
+            else _with_ranks(item, ranks)
+            for name, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_with_ranks(item, ranks) for item in value]
+    return value

@@ -1,0 +1,147 @@
+"""Vectors into the engine's form: quick for what is as its writer left it, strict for the rest.
+
+An id and two digests cover all that a vector says. Where they fit and the automaton is in order,
+the vector is taken as it is; where anything is odd it is read by `charter.formats.vector`, which
+refuses it in a sentence that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from charter.formats import canonical
+from charter.formats.canonical import Json
+from charter.formats.reading import BadVector
+from charter.formats.suite import digest_line
+from charter.formats.vector import (
+    MAX_NODES,
+    Question,
+    Vector,
+    read_line,
+    read_question,
+    read_vector,
+    read_why,
+)
+from conform.judging.assess import Item
+from conform.judging.judge import ways
+
+_ANSWER = frozenset({"question", "digest", "observations", "replies", "steps"})
+_NODE = frozenset({"from", "branch", "reply", "observation"})
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A vector in the engine's form, what it adds to the suite's digest, and its obligations."""
+
+    item: Item
+    line: str
+    obligations: tuple[str, ...]
+
+
+class _Odd(Exception):
+    """Something that only the strict reader can judge."""
+
+
+_ODDITIES = (
+    _Odd, BadVector, KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError,
+)  # fmt: skip
+
+
+def import_line(line: bytes, where: str) -> Imported:
+    """The vector on one line. Raises `BadVector`."""
+    try:
+        return _quick(orjson.loads(line))
+    except _ODDITIES:
+        return imported(read_line(line, where))
+
+
+def import_value(value: dict[str, Json], where: str) -> Imported:
+    """A vector that was parsed. Raises `BadVector`."""
+    try:
+        return _quick(value)
+    except _ODDITIES:
+        return imported(read_vector(value, where))
+
+
+def imported(vector: Vector) -> Imported:
+    """A vector that was read strictly."""
+    item = item_of(vector)
+    return Imported(item, digest_line(vector), vector.why.obligations)
+
+
+def item_of(vector: Vector) -> Item:
+    """A vector as the engine moves it."""
+    whole = vector.json()
+    assert isinstance(whole, dict)
+    question, answer, why = (_text(whole[name]) for name in ("question", "answer", "why"))
+    few = orjson.dumps(ways(orjson.loads(answer)))
+    return Item(vector.id, question, answer, why, needs(vector.question), few)
+
+
+def needs(question: Question) -> str:
+    """What a target must offer for a question."""
+    names = {call.operation for call in question.operations}
+    if question.given is not None:
+        names.add("load")
+    return " ".join(sorted(names))
+
+
+def _text(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def _digest(text: bytes) -> str:
+    return canonical.text_digest(text.decode())
+
+
+def _quick(value: object) -> Imported:
+    _exactly(value, frozenset({"question", "answer", "why"}))
+    assert isinstance(value, dict)
+    question, answer, why = value["question"], value["answer"], value["why"]
+    _exactly(answer, _ANSWER)
+    asked, reasons = read_question(question), read_why(why)
+    question_text = _text(question)
+    name = _digest(question_text)
+    content = {part: answer[part] for part in ("observations", "replies", "steps")}
+    if answer["question"] != name:
+        raise _Odd
+    if answer["digest"] != _digest(_text(content)):
+        raise _Odd
+    _check_steps(answer, len(asked.operations))
+    why_text = _text(why)
+    few = orjson.dumps(ways(answer))
+    item = Item(name, question_text, _text(answer), why_text, needs(asked), few)
+    line = f"{name} {answer['digest']} {_digest(why_text)}"
+    return Imported(item, line, reasons.obligations)
+
+
+def _exactly(value: object, names: frozenset[str]) -> None:
+    if not isinstance(value, dict) or value.keys() != names:
+        raise _Odd
+
+
+def _check_steps(answer: Mapping[str, list[list[dict[str, object]]]], operations: int) -> None:
+    """Every index points at something, and every step has nodes."""
+    steps = answer["steps"]
+    if len(steps) != operations + 1:
+        raise _Odd
+    replies, observations = len(answer["replies"]), len(answer["observations"])
+    before = 0
+    for number, step in enumerate(steps):
+        if not 1 <= len(step) <= MAX_NODES:
+            raise _Odd
+        for node in step:
+            origins, reply, observation = node["from"], node["reply"], node["observation"]
+            if node.keys() != _NODE or type(reply) is not int or type(observation) is not int:
+                raise _Odd
+            if not isinstance(origins, list) or bool(origins) != bool(number):
+                raise _Odd
+            if not (-1 <= reply < replies and 0 <= observation < observations):
+                raise _Odd
+            for origin in origins:
+                if type(origin) is not int or not 0 <= origin < before:
+                    raise _Odd
+        before = len(step)

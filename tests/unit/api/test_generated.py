@@ -1,0 +1,146 @@
+"""generated/ is fresh, the same under every hash seed, and holds nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from charter.api import generated as generate
+from charter.diagnostics import Source
+from charter.project import pipeline as driver
+
+ROOT = Path(__file__).resolve().parents[3]
+PRINT_TREE = """
+import hashlib, sys
+from pathlib import Path
+from charter.api import generated as generate
+for path, text in generate.tree(Path(sys.argv[1])).items():
+    sys.stdout.write(f"{path} {hashlib.sha256(text.encode()).hexdigest()}\\n")
+"""
+
+
+@pytest.fixture(scope="module")
+def small_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with one protocol of a component, generated."""
+    root = tmp_path_factory.mktemp("repository")
+    (root / "spec" / "lamp").mkdir(parents=True)
+    (root / "conformance" / "adapters").mkdir(parents=True)
+    (root / "spec" / "lamp" / "lamp.charter").write_text(
+        "protocol lamp\n\n"
+        "component lamp {\n"
+        "  state lit: bool = false\n"
+        "  operation press() -> bool cites silent {\n"
+        "    branch on when dark: not lit { lit' = true reply true }\n"
+        "    branch off { lit' = false reply false }\n"
+        "  }\n"
+        "  observe all { lit }\n"
+        "}\n\n"
+        "witness shines of lamp: lit\n"
+        "instance tiny of lamp { }\n"
+    )
+    generate.write(root)
+    return root
+
+
+def test_generated_is_fresh() -> None:
+    assert generate.check(ROOT) == ""
+
+
+@pytest.mark.parametrize("seed", ["0", "4242"])
+def test_tree_is_the_same_when_hashes_are_seeded(seed: str, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "spec", tmp_path / "spec")
+    done = subprocess.run(
+        [sys.executable, "-c", PRINT_TREE, str(tmp_path)],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    expected = [
+        f"{path} {hashlib.sha256(text.encode()).hexdigest()}"
+        for path, text in generate.tree(tmp_path).items()
+    ]
+    assert done.stdout.splitlines() == expected
+
+
+def test_check_shows_the_difference_when_a_file_was_edited(
+    small_root: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(small_root, root)
+    assert generate.check(root) == ""
+    model = root / "generated" / "charter_models" / "lamp" / "lamp.py"
+    model.write_text(model.read_text().replace("press/on", "press/never"))
+    message = generate.check(root)
+    assert message.startswith("generated/charter_models/lamp/lamp.py is stale")
+    assert "press/never" in message
+    generate.write(root)
+    assert generate.check(root) == ""
+
+
+def test_check_refuses_when_a_file_is_a_stranger(small_root: Path, tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(small_root, root)
+    (root / "generated" / "stray.txt").write_text("hello")
+    assert generate.check(root) == "generated/stray.txt was not generated; remove it"
+    assert "stray.txt" in generate.write(root)
+    assert generate.check(root) == ""
+
+
+def with_counts(root: Path, digest: str) -> None:
+    """A small suite of the charter that stands, and counts of a full one of `digest`."""
+    folder = root / "generated" / "suites" / "lamp" / "lamp"
+    folder.mkdir(parents=True)
+    about = {"protocol": "lamp", "variant": "dim", "spec_digest": "5" * 20}
+    (folder / "manifest.json").write_text(json.dumps(about))
+    (folder / "full.json").write_text(json.dumps({"spec_digest": digest, "vectors": 7}))
+
+
+def test_counts_of_a_full_suite_are_refused_when_its_charter_was_edited(
+    small_root: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(small_root / "spec", tmp_path / "fresh" / "spec")
+    shutil.copytree(small_root / "spec", tmp_path / "old" / "spec")
+    with_counts(tmp_path / "fresh", "5" * 20)
+    with_counts(tmp_path / "old", "4" * 20)
+    assert generate.outdated(tmp_path / "fresh") == ""
+    assert generate.outdated(tmp_path / "old") == (
+        "generated/suites/lamp/lamp/full.json is of a charter that was edited since; run"
+        " `conform vectors spec/lamp --profile full --variant dim`, or remove it"
+    )
+
+
+def test_counts_of_a_full_suite_are_refused_when_they_are_of_no_suite(
+    small_root: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(small_root, root)
+    lonely = root / "generated" / "suites" / "lamp" / "full.json"
+    lonely.parent.mkdir(parents=True)
+    lonely.write_text("{}")
+    assert generate.check(root) == (
+        "generated/suites/lamp/full.json lies beside no suite; remove it"
+    )
+
+
+def test_digest_is_of_what_one_component_says() -> None:
+    kafka = next(p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
+
+    def of(more: str, mutant: str = "") -> str:
+        sources = (*kafka.sources, Source("more.charter", f"protocol kafka.replication\n{more}"))
+        model = driver.compile_sources(sources, driver.Choice(mutant=mutant))
+        return generate.digest(model, "controller")
+
+    plain = of("")
+    assert plain == of("-- a comment")
+    assert plain == of("component stranger { state on: bool = false }")
+    assert plain != of("always calm of controller cites silent: true")
+    assert plain != of("", "elr_without_gate")
+    assert len(plain) == 20

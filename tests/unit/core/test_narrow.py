@@ -1,0 +1,78 @@
+"""A machine is the same whatever else its protocol declares."""
+
+from __future__ import annotations
+
+from charter import api
+from charter.core.narrow import narrowed
+from charter.core.show import show_model
+from charter.explore.reference.explore import explore
+from charter.suites.found import rules_digest
+
+LAMP = """
+protocol test.narrow
+sort Room
+counter Turn
+const most: int 0..9
+enum Glow { DARK, BRIGHT }
+fun next(g: Glow) -> Glow cites silent = if g == DARK then BRIGHT else DARK
+component lamp {
+  state glow: map Room -> Glow = [r in Room: DARK]
+  state turn: Turn = 0
+  state used: int 0..most = 0
+  operation press(r: Room) -> bool cites silent {
+    branch worn when used >= most reply false
+    branch pressed {
+      glow' = glow with [r: next(glow[r])]
+      turn' = bump(turn)
+      used' = used + 1
+      reply true
+    }
+  }
+}
+witness lit of lamp: some r in Room: glow[r] == BRIGHT
+instance tiny of lamp { Room = 2  most = 2 }
+"""
+
+STRANGERS = """
+counter Tick
+const longest: int 0..9
+record Note { at: Turn, tick: Tick, size: int 0..longest }
+fun later(a: Turn, b: Turn) -> bool cites silent = a < b or a == 7
+component clock {
+  state note: Note = Note { at: 0, tick: 0, size: 0 }
+  operation tick(t: Turn) -> bool cites silent {
+    branch late when later(note.at, t) { note.at' = t reply true }
+    branch same reply false
+  }
+}
+system house {
+  lamp: lamp
+  clock: clock
+  step press(r: Room) { lamp.press(r) clock.tick(lamp.turn) }
+}
+always small of house cites silent: clock.note.size <= longest
+instance small of house { Room = 1  most = 1  longest = 1 }
+"""
+
+
+def test_a_component_is_the_same_when_strangers_stand_beside_it() -> None:
+    alone, beside = api.load_text(LAMP), api.load_text(LAMP + STRANGERS)
+    assert show_model(narrowed(alone, "lamp")) == show_model(alone)
+    assert show_model(narrowed(beside, "lamp")) == show_model(alone)
+    assert rules_digest(narrowed(beside, "lamp"), ()) == rules_digest(alone, ())
+
+
+def test_counts_stay_when_strangers_compare_its_counters() -> None:
+    alone, beside = api.load_text(LAMP), api.load_text(LAMP + STRANGERS)
+    one, two = (explore(m, m.instances[0]) for m in (alone, beside))
+    assert one.to_json() == two.to_json() and one.complete
+    assert one.graph.flat.text == two.graph.flat.text
+
+
+def test_a_system_brings_its_parts_and_what_they_mention() -> None:
+    cut = narrowed(api.load_text(LAMP + STRANGERS), "house")
+    assert [c.name for c in cut.components] == ["lamp", "clock"]
+    assert [f.name for f in cut.functions] == ["next", "later"]
+    assert [name for name, _ in cut.consts] == ["most", "longest"]
+    assert [i.name for i in cut.instances] == ["small"]
+    assert [r.name for r in cut.records] == ["Note"]

@@ -1,0 +1,374 @@
+"""`eventually` on the native graph: in little memory, without room, and what it cannot do."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+import pytest
+
+from charter import api
+from charter.core import nodes as n
+from charter.explore.native import runs
+from charter.explore.native import transition_graph as links
+from charter.explore.native.context import MARGIN
+from charter.explore.native.explore import Options, Progress, Unsupported
+from charter.explore.native.liveness import check_liveness
+from charter.explore.native.memory import Array, NoRoom, Room
+from charter.explore.native.program import Program
+from charter.explore.native.search import Search
+from charter.explore.reference import liveness as plain
+from charter.explore.reference.explore import Exploration, explore
+from charter.explore.reference.explore import Options as PlainOptions
+from charter.explore.reference.explore import Progress as PlainTell
+from charter.semantics.fairness import Verdict
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
+
+WORK = """protocol test.work
+sort Client
+system work {{
+  state done: map Client -> int 0..3 = [c in Client: 0]
+  state log: seq int 0..3 max 2 = <>
+  step go(c: Client) {{ require done[c] < 3  done[c]' = done[c] + 1 }}
+  step maybe(c: option Client) {{ require c != none  log' = <> }}
+  step note(c: Client) {{ require size(log) < 2  log' = append(log, done[c]) }}
+}}
+witness w of work: size(log) > 0
+eventually p of work fair {fair}: {body}
+instance tiny of work {{ Client = 2 }}
+"""
+
+
+DEFAULT = Options()
+REACHED = "forall c in Client: done[c] == 0 leads to done[c] == 3"
+
+
+def told(one: Verdict) -> tuple[object, ...]:
+    """A verdict with its steps as they are told."""
+    ways = [[(s.operation, s.args, s.branch) for s in steps] for steps in (one.stem, one.cycle)]
+    return one.name, one.answer, one.binding, one.detail, ways
+
+
+def plainly(model: n.Model) -> list[tuple[object, ...]]:
+    instance, options = model.instances[0], PlainOptions()
+    found = explore(model, instance, options)
+    return [told(one) for one in plain.check_liveness(model, instance, found, options)]
+
+
+def natively(model: n.Model, options: Options = DEFAULT) -> list[tuple[object, ...]]:
+    return [told(one) for one in check_liveness(model, model.instances[0], options)]
+
+
+def work(fair: str, body: str) -> n.Model:
+    return api.load_text(WORK.format(fair=fair, body=body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "forall c in Client: done[c] == 1 leads to log[1] == 3",
+        "forall c in Client: log[0] == 1 leads to done[c] == 3",
+    ],
+)
+def test_a_question_without_a_value_is_unknown_and_says_where(body: str) -> None:
+    model = work("go(c)", body)
+    ((_, answer, _, detail, _),) = found = natively(model)
+    assert answer == "unknown" and "of a sequence of 0" in str(detail)
+    assert found == plainly(model)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("mutant", ["", "waits_for_ever"])
+def test_edges_in_many_small_arrays_and_in_files_are_the_same(
+    mutant: str, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = EXAMPLES / "two_phase_commit.charter"
+    model = api.load(path, api.Selection(mutant=mutant))
+    expected = plainly(model)
+    made: list[int] = []
+
+    class Counted(runs.Graph):
+        def chunk(self) -> runs.Array:
+            made.append(0)
+            return super().chunk()
+
+    monkeypatch.setattr(runs, "CHUNK", MARGIN + 60)
+    monkeypatch.setattr(links, "PENDING", 3)
+    monkeypatch.setattr("charter.explore.native.liveness.Graph", Counted)
+    assert natively(model, Options(memory=1, workers=workers)) == expected
+    assert len(made) > 10
+
+
+def test_a_graph_without_room_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: runs.Graph) -> runs.Array:
+        raise NoRoom("no room for edges")
+
+    monkeypatch.setattr(runs.Graph, "chunk", full)
+    ((_, answer, _, detail, _),) = natively(work("go(c)", REACHED))
+    assert (answer, detail) == ("unknown", "no room for edges")
+
+
+def test_the_plain_graph_answers_where_the_native_one_cannot() -> None:
+    model = work("maybe(c), go(c)", REACHED)
+    with pytest.raises(Unsupported, match="a large parameter of maybe"):
+        natively(model)
+    found = api.explored(model, "tiny", api.Wanted(), lambda *_: None)
+    assert found["engine"] == "native" and found["verdicts"] == {"w": "found", "p": "holds"}
+    assert found["why_plain"] == (
+        "for `eventually`, fairness for each value of a large parameter of maybe"
+    )
+    seconds, part = found["seconds"], found["seconds_eventually"]
+    assert isinstance(seconds, float) and isinstance(part, float) and 0 < part < seconds
+
+
+def test_the_native_engine_alone_refuses_what_only_the_plain_one_can() -> None:
+    model = work("maybe(c), go(c)", REACHED)
+    with pytest.raises(api.CannotExplore) as refused:
+        api.explored(model, "tiny", api.Wanted(engine="native"), lambda *_: None)
+    assert str(refused.value) == (
+        "the native engine cannot look at what must happen in tiny: fairness for each value of a "
+        "large parameter of maybe; --engine plain can, slowly"
+    )
+
+
+def test_the_progress_says_that_the_plain_engine_works_before_it_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    first: list[str] = []
+    begin = explore
+
+    def begun(
+        model: n.Model, instance: n.Instance, options: PlainOptions, tell: PlainTell
+    ) -> Exploration:
+        first.extend(said[-1:])
+        return begin(model, instance, options, tell)
+
+    def tell(_a: int, _b: int, _c: int, _d: int, doing: str = "", /) -> None:
+        said.append(doing)
+
+    monkeypatch.setattr("charter.explore.liveness.explore", begun)
+    api.explored(work("maybe(c), go(c)", REACHED), "tiny", api.Wanted(), tell)
+    assert first == ["what must happen, on the plain engine"]
+
+
+def test_a_fair_step_that_the_instance_does_not_offer_is_never_neglected() -> None:
+    text = WORK.format(fair="go(c), note(c)", body=REACHED)
+    model = api.load_text(text.replace("{ Client = 2 }", "{ Client = 2  offers go, maybe }"))
+    assert natively(model) == plainly(model)
+
+
+def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "BRIEF", -1.0)
+    said: list[tuple[bool, Progress]] = []
+    model = api.load(EXAMPLES / "two_phase_commit.charter")
+    check_liveness(
+        model, model.instances[0], Options(), lambda now, is_graph: said.append((is_graph, now))
+    )
+    order = [is_graph for is_graph, _ in said]
+    assert order == sorted(order) and set(order) == {False, True}
+    assert said[-1][1].queue == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "BRIEF", -1.0)
+    monkeypatch.setattr(runs, "BLOCK", 1)
+    left: list[int] = []
+
+    def interrupted(now: Progress, is_graph: bool) -> None:
+        if is_graph:
+            left.append(now.queue)
+            raise KeyboardInterrupt
+
+    model = api.load(EXAMPLES / "two_phase_commit.charter")
+    with pytest.raises(KeyboardInterrupt):
+        check_liveness(model, model.instances[0], Options(workers=workers), interrupted)
+    assert min(left) > 100
+
+
+@pytest.mark.parametrize(
+    ("wanted", "most"),
+    [
+        (api.Wanted(), "30"),
+        (api.Wanted(engine="plain"), "20"),
+        (api.Wanted(most_states=10), "10"),
+    ],
+)
+def test_a_graph_that_is_too_large_is_unknown_and_says_what_to_do(
+    wanted: api.Wanted, most: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("charter.explore.liveness.MOST", 30)
+    monkeypatch.setattr("charter.explore.liveness.MOST_PLAIN", 20)
+    found = api.explored(work("go(c)", REACHED), "tiny", wanted, lambda *_: None)
+    findings = found["findings"]
+    assert isinstance(findings, list) and not found["complete"]
+    (unknown,) = (one for one in findings if isinstance(one, dict) and one["kind"] == "eventually")
+    assert unknown["detail"] == (
+        f"the search gave up before its end, at {most} states; --most N goes on to N"
+    )
+
+
+EPOCHS = """protocol test.epochs
+counter Epoch
+system epochs {
+  state epoch: Epoch = 0
+  state seen: Epoch = 0
+  state never: bool = false
+  step tick() { epoch' = bump(epoch) }
+  step learn(e: Epoch) { require e == epoch  seen' = e }
+}
+witness w of epochs: epoch != seen
+eventually p of epochs fair learn: epoch != seen leads to never
+eventually q of epochs fair learn, tick: epoch == seen leads to epoch != seen
+instance tiny of epochs {}
+"""
+
+
+def test_a_run_is_found_again_where_states_are_kept_beside_their_keys() -> None:
+    model = api.load_text(EPOCHS)
+    found = natively(model)
+    assert [answer for _, answer, *_ in found] == ["fails", "holds"]
+    assert found == plainly(model)
+
+
+def test_a_run_that_must_leave_the_instance_does_not_stop_there() -> None:
+    """Without its `require`, which the checker would ask for, a step leads out of the range."""
+    text = MANY.replace("x == 40 and a < 35", "x == 40 and a < 40")
+    model = api.load_text(text)
+    assert [answer for _, answer, *_ in natively(model)] == ["fails"]
+    (system,) = model.systems
+    (step,) = system.steps
+    body = tuple(line for line in step.body if not isinstance(line, n.Require))
+    bent = replace(model, systems=(replace(system, steps=(replace(step, body=body),)),))
+    ((_, answer, _, detail, _),) = found = natively(bent)
+    assert answer == "holds" and "leave the instance" in str(detail)
+    assert found == plainly(bent)
+
+
+MANY = """protocol test.many
+type Number = int 0..40
+system many {
+  state x: Number = 0
+  step up() { require x < 40  x' = x + 1 }
+}
+witness w of many: x > 0
+eventually p of many: forall a in Number: x == a leads to x == 40 and a < 35
+instance tiny of many {}
+"""
+
+
+def test_a_property_may_have_more_cases_than_a_word_has_bits() -> None:
+    model = api.load_text(MANY)
+    ((_, answer, _, _, _),) = found = natively(model)
+    assert answer == "fails" and found == plainly(model)
+    (one,) = check_liveness(model, model.instances[0])
+    assert [value for _, value in one.binding] == [35]
+
+
+def test_keys_are_compared_where_their_hashes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def few_bits(seed: int, count: int) -> tuple[int, ...]:
+        random = Random(seed)
+        return tuple(random.getrandbits(12) << 116 for _ in range(count))
+
+    monkeypatch.setattr("charter.explore.native.visited_set.multipliers", few_bits)
+    path = EXAMPLES / "two_phase_commit.charter"
+    for mutant in ("", "waits_for_ever"):
+        model = api.load(path, api.Selection(mutant=mutant))
+        assert natively(model) == plainly(model)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_the_first_search_is_gone_before_its_states_are_searched_again(
+    keeps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = work("go(c)", REACHED)
+    alive: list[int] = []
+    budgets: list[int] = []
+    module = sys.modules[check_liveness.__module__]
+
+    def counted(*arguments: object) -> Search:
+        alive.append(sum(isinstance(one, Search) for one in gc.get_objects()))
+        compiled, room, *_ = arguments
+        assert isinstance(compiled, Program) and isinstance(room, Room)
+        budgets.append(room.budget)
+        return Search(compiled, room)
+
+    gc.collect()
+    before = sum(isinstance(one, Search) for one in gc.get_objects())
+    monkeypatch.setattr(module, "Search", counted)
+    wanted = api.Wanted(states=keeps, memory=1 << 26)
+    found = api.searched(model, "tiny", wanted, lambda *_: None)
+    assert found.found["verdicts"] == {"w": "found", "p": "holds"}
+    assert (found.states is not None) is keeps
+    assert [count - before for count in alive] == [int(keeps)]
+    assert all((budget < 1 << 26) is keeps for budget in budgets)
+
+
+ENDS = "size(log) == 1 leads to size(log) == 2"
+"""It fails. There are 135 states; 226 where elements are told apart."""
+
+
+@pytest.mark.parametrize("engine", ["auto", "plain"])
+def test_what_fails_is_violated_though_no_run_can_be_shown(
+    engine: Literal["auto", "plain"],
+) -> None:
+    model = work("go", ENDS)
+    wanted = api.Wanted(engine=engine, most_states=150)
+    found = api.explored(model, "tiny", wanted, lambda *_: None)
+    assert (found["verdicts"], found["complete"]) == ({"w": "found", "p": "violated"}, True)
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    (fails,) = (one for one in findings if isinstance(one, dict) and one["kind"] == "eventually")
+    assert (fails["seen"], fails["trace"], fails["loop"]) == (1, None, None)
+    assert fails["detail"] == (
+        "no run is shown: where elements are told apart, the search gave up before its end, "
+        "at 150 states; --most N goes on to N"
+    )
+    story = api.told(model, "tiny", fails)
+    assert story.steps_json() == [] and "loop" not in api.itf(story)
+    assert "no run is shown" in api.drawn(story, "text")
+
+
+def test_what_fails_is_violated_though_the_graph_of_its_run_has_no_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chunk = runs.Graph.chunk
+
+    def full(self: runs.Graph) -> runs.Array:
+        if self.states > 135:
+            raise NoRoom("no room for edges")
+        return chunk(self)
+
+    monkeypatch.setattr(runs.Graph, "chunk", full)
+    ((_, answer, _, detail, ways),) = natively(work("go", ENDS))
+    assert (answer, ways) == ("fails", [[], []])
+    assert detail == "no run is shown: where elements are told apart, no room for edges"
+
+
+def test_files_beside_memory_are_in_the_folder_of_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places: list[Path] = []
+    file = Room.file
+
+    def noted(self: Room, length: int) -> Array:
+        places.append(self.folder)
+        return file(self, length)
+
+    monkeypatch.setattr(Room, "file", noted)
+    model, journal = work("go(c)", REACHED), tmp_path / "journal"
+    options = Options(memory=1, journal=journal)
+    answers = natively(model, options)
+    assert places and journal not in places and not journal.exists()
+    journal.mkdir()
+    places.clear()
+    assert natively(model, options) == answers
+    assert {*places} == {journal} and not [*journal.iterdir()]

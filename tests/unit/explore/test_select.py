@@ -1,0 +1,100 @@
+"""Which engine explores an instance, and what is said where the native one cannot be loaded."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from charter import api, explore
+from charter.explore.select import searched
+from charter.formats.canonical import Json
+
+LAMP = """protocol lamp
+component lamp {
+  state lit: bool = false
+  operation press() -> bool cites silent { branch pressed { lit' = not lit reply true } }
+  observe all { lit }
+}
+witness shines of lamp: lit
+instance tiny of lamp { }
+"""
+ENGINE = "charter.explore.native"
+
+
+def explored_by(engine: Literal["auto", "native"]) -> dict[str, Json]:
+    model = api.load_text(LAMP)
+    return searched(model, model.instances[0], api.Wanted(engine=engine), lambda *_: None).found
+
+
+def forget_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its modules are imported anew by who needs them, and the old ones are back afterwards."""
+    monkeypatch.setattr(explore, "native", importlib.import_module(ENGINE), raising=False)
+    for name in [name for name in sys.modules if name.startswith(ENGINE)]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_the_plain_engine_explores_when_llvmlite_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forget_the_engine(monkeypatch)
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    found = explored_by("auto")
+    assert (found["engine"], found["why_plain"]) == ("plain", "llvmlite is not installed")
+    with pytest.raises(api.CannotExplore, match="llvmlite is not installed"):
+        explored_by("native")
+
+
+def test_the_plain_engine_says_that_it_keeps_no_journal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    forget_the_engine(monkeypatch)
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    model = api.load_text(LAMP)
+    wanted = api.Wanted(journal=tmp_path / "j")
+    found = searched(model, model.instances[0], wanted, lambda *_: None).found
+    assert found["journal"] == f"nothing is kept in {tmp_path / 'j'}: only the native engine can"
+
+
+@pytest.mark.parametrize("engine", ["auto", "native"])
+def test_an_engine_that_cannot_be_imported_is_an_error_when_llvmlite_is_there(
+    monkeypatch: pytest.MonkeyPatch, engine: Literal["auto", "native"]
+) -> None:
+    forget_the_engine(monkeypatch)
+    monkeypatch.setitem(sys.modules, f"{ENGINE}.llvm", None)
+    with pytest.raises(ModuleNotFoundError, match=f"{ENGINE}.llvm"):
+        explored_by(engine)
+
+
+ODD = """protocol odd
+sort Node
+component c {
+  state xs: seq Node max 2 = <>
+  operation grow(n: Node) -> bool cites silent {
+    branch full when size(xs) >= 2 reply false
+    branch grown { xs' = append(xs, n) reply true }
+  }
+  observe all { xs }
+}
+stepwise odd of c: took grow implies xs[1] == xs'[1]
+witness grows of c: size(xs) == 2
+instance tiny of c { Node = 1 }
+"""
+
+
+@pytest.mark.parametrize("engine", ["native", "plain"])
+def test_a_property_of_a_step_that_has_no_value_is_told_with_the_step(
+    engine: Literal["native", "plain"],
+) -> None:
+    model = api.load_text(ODD)
+    wanted = api.Wanted(engine=engine)
+    found = searched(model, model.instances[0], wanted, lambda *_: None).found["findings"]
+    assert isinstance(found, list)
+    told = [f for f in found if isinstance(f, dict) and f["kind"] == "undefined" and f["seen"]]
+    ((name, trace, detail),) = [(f["name"], f["trace"], f["detail"]) for f in told]
+    assert isinstance(trace, list) and isinstance(trace[0], dict)
+    assert (name, len(trace), trace[0]["operation"]) == ("odd", 1, "grow")
+    assert str(detail).endswith(": position 1 of a sequence of 0")

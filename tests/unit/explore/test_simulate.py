@@ -1,0 +1,89 @@
+"""Random walks: what they find is true, short, and the same for equal seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.core import nodes as n
+from charter.explore.reference.explore import explore
+from charter.explore.reference.simulate import Plan, simulate
+from charter.formats.canonical import Json
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
+
+
+def model_of(name: str, mutant: str = "") -> n.Model:
+    return api.load(EXAMPLES / f"{name}.charter", api.Selection(mutant=mutant))
+
+
+def findings(found: dict[str, Json]) -> list[dict[str, Json]]:
+    several = found["findings"]
+    assert isinstance(several, list)
+    return [one for one in several if isinstance(one, dict)]
+
+
+def searched(model: n.Model, **options: int) -> dict[str, Json]:
+    wanted = api.Simulation(options.get("steps", 40), options.get("walks", 100), 0)
+    return api.simulated(model, "tiny", wanted, lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant", "caught"),
+    [
+        ("two_phase_commit", "commits_at_the_first_vote", "commits_what_all_prepared"),
+        ("ring_election", "wins_at_once", "one_leader"),
+        ("dining_philosophers", "no_order", "deadlock"),
+        ("dining_philosophers", "pushes_in", "neighbours_eat_in_turn"),
+    ],
+)
+def test_a_mutant_is_caught_and_its_trace_is_a_run_of_the_definition(
+    name: str, mutant: str, caught: str
+) -> None:
+    model = model_of(name, mutant)
+    found = {str(one["name"]): one for one in findings(searched(model))}
+    story = api.told(model, "tiny", found[caught])
+    assert story.steps
+    exhaustive = explore(model, model.instances[0])
+    shortest = next(
+        f for f in (*exhaustive.properties, *exhaustive.failures) if f.name == caught
+    ).trace
+    assert shortest is not None and len(story.steps) >= len(shortest)
+
+
+@pytest.mark.parametrize("name", ["two_phase_commit", "paxos", "ring_election"])
+def test_nothing_is_found_where_nothing_is_wrong(name: str) -> None:
+    found = searched(model_of(name))
+    assert not findings(found)
+
+
+def test_equal_plans_give_equal_batches_and_other_seeds_other_ones() -> None:
+    model = model_of("paxos")
+    batches = [simulate(model, model.instances[0], Plan(20, 10, seed)) for seed in (3, 3, 4)]
+    assert batches[0] == batches[1]
+    assert batches[0].branches != batches[2].branches
+
+
+def test_guided_walks_see_what_is_deep_where_others_do_not() -> None:
+    model = model_of("ring_election")
+    guided, plain = (
+        simulate(model, model.instances[0], Plan(4, 50, 1, guided)) for guided in (True, False)
+    )
+    assert "everybody_knows" not in plain.witnesses
+    assert "everybody_knows" in guided.witnesses
+
+
+def test_states_are_those_of_all_batches_together() -> None:
+    model = model_of("ring_election")
+    batches = [simulate(model, model.instances[0], Plan(6, 50, seed)) for seed in (0, 1)]
+    together = batches[0].states | batches[1].states
+    assert searched(model, steps=6, walks=100)["states"] == len(together)
+    assert len(together) > max(len(batch.states) for batch in batches)
+
+
+def test_what_walks_do_not_look_at_is_named() -> None:
+    table = searched(model_of("dining_philosophers"), walks=1)
+    assert table["not_looked_at"] == ["somebody_eats", "nobody_starves"]
+    assert searched(model_of("paxos"), walks=1)["not_looked_at"] == []

@@ -1,0 +1,148 @@
+"""Sibling models that are written as their difference, and what keeps them from being mixed up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.render.python_model.delta import Plain, delta_text, sibling_text
+from charter.render.python_model.emit import Page, module_text, prelude_text
+
+ROOT = Path(__file__).resolve().parents[3]
+PLAIN, BENT = "5" * 20, "6" * 20
+CHARTER = """
+protocol test.lamp
+
+record Lamp { lit: bool, warm: int 0..3 }
+
+fun warmer(lamp: Lamp) -> int 0..3 = min(3, lamp.warm + 1)
+
+component house {
+  state lamp: Lamp = Lamp { lit: false, warm: 0 }
+  operation press() -> int 0..3 cites silent {
+    branch on when dark: not lamp.lit {
+      lamp' = lamp with { lit: true, warm: warmer(lamp) }
+      reply warmer(lamp)
+    }
+    branch off { lamp' = lamp with { lit: false } reply lamp.warm }
+  }
+  observe seen { lamp }
+}
+
+always fine of house cites silent: lamp.warm <= 3
+witness shines of house: lamp.lit
+instance tiny of house { }
+
+mutant hotter in tiny {
+  replace fun warmer(lamp: Lamp) -> int 0..3 cites silent = 3
+} caught by fine
+mutant stuck in tiny {
+  replace in house.press branch off cites silent { lamp' = lamp reply 0 }
+} caught by fine
+variant two_lamps cites silent { add in house state other: bool = false }
+"""
+RUN = """
+import {0} as m
+(one,) = m.outcomes(m.initial({{}}), "press", {{}})
+(two,) = m.outcomes(one.state, "press", {{}})
+print(one.reply, two.reply, two.branch, m.encode(two.state))
+"""
+SAME = "import hotter, house; print(house.warmer is hotter.warmer, house.__doc__ == hotter.__doc__)"
+
+
+def whole(selection: api.Selection, digest: str) -> str:
+    model = api.load_text(CHARTER, selection, name="spec/lamp.charter")
+    page = Page("spec/lamp.charter", digest, "prelude", "sibling")
+    return module_text(model, model.components[0], page)
+
+
+def delta(selection: api.Selection) -> str | None:
+    plain = Plain("house", whole(api.Selection(), PLAIN), "House")
+    page = Page("spec/lamp.charter", BENT, "prelude", "sibling")
+    return delta_text(plain, whole(selection, BENT), page, "A sibling.\n\nBent.")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The modules of a plain model and of two siblings."""
+    modules = {
+        "prelude": prelude_text(),
+        "sibling": sibling_text(),
+        "house": whole(api.Selection(), PLAIN),
+        "hotter": delta(api.Selection(mutant="hotter")),
+        "stuck": delta(api.Selection(mutant="stuck")),
+    }
+    for name, text in modules.items():
+        assert text is not None
+        (tmp_path / f"{name}.py").write_text(text)
+    return tmp_path
+
+
+def python(path: Path, code: str) -> subprocess.CompletedProcess[str]:
+    code = f"import sys\nsys.path.insert(0, {str(path)!r})\n{code}"
+    command = [sys.executable, "-S", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_delta_holds_what_differs_and_nothing_else() -> None:
+    bent_rule, bent_branch = (delta(api.Selection(mutant=m)) for m in ("hotter", "stuck"))
+    assert bent_rule is not None and bent_branch is not None
+    assert '"""A sibling.\n\nBent.\n"""' in bent_rule
+    assert "def warmer(lamp: Lamp) -> int:" in bent_rule and "class" not in bent_rule
+    assert "class Changed(House):" in bent_branch and "def press(self)" in bent_branch
+    assert "def warmer" not in bent_branch and "def initial" not in bent_branch
+
+
+def test_rules_of_the_plain_page_see_the_replaced_ones_when_a_delta_is_imported(
+    folder: Path,
+) -> None:
+    said = [python(folder, RUN.format(name)) for name in ("house", "hotter", "stuck")]
+    assert [run.stdout.split("{")[0] for run in said] == [
+        "1 1 press/off ", "3 3 press/off ", "1 0 press/off ",
+    ]  # fmt: skip
+    assert "'lit': True" in said[2].stdout
+    both = python(folder, SAME)
+    assert both.stdout == "False False\n"
+
+
+def test_a_delta_is_imported_when_it_lies_in_an_archive(folder: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "models.zip", "w") as archive:
+        for path in sorted(folder.glob("*.py")):
+            archive.write(path, path.name)
+    said = python(tmp_path / "models.zip", RUN.format("hotter"))
+    assert said.stdout.startswith("3 3 press/off"), said.stderr
+
+
+def test_states_of_a_delta_are_pickled_as_its_own(folder: Path) -> None:
+    code = "import pickle, stuck; s = stuck.initial({}); print(pickle.loads(pickle.dumps(s)) == s)"
+    assert python(folder, code).stdout == "True\n"
+
+
+def test_a_delta_is_refused_when_another_plain_model_stands_there(folder: Path) -> None:
+    (folder / "house.py").write_text(whole(api.Selection(), "7" * 20))
+    said = python(folder, "import stuck")
+    assert "ImportError: stuck was made for another house than stands there" in said.stderr
+    (folder / "house.py").unlink()
+    assert (
+        "there is no module house; run `conform generate`" in python(folder, "import stuck").stderr
+    )
+
+
+def test_there_is_no_delta_when_the_state_is_another() -> None:
+    assert delta(api.Selection(variant="two_lamps")) is None
+
+
+def test_type_checker_and_linter_are_content_with_a_delta(folder: Path) -> None:
+    for tool in (
+        ["mypy", "--strict", "--no-incremental", "hotter.py", "stuck.py"],
+        ["ruff", "check", "--config", str(ROOT / "pyproject.toml"), "."],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", *tool], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,134 @@
+"""What a generated model looks like, and that the type checker and the linter like it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.api import generated as generate
+from charter.render.python_model.emit import Page, module_text, prelude_text
+
+ROOT = Path(__file__).resolve().parents[3]
+CHARTER = """
+protocol test.lamp
+
+source BOOK "The book of lamps"
+-- A wall.
+sort Wall
+counter Epoch
+opaque Serial
+
+enum Color { RED, GREEN }
+-- What hangs on a wall.
+record Lamp {
+  color: Color
+  from: option Wall       -- where it hung before
+  serial: Serial
+}
+union Reply { hung(epoch: Epoch), refused }
+
+-- The lamps of one colour.
+fun of_color(lamps: map Wall -> option Lamp, color: Color) -> set Wall cites BOOK "2" =
+  { w in Wall if match lamps[w] { none -> false, present(lamp) -> lamp.color == color } }
+
+-- A house with lamps.
+component house {
+  state lamps: map Wall -> option Lamp = [w in Wall: none]
+  state epoch: Epoch = 0
+  state last: Serial = 0
+  volatile state warm: set Wall = {}
+  ghost state ever: bool = false
+
+  -- Hangs a lamp.
+  operation hang(at: Wall, color: Color) -> Reply cites BOOK "1.2" {
+    branch occupied cites BOOK "1.3" when full: lamps[at] != none and same: epoch == 0 reply refused
+    branch colorful when many: size(of_color(lamps, color)) > 1 reply refused
+    -- Any other wall may be named as the one it hung at before.
+    branch hung cites silent {
+      let serial = bump(last)
+      pick from in Wall - {at} or none
+      lamps' = lamps with [at: present(Lamp { color: color, from: from, serial: serial })]
+      last' = serial
+      epoch' = bump(epoch)
+      warm' = warm | {at}
+      ever' = true
+      reply hung(epoch)
+    }
+  }
+  operation failover() -> bool cites silent { branch cold { warm' = {} reply true } }
+  observe seen { lamps }
+}
+
+witness two of house: size(of_color(lamps, RED)) == 2
+instance tiny of house { Wall = 2 }
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    model = api.load_text(CHARTER, name="spec/lamp.charter")
+    return module_text(model, model.components[0], Page("spec/lamp.charter", "5" * 20, "prelude"))
+
+
+def test_branches_keep_their_names_when_a_model_is_printed(page: str) -> None:
+    assert "        # hang/occupied  lamp.charter:" in page
+    assert "BOOK 1.3" in page
+    assert "def _hang_hung(" in page
+    assert '"hang/hung"' in page
+    assert "# full" in page and "# same" in page
+
+
+def test_comments_become_docstrings_when_a_model_is_printed(page: str) -> None:
+    assert '    """What hangs on a wall."""' in page
+    assert '"""Hangs a lamp.' in page
+    assert '"""The lamps of one colour.' in page
+    assert "Volatile: a failover loses it." in page
+
+
+def test_ghosts_are_absent_when_a_model_is_printed(page: str) -> None:
+    assert "ever" not in {word for line in page.splitlines() for word in line.split('"')}
+    assert "ever=" not in page and "ever:" not in page
+
+
+def test_lines_are_short_when_a_model_is_printed(page: str) -> None:
+    assert max(map(len, page.splitlines())) <= 100
+
+
+def test_printing_is_repeatable(page: str) -> None:
+    model = api.load_text(CHARTER, name="spec/lamp.charter")
+    again = Page("spec/lamp.charter", "5" * 20, "prelude")
+    assert module_text(model, model.components[0], again) == page
+
+
+def test_type_checker_and_linter_are_content_with_a_model(page: str, tmp_path: Path) -> None:
+    (tmp_path / "prelude.py").write_text(prelude_text())
+    (tmp_path / "lamp.py").write_text(page)
+    for tool in (
+        ["mypy", "--strict", "--no-incremental", "lamp.py"],
+        ["ruff", "check", "--config", str(ROOT / "pyproject.toml"), "."],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", *tool], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_siblings_import_when_their_folder_is_named(tmp_path: Path) -> None:
+    kafka = next(p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
+    opened = generate.open_protocol(kafka)
+    generate.write_siblings(generate.variant_models(opened, "pre_kip_966"), tmp_path)
+    name = generate.module_name(kafka.name, "controller", "variants", "pre_kip_966")
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {name} as m; assert m.VARIANT == 'pre_kip_966'"],
+        cwd=ROOT,
+        env={**os.environ, "CHARTER_MODELS": str(tmp_path), "PYTHONPATH": str(ROOT / "generated")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

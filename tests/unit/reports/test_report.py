@@ -1,0 +1,261 @@
+"""The whole report from a run on disk: what stands where, and that nothing in it is markup."""
+
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from tests.unit.reports import sample
+
+from conform.cli.main import main
+from conform.console.errors import BadRun, CannotWrite
+from conform.reports import write
+
+VOID = {"meta", "link", "br", "wbr", "input", "img", "hr"}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The report of two releases that differ."""
+    tmp_path = tmp_path_factory.mktemp("report")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    runs = [sample.write_suite_and_run(tmp_path),
+            sample.write_suite_and_run(tmp_path, "run-2", "4.0.2", mend=("known",))]  # fmt: skip
+    out = tmp_path / "site"
+    write(runs, out, sample.write_sections(tmp_path))
+    patch.undo()
+    return out
+
+
+class Page(HTMLParser):
+    """What a page has: links, ids, headers of tables without a scope, unbalanced tags, text."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.ids, self.open, self.faults, self.words = [], [], [], [], []
+        self.landmarks = set()
+        self.feed(path.read_text(encoding="utf-8"))
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        held = dict(attrs)
+        self.landmarks.add(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        if "href" in held:
+            self.links.append(held["href"])
+        if "id" in held:
+            self.ids.append(held["id"])
+        if tag == "th" and "scope" not in held:
+            self.faults.append("a header without a scope")
+        if tag == "script":
+            self.faults.append("a script")
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"</{tag}> closes something else")
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+def pages(site):
+    return {path.relative_to(site).as_posix(): Page(path) for path in site.rglob("*.html")}
+
+
+def finding(site, name, run="kafka-controller-4.3.1"):
+    return Page(site / "runs" / run / "findings" / f"{name}.html")
+
+
+def test_pages_are_well_formed_and_escaped(site):
+    found = pages(site)
+    assert len(found) > 12
+    for name, page in found.items():
+        assert not page.faults, name
+        assert not page.open, name
+        assert len(page.ids) == len(set(page.ids)), name
+        assert {"main", "header", "footer", "nav", "h1", "title"} <= page.landmarks, name
+
+
+def test_hostile_texts_are_shown_as_texts(site):
+    page = finding(site, "new-ffffffffff")
+    assert sample.HOSTILE in page.text
+    assert "script" not in page.landmarks
+
+
+def test_links_lead_somewhere_and_stay_on_the_disk(site):
+    found = pages(site)
+    for name, page in found.items():
+        for link in page.links:
+            path, _, anchor = link.partition("#")
+            assert "//" not in link, link
+            target = ((site / name).parent / path).resolve() if path else site / name
+            assert target.exists(), f"{name} -> {link}"
+            if anchor:
+                relative = target.relative_to(site.resolve()).as_posix()
+                assert anchor in found[relative].ids, f"{name} -> {link}"
+
+
+def test_index_claims_what_was_measured(site):
+    text = Page(site / "index.html").text
+    assert (
+        "5 vectors judged; 3 divergences not explained, 1 divergence explained by 1 entry" in text
+    )
+    assert "level “metadata”" in text
+    assert re.search(r"S0 §5.2 .* diverges", text)
+    assert re.search(r"no text speaks silent create_topic conforms", text)
+    assert "1 of 6 vectors was answered differently" in text
+
+
+def test_finding_shows_the_shortest_vector_its_step_and_the_command(site):
+    page = finding(site, "last_known_leader")
+    vector = sample.VECTORS["known"].id
+    assert f"conform replay {vector} --run run-1" in page.text
+    assert "documented difference" in page.text
+    assert "yes, by the charter" in page.text
+    assert "spec/kafka/80-overlay.charter:5" in page.text
+    assert "partition. t1. leader_epoch differs 2 3 4" in page.text
+    assert "svg" in page.landmarks
+
+
+def test_finding_says_from_which_state_its_vectors_start(site):
+    loaded, initial = (finding(site, name).text for name in ("last_known_leader", "new-cccccccccc"))
+    assert "no vector of this finding starts from the initial one" in loaded
+    assert "a loaded state 4 4" in loaded
+    assert "loaded" not in initial
+    assert "the initial state 5 5" in initial
+
+
+def test_finding_of_an_open_environment_says_so(site):
+    assert "Can it happen in a cluster? not shown" in finding(site, "new-cccccccccc").text
+
+
+def test_pictures_mark_what_is_missing_and_what_is_wrong(site):
+    folder = site / "runs" / "kafka-controller-4.3.1" / "findings"
+    page = (folder / "new-cccccccccc.html").read_text(encoding="utf-8")
+    assert "b1: partition.t1.elr (observed, but not allowed)" in page
+    assert "b1: partition.t1.last_known_elr (expected, but not observed)" in page
+    assert "In every state, replicas holds b1, b2 and b3." in page
+
+
+def test_vector_that_conforms_has_a_page_with_its_states(site):
+    vector = sample.VECTORS["conforms"].id
+    page = Page(site / "runs" / "kafka-controller-4.3.1" / "vectors" / f"{vector}.html")
+    assert "alter_partition/committed" in page.text
+    assert "partition. t1. isr {b1, b2} {b1}" in page.text
+
+
+def test_run_tells_what_was_not_judged_and_the_words_of_the_target(site):
+    page = Page(site / "runs" / "kafka-controller-4.3.1" / "index.html")
+    assert "unsupported create_topic 1 1" in page.text
+    assert "2 branches were never taken: expire/idle , alter_partition/committed" in page.text
+    assert "1 of 2 hand-written mutants" in page.text
+    assert "did not lead to these entries of the overlay: elr_survives" in page.text
+    assert "overlay claims too much" in page.text
+    assert "v1 , step 2, expire/fenced" in page.text
+    assert "The suite counts of itself: obligations 1,370" in page.text
+    assert "STALE_BROKER_EPOCH" in page.text
+
+
+def test_comparison_shows_both_sides_of_the_first_difference(site):
+    text = Page(site / "compare.html").text
+    assert "diverges conforms 1" in text
+    assert "partition. t1. leader_epoch 2 4 3" in text
+
+
+def test_what_machines_read_is_well_formed(site):
+    run = site / "runs" / "kafka-controller-4.3.1"
+    suite = ElementTree.parse(run / "junit.xml").getroot()
+    assert suite.get("failures") == str(len(suite.findall("./testcase/failure"))) == "4"
+    assert [case.get("name") for case in suite.findall("./testcase[skipped]")] == [
+        "expire/idle", "alter_partition/committed"]  # fmt: skip
+    assert ElementTree.parse(run / "badge.svg").getroot().tag.endswith("svg")
+    badge = json.loads((run / "badge.json").read_text())
+    assert badge["message"] == "5 judged · 3 new · 1 known"
+    assert badge["color"] == "red"
+    assert (run / "data" / "deviations" / "bucket=0000" / "part-0.parquet").exists()
+    summary = (site / "summary.md").read_text()
+    assert "| last\\_known\\_leader | documented difference | state | 1 | 1 |" in summary
+    assert "<script>" not in summary
+
+
+def test_report_is_withheld_when_a_canary_misbehaved(tmp_path):
+    good = sample.write_suite_and_run(tmp_path)
+    bad = sample.write_suite_and_run(tmp_path, "run-2", "4.0.2", trusted=False)
+    out = tmp_path / "site"
+    write([good], out, None)
+    written = write([good, bad], out, None)
+    assert written.withheld
+    assert sorted(path.name for path in out.iterdir()) == ["index.html", "style.css", "summary.md"]
+    page = Page(out / "index.html")
+    assert not page.faults
+    assert "This report is withheld" in page.text
+    assert sample.HOSTILE in page.text
+    assert "divergence" not in page.text
+
+
+def test_report_without_suite_and_sections_still_shows_findings(tmp_path, monkeypatch):
+    run = sample.write_suite_and_run(tmp_path)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "empty"))
+    out = tmp_path / "site"
+    assert not write([run], out).withheld
+    for name, page in pages(out).items():
+        assert not page.faults, name
+    page = finding(out, "new-cccccccccc")
+    assert "not known" in page.text
+    assert "partition. t1. elr differs" in page.text
+
+
+def test_report_refuses_a_folder_that_is_no_finished_run(tmp_path):
+    with pytest.raises(BadRun, match="not a finished run"):
+        write([tmp_path], tmp_path / "site")
+
+
+def test_report_removes_nothing_that_is_not_its_own(tmp_path):
+    run = sample.write_suite_and_run(tmp_path / "build" / "runs")
+    with pytest.raises(CannotWrite, match="something other than a report"):
+        write([run], tmp_path / "build")
+    assert (run / "run.json").exists()
+
+
+def test_report_refuses_broken_sections(tmp_path):
+    run = sample.write_suite_and_run(tmp_path)
+    path = sample.write_sections(tmp_path)
+    content = json.loads(path.read_text())
+    del content["branches"][0]["line"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(BadRun, match=r"branches\[0\].*'line' is missing"):
+        write([run], tmp_path / "site", path)
+
+
+def test_two_reports_of_one_run_are_equal(tmp_path):
+    run, sections = sample.write_suite_and_run(tmp_path), sample.write_sections(tmp_path)
+    sites = [tmp_path / "one", tmp_path / "two"]
+    for out in sites:
+        write([run], out, sections)
+    texts = [{p.relative_to(out): p.read_bytes() for p in out.rglob("*") if p.is_file()}
+             for out in sites]  # fmt: skip
+    assert texts[0] == texts[1]
+
+
+def test_command_ends_with_3_when_the_report_is_withheld(tmp_path, capsys):
+    good = sample.write_suite_and_run(tmp_path)
+    bad = sample.write_suite_and_run(tmp_path, "run-2", "4.0.2", trusted=False)
+    out = ["--out", str(tmp_path / "site")]
+    assert main(["report", str(good), *out]) == 0
+    assert "5 vectors judged; 3 divergences not explained" in capsys.readouterr().out
+    assert main(["report", str(bad), "--json", *out]) == 3
+    assert json.loads(capsys.readouterr().out)["withheld"] is True
+    assert main(["report", str(tmp_path / "nothing"), *out]) == 2
+    assert "not a finished run" in capsys.readouterr().err

@@ -1,0 +1,67 @@
+"""What may be said of a run: never more than what was measured."""
+
+from pathlib import Path
+
+import pytest
+
+from conform.reports.runs import Run
+from conform.reports.wording import claim, cluster_of, natural, percent, plural, releases, scope
+
+
+def run(**summary):
+    counted = {"verdicts": {"conforms": 12_345}, "new_deviations": 0, "deviations": 0,
+               "complete": True}  # fmt: skip
+    about = {"protocol": "p", "component": "c", "variant": "old", "observes": ["a"]}
+    return Run("r", Path("r"), about, counted | summary, (), ())
+
+
+@pytest.mark.parametrize(
+    ("summary", "tone", "sentence"),
+    [
+        ({}, "good", "12,345 vectors judged; 0 divergences not explained."),
+        ({"deviations": 3, "by_entry": {"x": 3, "y": 0}}, "known",
+         "12,345 vectors judged; 0 divergences not explained, 3 divergences explained by 1 entry"
+         " of the overlay."),
+        ({"deviations": 1, "new_deviations": 1}, "bad",
+         "12,345 vectors judged; 1 divergence not explained."),
+        ({"verdicts": {"unsupported": 9}}, "void", "No vector was judged, so nothing is claimed."),
+        ({"complete": False}, "void",
+         "The run did not end. 12,345 vectors judged; 0 divergences not explained."),
+        ({"stale_entries": ["x"]}, "bad",
+         "12,345 vectors judged; 0 divergences not explained. No longer seen: x."),
+        ({"claimed_too_much": [{"id": "v", "step": 1, "branch": "b"}]}, "bad",
+         "12,345 vectors judged; 0 divergences not explained. The target does as the charter says"
+         " where its overlay says that it does not."),
+    ],
+)  # fmt: skip
+def test_claim_says_what_was_measured(summary, tone, sentence):
+    found = claim(run(**summary))
+    assert (found.tone, found.sentence) == (tone, sentence)
+
+
+def test_scope_names_variant_and_what_was_observed():
+    assert scope(run()) == "p, component c, variant old; observed: a and replies"
+
+
+def test_cluster_is_answered_by_labels_alone():
+    assert cluster_of({"open environment": 3}).word == "not shown"
+    assert (
+        cluster_of({"open environment": 3, "possible in cluster": 1}).word == "yes, by the charter"
+    )
+    assert cluster_of({}).word == "not known"
+
+
+def test_shares_are_never_rounded_to_none_or_all():
+    assert [percent(*pair) for pair in ((0, 9), (1, 3000), (1, 3), (2999, 3000), (9, 9))] == [
+        "0 %", "0.1 %", "33 %", "99.9 %", "100 %"]  # fmt: skip
+
+
+def test_numbers_inside_names_are_sorted_as_numbers():
+    assert sorted(["§6.10", "§6.9", "§10", "Case A"], key=natural) == [
+        "Case A", "§6.9", "§6.10", "§10"]  # fmt: skip
+
+
+def test_releases_and_plurals():
+    assert [releases("4.0", ""), releases("", "3.9"), releases("1", "2"), releases("", "")] == [
+        "from 4.0", "up to 3.9", "1 to 2", "all releases"]  # fmt: skip
+    assert [plural(1, "entry", "entries"), plural(2_000, "vector")] == ["1 entry", "2,000 vectors"]
