@@ -1,4 +1,4 @@
-"""What was found, told on the definition, whichever engine found it."""
+"""Replays findings on the definition and renders them as stories, for any engine's result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes generated/, or tells what is stale in it. The same code does both, so they cannot differ.
+"""Writes generated/, or reports which of its files are stale; one code path does both.
 
 The tree holds models of all protocols under spec/ and of all overlays of the adapters, the small
 suites of components that targets implement, with the models that these need.

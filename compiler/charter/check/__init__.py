@@ -1,1 +1,1 @@
-"""What a charter must obey, and how it becomes core."""
+"""The checks of a charter, and its elaboration into core."""

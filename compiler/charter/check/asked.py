@@ -1,4 +1,4 @@
-"""An expression that somebody asks about the states of an instance, read as one of its charter."""
+"""Checks the expression of `--where` as if it were a property of the charter."""
 
 from __future__ import annotations
 

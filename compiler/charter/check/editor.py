@@ -1,4 +1,4 @@
-"""One edit after the other, on a copy of the declarations."""
+"""Applies one edit of a variant, mutant or overlay to the declarations."""
 
 from __future__ import annotations
 

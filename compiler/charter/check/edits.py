@@ -1,4 +1,4 @@
-"""What an edit is called."""
+"""How edits are named in messages."""
 
 from __future__ import annotations
 

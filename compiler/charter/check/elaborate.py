@@ -1,4 +1,4 @@
-"""From surface trees to core: the only producer of core."""
+"""Elaboration: surface trees become core. The only producer of core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits of variants, mutants and overlays, applied to the surface tree.
+"""Applies variants, mutants and overlays to the surface tree.
 
 The result is a protocol like any other and is checked as usual; spans point to where each rule
 was written, in the protocol or in the edit.

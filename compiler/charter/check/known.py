@@ -1,4 +1,4 @@
-"""What a guard says about the sets that a branch picks from."""
+"""Facts that a guard establishes, such as that a set is not empty, for the checks of `pick`."""
 
 from __future__ import annotations
 

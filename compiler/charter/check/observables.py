@@ -1,4 +1,4 @@
-"""What a conformance run may look at."""
+"""Checks `observe`: which state each level shows, and how it is compared."""
 
 from __future__ import annotations
 

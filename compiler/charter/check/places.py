@@ -1,4 +1,5 @@
-"""Which place each part of an expression goes to, for the check of ranges."""
+"""Collects the places (fields, parameters, elements) that each part of an expression flows into,
+for the range check."""
 
 from __future__ import annotations
 

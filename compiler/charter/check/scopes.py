@@ -1,4 +1,4 @@
-"""What names mean: the declarations of a protocol, and the scope that an expression stands in."""
+"""Name resolution: the declarations of a protocol, and the scope of an expression."""
 
 from __future__ import annotations
 

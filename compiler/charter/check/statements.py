@@ -1,4 +1,4 @@
-"""Bodies of branches and steps: surface statements become core statements."""
+"""Elaborates the bodies of branches and steps."""
 
 from __future__ import annotations
 

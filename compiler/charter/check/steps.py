@@ -1,4 +1,4 @@
-"""Steps of systems: calls, channels and budgets. Channels become state."""
+"""Elaborates steps of systems: calls, channels and budgets. Channels become state."""
 
 from __future__ import annotations
 

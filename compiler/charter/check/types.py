@@ -1,4 +1,4 @@
-"""Questions about types: do they fit, what joins them, are they finite, how are they written."""
+"""Operations on types: compatibility, least common type, finiteness, and their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Updates of a path inside a variable, spelled out as an update of the whole variable."""
+"""Elaborates the update of a path inside a variable into an update of the whole variable."""
 
 from __future__ import annotations
 

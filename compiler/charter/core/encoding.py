@@ -1,4 +1,4 @@
-"""Core as bytes and back, spans and comments with it: for the cache, not for people (`show` is).
+"""Serialises core to bytes and back, with spans and comments, for the cache.
 
 The bytes are JSON, compressed: a list of rows, the model's last. A row is the name of a class and
 its fields in order, or "" and the members of a tuple. A field is null, a truth value, a number, a

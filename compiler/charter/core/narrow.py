@@ -1,4 +1,4 @@
-"""A protocol cut down to one machine: what that component or system is made of, and says.
+"""Restricts a protocol to one machine: the declarations that a component or system depends on.
 
 What belongs to one machine must not change with its neighbours: its counts, its models, the digest
 of its rules. So whoever works on one machine works on the narrowed model.

@@ -1,4 +1,4 @@
-"""Core: the typed tree that everything after the checker reads. The surface is gone here.
+"""Core: the typed tree that everything after the checker reads.
 
 What differs from the surface: names are resolved, every expression has its type, nested updates
 and several binders are spelled out, constructor calls and built-ins are told apart, channels have

@@ -1,4 +1,4 @@
-"""What must be tested of a component, derived from core: the rows of the obligation ledger.
+"""Derives the test obligations of a component from core: the rows of the obligation ledger.
 
 Pure data. Whether a transition meets an obligation is said by `charter.semantics.coverage`; where
 a transition that meets it can be found is the business of the backends.

@@ -1,4 +1,4 @@
-"""Which entries of an overlay apply to which releases of its target."""
+"""Selects the overlay entries that apply to a release of the target."""
 
 from __future__ import annotations
 

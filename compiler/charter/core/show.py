@@ -1,4 +1,4 @@
-"""A readable dump of core, for goldens and for people who work on the compiler.
+"""Prints core as text, for goldens and for developers of the compiler.
 
 It looks like a charter, but everything is spelled out: types of locals, binders one by one,
 calls of built-ins as `size!(x)`, whole-variable updates.

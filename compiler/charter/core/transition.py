@@ -1,4 +1,4 @@
-"""Which properties are of a transition, and which of a state."""
+"""Tells properties of a transition from properties of a state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a property is about, as witnesses: one that nothing ever meets says nothing.
+"""Adds a companion witness for each condition of a property, to detect properties that hold
+vacuously.
 
 `a implies b` says something only where `a` is true, and `forall x in s: b` where `s` has a member.
 For each such condition of a property there is a companion: a witness of the same machine that is

@@ -1,4 +1,4 @@
-"""Going through core expressions: nobody else writes the list of children."""
+"""Traversal of core expressions: children, fold, map."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compiler tells its user, and the texts and spans that it points into."""
+"""Diagnostics with the source texts and spans that they point into."""
 
 from __future__ import annotations
 

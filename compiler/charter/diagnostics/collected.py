@@ -1,4 +1,4 @@
-"""What the compiler tells its user. Only the command line prints; everybody else collects."""
+"""Diagnostics as values: collected by the compiler, printed only by the command line."""
 
 from __future__ import annotations
 

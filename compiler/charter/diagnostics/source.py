@@ -1,4 +1,4 @@
-"""Source texts, spans inside them, and how a span is shown to a person."""
+"""Source texts, spans inside them, and the excerpt of a text with a caret under a span."""
 
 from __future__ import annotations
 

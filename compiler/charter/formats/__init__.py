@@ -1,1 +1,2 @@
-"""What leaves the house: vectors, values, adapter messages, verdicts. Standard library only."""
+"""The formats of all artifacts: vectors, values, adapter messages, verdicts. Standard library
+only."""

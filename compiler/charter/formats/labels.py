@@ -1,4 +1,4 @@
-"""Renaming of opaque values, so that what an implementation allots can be compared as bytes.
+"""Relabels opaque values in order of appearance, so that they compare as bytes.
 
 An implementation picks its own numbers for opaque counters (`"@17"`) and its own texts for opaque
 values (`"~Jx4"`). Along one vector they are renamed in order of first appearance, step by step:

@@ -1,4 +1,4 @@
-"""Strict reading of parsed JSON: every refusal is one sentence that says where."""
+"""Strict validation of parsed JSON; each refusal is one sentence that names the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes over core, in order. Each says in its docstring what it changes and what it keeps."""
+"""The passes over core, in order. Each says in its docstring what it changes and what it keeps."""
 
 from __future__ import annotations
 

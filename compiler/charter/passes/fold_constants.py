@@ -1,4 +1,4 @@
-"""Pass: what is constant already is spelled out.
+"""Pass: constant folding of boolean operators and `if`.
 
 Changes: boolean operators with a literal side, `if` with a literal condition, `not` of a literal.
 Keeps: every value, every branch and conjunct label, every span; a conjunct that becomes true stays.

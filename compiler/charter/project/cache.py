@@ -1,4 +1,4 @@
-"""What is made once and kept in the user's cache, by the digest of what it was made from.
+"""Content-addressed files in the user's cache.
 
 A file of the cache is the SHA-256 of the rest, then the rest. One that does not match is not used:
 what it held is made again. A cache that cannot be written is no error.

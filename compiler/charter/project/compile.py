@@ -1,4 +1,4 @@
-"""Texts of charters checked, formatted, flattened, and made into core."""
+"""Checks, formats and flattens texts of charters, and compiles them to core."""
 
 from __future__ import annotations
 

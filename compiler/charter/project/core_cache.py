@@ -1,5 +1,5 @@
-"""Core that was made before: kept in the user's cache by the digest of what it depends on. These
-are the texts with their names, the edits that were chosen, and this compiler, byte by byte."""
+"""Content-addressed cache of compiled core: keyed by the texts with their names, the chosen edits,
+and the compiler's own files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pipeline as data: parse, apply edits, check, then passes, with core validated after each."""
+"""The compiler pipeline: parse, apply edits, check, run passes; core is validated after each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller says of a charter: the files on disk, and which of its edits to apply."""
+"""Reads the files of a charter, and names the edits to apply (`Selection`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an assignment back to core values."""
+"""Decodes a model of the solver into core values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where two models of one component first differ: what one allows and the other does not."""
+"""Finds the first step where two models of one component differ."""
 
 from __future__ import annotations
 

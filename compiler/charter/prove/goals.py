@@ -1,4 +1,4 @@
-"""Obligations as terms over one step."""
+"""Encodes obligations as terms over one step."""
 
 from __future__ import annotations
 

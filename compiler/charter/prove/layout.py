@@ -1,4 +1,4 @@
-"""How the types of core lie in terms: variables, constants, equality, choice, and ranges."""
+"""Represents the types of core as terms: variables, constants, equality, choice, ranges."""
 
 from __future__ import annotations
 

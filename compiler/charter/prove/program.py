@@ -1,5 +1,5 @@
-"""A component in an instance as one transition relation: variables before and after, arguments,
-and a selector that names the branch taken."""
+"""Encodes a component in an instance as one transition relation: variables before and after,
+arguments, and a selector for the branch taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every model of Z3 is replayed on the definition before anyone sees it."""
+"""Replays every model of Z3 on the definition before it is reported."""
 
 from __future__ import annotations
 

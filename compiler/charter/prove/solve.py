@@ -1,4 +1,4 @@
-"""The only place that talks to Z3: one incremental solver, goals as assumptions.
+"""Runs Z3: one incremental solver, goals as assumptions. The only module that talks to it.
 
 Limits are resource limits, never time, so the same question has the same answer on every machine.
 Every solver has a context of its own: what was asked elsewhere changes nothing here.

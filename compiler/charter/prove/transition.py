@@ -1,4 +1,4 @@
-"""Operations as terms: which branch may be taken, what it replies, and the state after it.
+"""Encodes operations as terms: which branch may be taken, its reply, and the state after it.
 
 Follows `Evaluator.operate`: first match, groups in any order, picks as fresh choices.
 """

@@ -1,4 +1,4 @@
-"""How backends write text: an emitter for lines, a template environment for pages."""
+"""Shared text helpers: an emitter of lines, and the template environment."""
 
 from __future__ import annotations
 

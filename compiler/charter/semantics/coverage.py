@@ -1,4 +1,4 @@
-"""Which obligations a transition meets, told by the definition while it evaluates."""
+"""Finds the obligations that a transition meets, by evaluating it on the definition."""
 
 from __future__ import annotations
 

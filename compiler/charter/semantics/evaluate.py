@@ -1,4 +1,4 @@
-"""The definition: a direct interpreter of core. No tricks; all else is checked against it."""
+"""The definition: a direct interpreter of core. Everything else is tested against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `eventually` asks of the runs of a system, and what can be said of it."""
+"""The conditions of `eventually` on runs of a system: weak fairness, trigger and goal."""
 
 from __future__ import annotations
 

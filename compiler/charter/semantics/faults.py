@@ -1,5 +1,5 @@
-"""How an implementation is known to fail. Only a model with an overlay's entry has faults: they are
-for a judge, and no part of what a protocol allows."""
+"""Known faults of an implementation, from entries of an overlay; for the judge only, not part of
+what a protocol allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph of what can happen, and the search in it for a run that waits for ever.
+"""A transition graph, and the search in it for a fair lasso that never reaches the goal.
 
 Weak fairness asks nothing of the order in which a cycle visits its states, so one fair cycle
 through a strongly connected part exists exactly where the whole part is fair.

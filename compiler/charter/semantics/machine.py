@@ -1,5 +1,5 @@
-"""A component or a system in an instance, asked the three questions of a search: where it begins,
-what can be done, and what comes of it."""
+"""A component or a system in an instance as a transition system: initial states, enabled
+operations or steps, and successors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which states count as one: those that differ only by names of sort elements and of counters.
+"""The equivalence of states up to names of sort elements and counters.
 
 Why that is sound. No rule can tell the elements of a sort apart, unless it names one: a permutation
 of the elements, applied to a state and to the arguments, applies to all that comes of them. So a

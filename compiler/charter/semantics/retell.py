@@ -1,5 +1,5 @@
-"""A trace told again on the definition: the state after each step, what changed, which rules were
-taken, what was sent and received."""
+"""Replays a trace on the definition: the state after each step, what changed, which rules applied,
+what was sent and received."""
 
 from __future__ import annotations
 

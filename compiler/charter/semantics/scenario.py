@@ -1,4 +1,4 @@
-"""Scenarios: named traces followed on the definition; each expectation narrows what is possible."""
+"""Executes scenarios on the definition; each expectation drops the runs that do not meet it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suites of vectors: what the backends find, put together, told apart, and written.
+"""Makes suites of vectors from what exploration and solver find.
 
 This storey may ask several backends; they stay strangers to each other.
 """

@@ -1,5 +1,5 @@
-"""What the adapters say of themselves that generated files depend on: their protocol and component,
-the releases of their target, and the variant of each release (docs/formats/adapter.md)."""
+"""Reads from adapter.toml what generated files depend on: protocol, component, releases, and the
+variant of each release (docs/formats/adapter.md)."""
 
 from __future__ import annotations
 

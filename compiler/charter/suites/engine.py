@@ -1,4 +1,4 @@
-"""One instance, ready to be asked quickly: flat functions behind the types of the evaluator."""
+"""An instance as fast successor functions with the interface of the evaluator."""
 
 from __future__ import annotations
 

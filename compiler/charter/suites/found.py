@@ -1,5 +1,5 @@
-"""What searches have found, kept beside the charter: questions, proofs of what has none, and notes
-of how far was searched for the rest.
+"""The committed results of searches: questions, proofs of infeasibility, and the bounds that were
+searched for the rest.
 
 A search takes minutes and a solver; answering what it asked takes seconds and neither. So the
 questions are committed (`found/*.jsonl` beside the charter), and everything else, answers and the

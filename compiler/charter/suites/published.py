@@ -1,5 +1,5 @@
-"""What of a suite lies in generated/: the small one whole, its ledger, its kills, and sections.json
-for reports. Of the full one only its digest and its counts."""
+"""Writes the part of a suite that is committed in generated/: the smoke suite whole, its ledger,
+kill matrix and sections.json; of the full suite its digest and counts."""
 
 from __future__ import annotations
 

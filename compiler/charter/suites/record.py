@@ -1,4 +1,4 @@
-"""A vector on its way into a suite: its parts as canonical text, cheap to sort, send and merge."""
+"""A vector while a suite is made: its parts as canonical text, cheap to sort, send and merge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sibling models say about themselves: which edits they have, and why there are such."""
+"""Metadata of sibling models: their edits, and why each exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a suite is about: one component of a protocol in one variant, and where its models are."""
+"""The subject of a suite: one component of a protocol in one variant, and its models."""
 
 from __future__ import annotations
 

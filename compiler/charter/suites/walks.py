@@ -1,4 +1,4 @@
-"""Walks through an instance that a seed decides, steered towards branches that are still rare."""
+"""Seeded random walks through an instance, steered towards branches that are still rare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes of authors who think in TLA+: its signs, each with how Charter says the same."""
+"""Mistakes of authors used to TLA+: its notation, each with Charter's equivalent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parser says where it is stuck: frequent mistakes first, else what could stand there.
+"""Error messages of the parser: frequent mistakes first, else the tokens that could follow.
 
 The table is also a test: each of its examples must get its message."""
 

@@ -1,4 +1,4 @@
-"""Where a parser is stuck, and a frequent mistake that looks like that."""
+"""The parser's position when it fails, and the frequent mistake that matches it."""
 
 from __future__ import annotations
 

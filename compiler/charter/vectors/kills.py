@@ -1,4 +1,4 @@
-"""Which vectors tell a bent model from the charter."""
+"""The kill matrix: which vectors tell a mutant from the charter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger: what becomes of every obligation of a component, and of every mutant."""
+"""The obligation ledger: the status of every obligation of a component and of every mutant."""
 
 from __future__ import annotations
 

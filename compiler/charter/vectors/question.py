@@ -1,4 +1,5 @@
-"""Questions from traces: what an implementation allots becomes a reference to what it shows."""
+"""Makes questions from traces; values that an implementation allots become references to its
+observations."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Ways to talk to an adapter: a child process (stdio), or in this process (direct)."""
+"""Connections to adapters, and sessions over them."""

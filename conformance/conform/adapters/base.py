@@ -1,4 +1,4 @@
-"""What a connection to an adapter gives, whichever way it is made."""
+"""The interface of a connection to an adapter."""
 
 from __future__ import annotations
 

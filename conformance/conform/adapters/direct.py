@@ -1,4 +1,5 @@
-"""A Python implementation in this process: no crash or hang can be caught, but nothing is faster.
+"""Runs a Python adapter in this process: faster than a child process, but crashes and hangs are
+not contained.
 
 Messages take the same way through JSON as over stdio, so that no object is shared by accident.
 """

@@ -1,4 +1,4 @@
-"""Holding an adapter to the protocol: `conform doctor --adapter ID`.
+"""Tests an adapter against the adapter protocol: `conform doctor --adapter ID`.
 
 Questions are put that need no charter: empty ones, and one for each operation with arguments that
 mean nothing. What comes back must be in the protocol; what it says is not judged.

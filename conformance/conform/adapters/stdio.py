@@ -1,4 +1,4 @@
-"""An adapter as a child process that speaks JSON lines.
+"""Runs an adapter as a child process that speaks JSON lines.
 
 One thread does it all: while it waits for the answer to the oldest batch it writes what is still
 to be sent and collects stderr, so that neither side can block the other, and every wait has a

@@ -1,1 +1,1 @@
-"""The command conform."""
+"""The command `conform`."""

@@ -1,1 +1,1 @@
-"""What is written for people: results, progress, errors."""
+"""Output for people: results, progress, errors."""

@@ -1,4 +1,4 @@
-"""A progress bar on stderr, and nothing where stderr is no terminal."""
+"""A progress bar on stderr; silent where stderr is no terminal."""
 
 from __future__ import annotations
 

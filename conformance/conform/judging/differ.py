@@ -1,4 +1,4 @@
-"""Where an observed outcome and the expected ones differ, and which expectation comes nearest."""
+"""Finds where an observed outcome differs from the expected ones, and which is the nearest."""
 
 from __future__ import annotations
 

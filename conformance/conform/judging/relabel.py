@@ -1,4 +1,4 @@
-"""Relabelling with a memory: vectors share beginnings, so most steps are looked up."""
+"""Relabelling with a memo: vectors share prefixes, so most steps are looked up."""
 
 from __future__ import annotations
 

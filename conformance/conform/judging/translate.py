@@ -1,4 +1,4 @@
-"""From a model's opaque values to those of a target that stands at the same place."""
+"""Translates a model's opaque values into those of a target in the same state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one question brought, read once: relabelled texts of every step, images, a digest of all."""
+"""Parses and relabels the result of one question: texts of every step, images, a digest of all."""
 
 from __future__ import annotations
 

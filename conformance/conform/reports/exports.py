@@ -1,4 +1,4 @@
-"""What machines and pull requests read: JUnit XML, Markdown, a badge."""
+"""Exports of a report: JUnit XML, Markdown summary, badge."""
 
 from __future__ import annotations
 

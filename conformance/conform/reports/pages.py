@@ -1,4 +1,4 @@
-"""Writing a report: every page of the site, and what lies beside it."""
+"""Writes a report: the pages of the site, and the exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as the report reads them: the JSON files whole, the datasets column by column."""
+"""Loads runs for a report: JSON files whole, datasets column by column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report knows of a charter: sections.json (docs/formats/report.md)."""
+"""Loads sections.json, which describes the charter (docs/formats/report.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages: from runs on disk to files. The templates hold the pages, this module fills them."""
+"""Fills the templates of the pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors step by step: what was asked, what was seen, and where the charter says no."""
+"""A vector step by step: what was asked, what was observed, and where it deviates."""
 
 from __future__ import annotations
 

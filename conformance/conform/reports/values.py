@@ -1,4 +1,4 @@
-"""Values as a reader sees them, and where two of them differ."""
+"""Values as text for readers, and where two of them differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of the report: what is claimed is what was measured."""
+"""The sentences of the report; they claim only what was measured."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A run: a target, a suite, an engine, and what came of it."""
+"""A run: puts a suite to a target, judges the answers, and sums them up."""

@@ -1,5 +1,5 @@
-"""The overlay, held to the target the other way round: where the target does what the charter
-says, the charter with the overlay must allow it too. If it does not, an entry claims too much.
+"""Finds overlay entries that claim too much: where the target does what the charter says, the
+charter with the overlay must allow it too.
 
 Only suites that were made from the charter of the models are looked at: their operations and
 arguments are those of the models."""

@@ -1,5 +1,5 @@
-"""Judging again what an earlier run observed, against the answers of another suite: no target is
-touched. Questions keep their ids when rules change, so observations find their new answers."""
+"""Judges the observations of an earlier run against another suite, without touching the target.
+Questions keep their ids when rules change, so observations find their new answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run: from a target and a suite to committed buckets, canaries and a summary."""
+"""Executes one run: from a target and a suite to committed buckets, canaries and a summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an earlier run observed, read back."""
+"""Reads the observations of an earlier run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of a search in a folder: Parquet, and a manifest that says which search they are of.
+"""Saves the states of a search in a folder: Parquet, and a manifest that identifies the search.
 
 A folder is written beside its place and moved there when it is whole. docs/formats/states.md.
 """

@@ -1,4 +1,4 @@
-"""Suites as the engine reads them: Parquet by bucket, in the cache, under their digest.
+"""Suites as Parquet buckets in the cache, under their digest.
 
 A suite comes as a folder of JSON lines, or as a Parquet dataset. The last three stay in the cache,
 so that `--suite DIGEST` runs an earlier one again.

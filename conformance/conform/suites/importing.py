@@ -1,4 +1,5 @@
-"""Vectors into the engine's form: quick for what is as its writer left it, strict for the rest.
+"""Imports vectors into the cache: a fast path for files that are as their writer left them, strict
+validation for all others.
 
 An id and two digests cover all that a vector says. Where they fit and the automaton is in order,
 the vector is taken as it is; where anything is odd it is read by `charter.formats.vector`, which

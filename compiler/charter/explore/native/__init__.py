@@ -1,1 +1,1 @@
-"""The fast explorer: an instance compiled to native code, searched level by level."""
+"""The native engine: an instance compiled to machine code and searched breadth first."""

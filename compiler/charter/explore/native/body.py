@@ -1,4 +1,4 @@
-"""Prints operations and steps: functions that write one row for each outcome.
+"""Emits operations and steps: functions that write one row for each outcome.
 
     i64 @op_<component>_<operation>(ctx, variables, arguments, rows, room)
     i64 @step_<step>(ctx, variables, arguments, rows, room)

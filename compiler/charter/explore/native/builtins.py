@@ -1,4 +1,4 @@
-"""Prints the built-in functions."""
+"""Emits the built-in functions."""
 
 from __future__ import annotations
 

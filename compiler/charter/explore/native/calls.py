@@ -1,4 +1,4 @@
-"""Prints calls of declared functions: small ones where they are called, others as functions."""
+"""Emits calls of declared functions: small ones inline, others as functions."""
 
 from __future__ import annotations
 

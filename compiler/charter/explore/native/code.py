@@ -1,4 +1,4 @@
-"""Text of LLVM functions: instructions with constants folded on the way, and control flow.
+"""Builder of LLVM IR as text: instructions with constant folding, and control flow.
 
 A reference is the text of an operand: `%t7`, a number, `true`. Everything is i64 but truths (i1),
 wide sets (iN) and pointers.

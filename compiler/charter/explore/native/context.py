@@ -1,4 +1,4 @@
-"""The memory that one worker works in: an array of numbers, and where everything stands in it."""
+"""Layout of a worker's memory: an array of numbers, and the offset of each part in it."""
 
 from __future__ import annotations
 

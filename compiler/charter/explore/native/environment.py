@@ -1,4 +1,4 @@
-"""Prints what an environment offers: loops over the arguments of each operation.
+"""Emits the environment of an instance: loops over the arguments of each operation.
 
 Of finite types all values. A counter is *current* if the state holds it under a sort element that
 stands in the same argument list; where it holds none there, every value in the state is. Others are

@@ -1,4 +1,4 @@
-"""An instance searched by native code: counts, verdicts, traces."""
+"""Entry point of the native engine: explores an instance; counts, verdicts, traces."""
 
 from __future__ import annotations
 

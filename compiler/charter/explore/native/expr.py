@@ -1,5 +1,5 @@
-"""Prints core expressions as native code. What the definition does not evaluate is not executed; a
-value that does not exist is noted in the context, and the code goes on with zeros."""
+"""Emits core expressions. What the definition does not evaluate is not executed; a value that does
+not exist is noted in the context, and the code goes on with zeros."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index of a search on disk: a row for each level that was finished.
+"""The index file of a journal: one row for each finished level, chained by digests.
 
 Each row has a digest over itself, all rows before, and what the search is of. The file is written
 whole, under its name or not at all. A row that does not match is not used, nor are those behind it:

@@ -1,4 +1,4 @@
-"""Prints what every instance shares: expansion of a block of states into buffers.
+"""Emits the kernel that every instance shares: expands a block of states into buffers.
 
 i64 expand(ctx, states, count)      -> how many were expanded before a buffer was nearly full
 void check(ctx, states, count)      properties of states that are not expanded

@@ -1,5 +1,5 @@
-"""Prints `@key`: the packed state that stands for all states which differ only by names of sort
-elements and of counters; and `@pack`, `@unpack`, `@outside`.
+"""Emits the canonical form `@key` of a state under renaming of sort elements and counters; and
+`@pack`, `@unpack`, `@outside`.
 
 Counters whose order the charter looks at become their rank, others the order of their first
 occurrence; of all permutations of the sorts the one with the smallest words is taken. Numbers that

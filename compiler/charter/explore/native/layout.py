@@ -1,4 +1,4 @@
-"""Where the parts of a value stand: in slots (numbers in memory) and packed into words.
+"""Memory layout of values: slots (numbers in memory), and words (packed states).
 
 A slot never holds a negative number if its type has a range: the range's low end is taken off.
 What is not there (behind `none`, past the end of a sequence, in another case of a union) is zero,

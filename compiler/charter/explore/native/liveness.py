@@ -1,4 +1,4 @@
-"""`eventually` and `leads to` on the graph of a native search.
+"""Checks `eventually` and `leads to` on the transition graph of a native search.
 
 What a property waits for is asked in every state, as questions of a program of their own, whose
 search nothing else slows down. A counterexample is a way through keys: it is found again from the

@@ -1,4 +1,4 @@
-"""From text to callable machine code."""
+"""Compiles LLVM IR to callable machine code; the only module that imports llvmlite."""
 
 from __future__ import annotations
 

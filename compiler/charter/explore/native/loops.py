@@ -1,4 +1,4 @@
-"""Quantifiers and comprehensions: unrolled over small domains, else loops over bits."""
+"""Emits quantifiers and comprehensions: unrolled over small domains, else loops over bits."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Arrays of 64-bit numbers that native code works in: in memory, or past a budget in files that the
-system can write out."""
+"""Arrays of 64-bit numbers for native code, in memory or, past a budget, in mapped files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints arithmetic and the algebra of sets, which are masks."""
+"""Emits arithmetic, and set algebra on bit masks."""
 
 from __future__ import annotations
 

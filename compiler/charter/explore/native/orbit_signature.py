@@ -1,5 +1,5 @@
-"""Prints a number for each element of a sort that does not depend on the elements' names: permuting
-a state permutes these numbers. A key need only try the permutations that put them in order.
+"""Emits, for each element of a sort, a number that does not depend on the elements' names, so that
+a canonical form need only try the permutations that put these numbers in order.
 
 Any part of a state may be left out of a sign; then more permutations are tried, and no more.
 """

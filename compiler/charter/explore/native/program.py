@@ -1,4 +1,4 @@
-"""From an instance to a program: its text, its memory plan, its functions."""
+"""Compiles an instance to a program: its IR, its memory plan, its functions."""
 
 from __future__ import annotations
 

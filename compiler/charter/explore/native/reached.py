@@ -1,5 +1,4 @@
-"""The states that a search has reached, read one after another: as the rows of a table, and those
-for which a predicate holds.
+"""Reads the states that a search has reached, as table rows or filtered by a predicate.
 
 A row tells how its state was first reached. It names the state as the search keeps it, up to
 renaming: where elements or counters are interchangeable, the step of a row leads from the state of

@@ -1,4 +1,4 @@
-"""The graph of a search as native code goes through it, and the search in it for a fair run."""
+"""Searches the transition graph for a fair run that violates `eventually`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints the search for a fair run in a graph of edges, which is the same for all charters.
+"""Emits the search for fair strongly connected components in the transition graph.
 
 i64 reach(graph)      breadth first over nodes: states, and whether something is waited for in them;
                       how many were found, which QUEUE lists

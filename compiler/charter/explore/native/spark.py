@@ -1,5 +1,5 @@
-"""An instance explored as jobs of Spark, one for each level: the frontier and what is known are
-Parquet in a folder that all workers see, exchanged by the hashes of keys.
+"""Explores an instance as Spark jobs, one for each level, with frontier and visited set as Parquet
+files partitioned by the hash of the key.
 
 The session comes from outside, so nothing here imports Spark. A level counts once the journal says
 so: a search that was stopped goes on from the last level that is whole.

@@ -1,4 +1,4 @@
-"""What workers of Spark do in an exploration: expand states, and tell new ones from known ones.
+"""What Spark workers execute in an exploration: expand states, and filter out known ones.
 
 A level of the search is a folder of Parquet files, one for each bucket of keys that has new states
 there; a row is the key of a state, the state as it was reached (null where that is its key), and

@@ -1,4 +1,4 @@
-"""Shortest traces to what a search has noted, followed on the definition before anyone sees them.
+"""Reconstructs shortest traces to noted states, and replays them on the definition.
 
 States are kept up to renaming, so a trace is found again from the real first state: in each state
 the engine tells every outcome, and the one whose key is that of the next state is taken.

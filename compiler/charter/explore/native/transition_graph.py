@@ -1,4 +1,4 @@
-"""Prints what the search for runs needs of every state: its edges, and the truth of questions.
+"""Emits the edges of every state, and the truth of the conditions of liveness properties.
 
 i64 follow(ctx, states, count)      -> how many were followed before the buffer was nearly full
 

@@ -1,4 +1,4 @@
-"""One compiled unit: the instance's functions as text, and what they share."""
+"""One compilation unit: the instance's functions as IR, and what they share."""
 
 from __future__ import annotations
 

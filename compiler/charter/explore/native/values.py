@@ -1,4 +1,4 @@
-"""Values while code is printed: a number in a register, a place in memory, or parts of either."""
+"""Values during code generation: in a register, in memory, or composed of parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints the table of what is known.
+"""Emits the hash table of the visited set.
 
 i64 insert(table, size, lists, count, fresh, directory) -> how many records were new
 void grow(old, size, table, new_size)

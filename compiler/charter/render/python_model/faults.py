@@ -1,4 +1,4 @@
-"""Prints how an implementation is known to fail: a method for each operation with faults."""
+"""Prints known faults of an implementation: a method for each operation that has some."""
 
 from __future__ import annotations
 

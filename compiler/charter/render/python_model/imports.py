@@ -1,4 +1,4 @@
-"""What a page imports: the names that it reads, from the modules that have them."""
+"""Computes the imports of a generated module from the names that it uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breaks long expressions over lines, in the style that Python programmers know from formatters."""
+"""Breaks long expressions over lines in the style of Python formatters."""
 
 from __future__ import annotations
 

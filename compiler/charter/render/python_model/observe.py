@@ -1,4 +1,4 @@
-"""The part of a value that is observable, as JSON."""
+"""Prints the function that turns the observable part of a state into JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a component needs of its protocol: functions, types and constants, in their order."""
+"""Collects the functions, types and constants that a component depends on, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints what the judge needs beside a component: JSON in and out, and a table of operations."""
+"""Prints the judge's interface of a model: JSON in and out, and the table of operations."""
 
 from __future__ import annotations
 

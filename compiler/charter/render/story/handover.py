@@ -1,4 +1,4 @@
-"""What goes from one lane to another without a channel.
+"""Finds data that passes from one lane to another without a channel.
 
 Not every system has channels for all that its parts say: a request may lie in a map until an answer
 replaces it, a record in a sequence until somebody reads it. Where one lane changes such a place of

@@ -1,4 +1,4 @@
-"""What a picture of a trace shows: lanes for those who act, events on them, messages between.
+"""The picture of a trace as data: lanes for the actors, events on them, messages between.
 
 Nobody says in a charter who takes a step. The part whose operation a step calls does; else the
 sender or receiver that a channel with two ends names; else the part that it reads; else the element

@@ -1,4 +1,4 @@
-"""What a search found, told on the definition: who did what, which rules, what changed."""
+"""Tells a trace on the definition: who acted, which rules applied, what changed."""
 
 from __future__ import annotations
 

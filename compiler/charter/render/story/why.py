@@ -1,5 +1,5 @@
-"""Why a property does not hold: the part of it that is false, for which elements, and the values
-that it compares. Found by the definition, from the outside of the property to the inside."""
+"""Explains a violated property: the part that is false, for which elements, with the values
+compared; evaluated on the definition from the outside of the property inwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values where there is little room."""
+"""Short texts of values, for pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a state holds of each counter, how an environment offers it, and how TLC tells states apart.
+"""Counters in TLA+: which values a state holds, which an environment offers, and the VIEW by which
+TLC tells states apart.
 
 Texts mirror the explorer: `Issued` its collection of counter values, `View` its key."""
 

@@ -1,4 +1,4 @@
-"""Everything that is written for a model: modules and cfgs by file name."""
+"""Writes all modules and cfg files of a model, by file name."""
 
 from __future__ import annotations
 

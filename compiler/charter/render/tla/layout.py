@@ -1,4 +1,4 @@
-"""Boxes of TLA+ text: on one line where it fits, else in the shape that people give it.
+"""Layout of TLA+ text in boxes: on one line where it fits, else indented as people write it.
 
 Lists of `/\\` and `\\/` are read by their columns, so a box is never re-indented by halves: `lines`
 gives a rectangle, and whoever places it moves all of it.

@@ -1,4 +1,4 @@
-"""Names in TLA+: everything in a module shares one space, and nothing may be hidden."""
+"""Names in TLA+: one name space for each module, without shadowing."""
 
 from __future__ import annotations
 

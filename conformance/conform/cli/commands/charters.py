@@ -1,4 +1,4 @@
-"""What the commands about charters share: reading one, with its errors as they are shown."""
+"""Shared by the commands about charters: reading one, and showing its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Whether mutants are caught: each by the property that it names, in the instance that it names."""
+"""Checks that each mutant is caught by the property that it names, in the instance that it
+names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as the commands take them."""
+"""Argument types for numbers."""
 
 from __future__ import annotations
 

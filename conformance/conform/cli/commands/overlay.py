@@ -1,5 +1,4 @@
-"""Which releases the entries of a target's overlay are for: the one thing that a run asks the
-compiler about, because it stands in the charter and nowhere else."""
+"""Reads from a target's overlay, through the compiler, which entries apply to which releases."""
 
 from __future__ import annotations
 

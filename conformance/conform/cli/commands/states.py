@@ -1,4 +1,5 @@
-"""The states of a search: those that an expression is true in, and all of them kept in a folder."""
+"""`--where` and `--keep`: lists the states of a search that satisfy an expression, or saves
+all."""
 
 from __future__ import annotations
 

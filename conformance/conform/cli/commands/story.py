@@ -1,4 +1,4 @@
-"""A trace as a numbered story: who did what, by which rules, and what changed."""
+"""Prints a trace as a numbered story: who acted, by which rules, and what changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an exploration never met, in words: witnesses, conditions of properties, branches."""
+"""Reports what an exploration never met: witnesses, conditions of properties, branches."""
 
 from __future__ import annotations
 

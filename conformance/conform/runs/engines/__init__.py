@@ -1,1 +1,1 @@
-"""Engines: the same judging of buckets, in one process or on Spark."""
+"""Engines that judge buckets: in one process, or on Spark."""

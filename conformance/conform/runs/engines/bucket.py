@@ -1,4 +1,4 @@
-"""Judging one bucket: what every engine does, and the only thing that it does."""
+"""Judges one bucket of vectors; shared by all engines."""
 
 from __future__ import annotations
 

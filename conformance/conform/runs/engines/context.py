@@ -1,4 +1,5 @@
-"""What a worker needs to judge buckets of one run. Only texts and numbers: it travels."""
+"""What a worker needs to judge buckets of a run; only texts and numbers, since it is
+serialised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine without Spark: one process, bucket after bucket. For debugging and small suites."""
+"""The inline engine: one process, bucket after bucket, for debugging and small suites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One vector on one target, for a person who wants to see every step."""
+"""Judges one vector on one target, step by step, for `conform replay`."""
 
 from __future__ import annotations
 
