@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
+from typing import final
 
 from charter.core.types import Type
 from charter.diagnostics import NOWHERE, Span
@@ -27,6 +28,7 @@ class Typed:
 # --- expressions ---------------------------------------------------------------------------------
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Literal(Typed):
     """A constant: bool, int, counter value, enum member, or none."""
@@ -34,6 +36,7 @@ class Literal(Typed):
     value: bool | int | str | None
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Local(Typed):
     """A parameter, a let, a pick, or a bound variable. Within a declaration a name has one type and
@@ -42,6 +45,7 @@ class Local(Typed):
     name: str
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class StateRef(Typed):
     """A state variable of the machine; in a system `part.variable`, a map if the part is one.
@@ -51,6 +55,7 @@ class StateRef(Typed):
     primed: bool = False
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class ConstRef(Typed):
     """A constant of the protocol."""
@@ -58,11 +63,13 @@ class ConstRef(Typed):
     name: str
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Domain(Typed):
     """All values of a finite type, as a set; `type` is `Set(T)`."""
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Call(Typed):
     """A declared function."""
@@ -89,6 +96,7 @@ BuiltinName = OneOf[
 ]  # fmt: skip
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Builtin(Typed):
     """A built-in function."""
@@ -97,6 +105,7 @@ class Builtin(Typed):
     args: tuple[Expr, ...]
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class FieldOf(Typed):
     """A field of a record."""
@@ -105,6 +114,7 @@ class FieldOf(Typed):
     field: str
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class MapGet(Typed):
     """The value at a key; maps are total."""
@@ -113,6 +123,7 @@ class MapGet(Typed):
     key: Expr
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class RecordNew(Typed):
     """All fields, in the order of the record."""
@@ -120,6 +131,7 @@ class RecordNew(Typed):
     fields: tuple[Expr, ...]
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class RecordWith(Typed):
     """A record with some fields replaced."""
@@ -128,6 +140,7 @@ class RecordWith(Typed):
     fields: tuple[tuple[str, Expr], ...]
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class UnionNew(Typed):
     """A case of a union."""
@@ -136,6 +149,7 @@ class UnionNew(Typed):
     args: tuple[Expr, ...]
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class MapWith(Typed):
     """A map with some entries replaced; a later entry for the same key wins."""
@@ -144,6 +158,7 @@ class MapWith(Typed):
     entries: tuple[tuple[Expr, Expr], ...]
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class MapNew(Typed):
     """`[name in K: value]`; the key type is that of `type`."""
@@ -152,6 +167,7 @@ class MapNew(Typed):
     value: Expr
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class SetNew(Typed):
     """`{a, b}`."""
@@ -159,6 +175,7 @@ class SetNew(Typed):
     items: tuple[Expr, ...]
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class SeqNew(Typed):
     """`<a, b>`: a sequence or, by its type, a ranking (a repeat fails)."""
@@ -166,6 +183,7 @@ class SeqNew(Typed):
     items: tuple[Expr, ...]
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Present(Typed):
     """`present(x)`."""
@@ -173,6 +191,7 @@ class Present(Typed):
     inner: Expr
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Comprehend(Typed):
     """`{ body for name in domain if condition }`; more binders nest: the body is then a set and
@@ -185,6 +204,7 @@ class Comprehend(Typed):
     flatten: bool = False
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Quantified(Typed):
     """`forall`, `some` (bool), or `the` (the only member with the property; fails otherwise)."""
@@ -205,6 +225,7 @@ BinaryOp = OneOf[
 ]  # fmt: skip
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Unary(Typed):
     """`not x`, `-x`."""
@@ -213,6 +234,7 @@ class Unary(Typed):
     operand: Expr
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Binary(Typed):
     """An infix operation; `not in` and `!=` on sets are spelled with `not` and `ne`."""
@@ -222,6 +244,7 @@ class Binary(Typed):
     right: Expr
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class If(Typed):
     """Only the branch that is taken is evaluated."""
@@ -231,6 +254,7 @@ class If(Typed):
     otherwise: Expr
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Let(Typed):
     """`let name = value in body`."""
@@ -249,6 +273,7 @@ class Case:
     body: Expr
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Match(Typed):
     """Exhaustive; the checker has seen to it. The cases stand in the order of the author."""
@@ -257,6 +282,7 @@ class Match(Typed):
     cases: tuple[Case, ...]
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Took(Typed):
     """True of a transition that took this branch (step properties and witnesses)."""

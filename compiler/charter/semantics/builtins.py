@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Sequence
+from typing import Literal as OneOf
+from typing import assert_never, cast
 
 from charter.core import nodes as n
 from charter.core import types as t
@@ -19,14 +21,23 @@ class EvaluationError(Exception):
         self.span = span
 
 
-def ordered(members: frozenset[Value], kind: t.Type) -> list[Value]:
+Items = tuple[Value, ...]
+Members = frozenset[Value]
+
+
+def ordered(members: Members, kind: t.Type) -> Sequence[Value]:
     """Members in an order that depends on nothing but their values."""
-    if isinstance(kind, t.Enum):
-        return [member for member in kind.members if member in members]
-    return sorted(members, key=_sort_key)
+    match kind:
+        case t.Enum():
+            return [member for member in kind.members if member in members]
+        case t.Bool() | t.Int() | t.Counter() | t.Sort():
+            return sorted(cast(frozenset[int], members))
+        case _:
+            return sorted(members, key=sort_key)
 
 
-def _sort_key(value: Value) -> tuple[object, ...]:
+def sort_key(value: Value) -> tuple[object, ...]:
+    """A key for any values of one type."""
     match value:
         case None:
             return (0,)
@@ -35,57 +46,53 @@ def _sort_key(value: Value) -> tuple[object, ...]:
         case str():
             return (2, value)
         case tuple():
-            return (3, len(value), tuple(_sort_key(v) for v in value))
+            return (3, len(value), tuple(sort_key(v) for v in value))
         case _:
-            return (4, len(value), tuple(sorted(_sort_key(v) for v in value)))
+            return (4, len(value), tuple(sorted(sort_key(v) for v in value)))
 
 
 def items(value: Value) -> tuple[Value, ...]:
     """The parts of a record, map, sequence or ranking."""
-    return cast(tuple[Value, ...], value)
+    return cast(Items, value)
 
 
-def apply_builtin(e: n.Builtin, args: list[Value], universe: Universe) -> Value:
+def apply_builtin(e: n.Builtin, args: Sequence[Value], universe: Universe) -> Value:
     """A built-in on values. Raises EvaluationError outside its domain."""
-
-    def fail(why: str) -> EvaluationError:
-        return EvaluationError(why, e.span)
-
-    def bounded(grown: tuple[Value, ...]) -> tuple[Value, ...]:
-        if isinstance(e.type, t.Seq) and len(grown) > universe.limit(e.type.limit):
-            raise fail("the sequence grows past its limit")
-        return grown
-
     first = args[0]
     match e.name:
-        case "size":
-            return len(cast(frozenset[Value], first))
         case "value":
             if first is None:
-                raise fail("value(none)")
+                raise EvaluationError("value(none)", e.span)
             return first
         case "default":
             return args[1] if first is None else first
         case "bump":
             return cast(int, first) + 1
+        case "size":
+            return len(cast(Members, first))
         case "set":
             return frozenset(items(first))
+        case "min" | "max":
+            pool = cast(Sequence[int], args if len(args) == 2 else [*cast(Members, first)])
+            if not pool:
+                raise EvaluationError(f"{e.name} of an empty set", e.span)
+            return min(pool) if e.name == "min" else max(pool)
         case "first":
             return next(iter(items(first)), None)
         case "last":
             return next(reversed(items(first)), None)
+        case "append" if isinstance(e.type, t.Ranking):
+            return (*(i for i in items(first) if i != args[1]), args[1])
         case "append":
-            if isinstance(e.type, t.Ranking):
-                return (*(i for i in items(first) if i != args[1]), args[1])
-            return bounded((*items(first), args[1]))
+            return _bounded(e, (*items(first), args[1]), universe)
         case "remove":
             return tuple(i for i in items(first) if i != args[1])
         case "concat" if isinstance(e.type, t.Ranking):
             return (*items(first), *(i for i in items(args[1]) if i not in items(first)))
-        case "keep":
-            return tuple(i for i in items(first) if i in cast(frozenset[Value], args[1]))
         case "concat":
-            return bounded((*items(first), *items(args[1])))
+            return _bounded(e, (*items(first), *items(args[1])), universe)
+        case "keep":
+            return tuple(i for i in items(first) if i in cast(Members, args[1]))
         case "take":
             return items(first)[: max(0, cast(int, args[1]))]
         case "drop":
@@ -96,9 +103,54 @@ def apply_builtin(e: n.Builtin, args: list[Value], universe: Universe) -> Value:
                 return items(first)[at]
             if e.name == "at":
                 return None
-            raise fail(f"position {at} of a sequence of {len(items(first))}")
-        case "min" | "max":
-            pool = cast(list[int], list(cast(frozenset[Value], first)) if len(args) == 1 else args)
-            if not pool:
-                raise fail(f"{e.name} of an empty set")
-            return min(pool) if e.name == "min" else max(pool)
+            raise EvaluationError(f"position {at} of a sequence of {len(items(first))}", e.span)
+        case _:
+            assert_never(e.name)
+
+
+def _bounded(e: n.Builtin, grown: Items, universe: Universe) -> Items:
+    if isinstance(e.type, t.Seq) and len(grown) > universe.limit(e.type.limit):
+        raise EvaluationError("the sequence grows past its limit", e.span)
+    return grown
+
+
+Eager = OneOf[
+    "eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul",
+    "union", "intersection", "difference", "in", "subset",
+]  # fmt: skip
+"""The infix operations that look at both sides."""
+
+
+def apply_infix(op: Eager, left: Value, right: Value) -> Value:
+    """An infix operation on values."""
+    match op:
+        case "eq":
+            return left == right
+        case "ne":
+            return left != right
+        case "in":
+            return left in cast(Members, right)
+        case "union":
+            return cast(Members, left) | cast(Members, right)
+        case "intersection":
+            return cast(Members, left) & cast(Members, right)
+        case "difference":
+            return cast(Members, left) - cast(Members, right)
+        case "subset":
+            return cast(Members, left) <= cast(Members, right)
+        case "lt":
+            return cast(int, left) < cast(int, right)
+        case "le":
+            return cast(int, left) <= cast(int, right)
+        case "gt":
+            return cast(int, left) > cast(int, right)
+        case "ge":
+            return cast(int, left) >= cast(int, right)
+        case "add":
+            return cast(int, left) + cast(int, right)
+        case "sub":
+            return cast(int, left) - cast(int, right)
+        case "mul":
+            return cast(int, left) * cast(int, right)
+        case _:
+            assert_never(op)

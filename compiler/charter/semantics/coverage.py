@@ -95,7 +95,7 @@ class Coverage:
         """Evaluate up to the branch, its group, and its body; what was seen on the way."""
         machine = self.machine
         base = machine.evaluator
-        watcher = _Watcher(base.model, base.universe, base.functions, self._sites)
+        watcher = _Watcher(base.universe, base.functions, base.parts, self._sites)
         names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
         scope, decided, group, done = Scope(state), [], 0, False
         for branch in operation.branches:
@@ -111,7 +111,7 @@ class Coverage:
             if truth:
                 done, group = True, branch.group
                 if label == taken:
-                    for local, _ in watcher._run(branch.body, state, names):
+                    for local, _ in watcher.run(branch.body, state, names):
                         watcher.value(branch.reply, scope, local)
                 if group == 0:
                     break

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import cast
+from typing import assert_never, cast
 
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.builtins import EvaluationError, apply_builtin, ordered
+from charter.semantics.builtins import (
+    EvaluationError,
+    Items,
+    Members,
+    apply_builtin,
+    apply_infix,
+    items,
+    ordered,
+)
 from charter.semantics.values import Universe
 
 State = Mapping[str, Value]
@@ -38,38 +46,187 @@ class Outcome:
     state: State
 
 
-CALLS = "calls of this step"
-"""Where a step remembers its calls among its locals; no name of a charter has a blank."""
-
-
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Evaluates the expressions, operations and steps of one model in one universe."""
+    """Evaluates the expressions, operations and steps of one machine in one universe. `parts` are
+    those of a system, each with its component."""
 
-    model: n.Model
     universe: Universe
     functions: Mapping[str, n.Function]
+    parts: Mapping[str, tuple[n.Part, n.Component]]
 
     @staticmethod
-    def of(model: n.Model, universe: Universe) -> Evaluator:
-        """An evaluator of `model`."""
-        return Evaluator(model, universe, {f.name: f for f in model.functions})
+    def of(model: n.Model, machine: str, universe: Universe) -> Evaluator:
+        """An evaluator of a component or system of `model`."""
+        components = {c.name: c for c in model.components}
+        parts = [part for s in model.systems if s.name == machine for part in s.parts]
+        return Evaluator(
+            universe,
+            {f.name: f for f in model.functions},
+            {part.name: (part, components[part.component]) for part in parts},
+        )
 
     # --- expressions -----------------------------------------------------------------------------
 
     def value(self, expr: n.Expr, scope: Scope, names: Locals) -> Value:
-        """The value of `expr`. Raises EvaluationError where it has none."""
-        return _RULES[type(expr)](self, expr, scope, names)
+        """The value of `expr`. Raises EvaluationError where it has none. The most frequent kinds
+        come first; a `match` of classes here would take a third more time."""
+        if type(expr) is n.Local:
+            return names[expr.name]
+        if type(expr) is n.Binary:
+            return self._binary(expr, scope, names)
+        if type(expr) is n.Literal:
+            return expr.value
+        if type(expr) is n.StateRef:
+            return (_after(expr, scope) if expr.primed else scope.before)[expr.name]
+        if type(expr) is n.FieldOf:
+            record = cast(Items, self.value(expr.target, scope, names))
+            return record[_position(expr)]
+        if type(expr) is n.MapGet:
+            return self._map_get(expr, scope, names)
+        if type(expr) is n.Builtin:
+            return apply_builtin(expr, self._each(expr.args, scope, names), self.universe)
+        if type(expr) is n.Unary:
+            operand = self.value(expr.operand, scope, names)
+            return not operand if expr.op == "not" else -cast(int, operand)
+        if type(expr) is n.Call:
+            function = self.functions[expr.function]
+            args = self._each(expr.args, scope, names)
+            return self.value(function.body, scope, _named(function.params, args))
+        if type(expr) is n.Match:
+            return self._match(expr, scope, names)
+        if type(expr) is n.If:
+            holds = self.value(expr.condition, scope, names)
+            return self.value(expr.then if holds else expr.otherwise, scope, names)
+        if type(expr) is n.Let:
+            bound = self.value(expr.value, scope, names)
+            return self.value(expr.body, scope, {**names, expr.name: bound})
+        if type(expr) is n.Quantified:
+            return self._quantified(expr, scope, names)
+        if type(expr) is n.Comprehend:
+            return self._comprehend(expr, scope, names)
+        if type(expr) is n.Domain:
+            return frozenset(self.members(expr, scope, names))
+        if type(expr) is n.ConstRef:
+            return self.universe.consts[expr.name]
+        if type(expr) is n.Took:
+            return scope.took == expr.branch
+        if type(expr) is n.Present:
+            return self.value(expr.inner, scope, names)
+        if type(expr) is n.SetNew:
+            return frozenset(self._each(expr.items, scope, names))
+        if type(expr) is n.SeqNew:
+            return self._seq_new(expr, scope, names)
+        if type(expr) is n.UnionNew:
+            return (expr.tag, *self._each(expr.args, scope, names))
+        if type(expr) is n.RecordNew:
+            return self._each(expr.fields, scope, names)
+        if type(expr) is n.RecordWith:
+            return self._record_with(expr, scope, names)
+        if type(expr) is n.MapNew:
+            return self._map_new(expr, scope, names)
+        if type(expr) is n.MapWith:
+            return self._map_with(expr, scope, names)
+        assert_never(expr)
 
     def truth(self, expr: n.Expr, scope: Scope, names: Locals) -> bool:
         """The value of a boolean expression."""
         return cast(bool, self.value(expr, scope, names))
 
-    def members(self, expr: n.Expr, scope: Scope, names: Locals) -> list[Value]:
+    def members(self, expr: n.Expr, scope: Scope, names: Locals) -> Sequence[Value]:
         """The members of a set in a fixed order, so that results never depend on hashing."""
         assert isinstance(expr.type, t.Set)
-        members = cast(frozenset[Value], self.value(expr, scope, names))
-        return ordered(members, expr.type.inner)
+        if isinstance(expr, n.Domain):
+            return self.universe.domain(expr.type.inner)
+        return ordered(cast(Members, self.value(expr, scope, names)), expr.type.inner)
+
+    def _each(self, exprs: Sequence[n.Expr], scope: Scope, names: Locals) -> tuple[Value, ...]:
+        return tuple([self.value(e, scope, names) for e in exprs])
+
+    def _binary(self, e: n.Binary, scope: Scope, names: Locals) -> Value:
+        left = self.value(e.left, scope, names)
+        match e.op:
+            case "and":
+                return self.value(e.right, scope, names) if left else False
+            case "or":
+                return True if left else self.value(e.right, scope, names)
+            case "implies":
+                return self.value(e.right, scope, names) if left else True
+            case _:
+                return apply_infix(e.op, left, self.value(e.right, scope, names))
+
+    def _map_get(self, e: n.MapGet, scope: Scope, names: Locals) -> Value:
+        kind = e.target.type
+        assert isinstance(kind, t.Map)
+        key = self.value(e.key, scope, names)
+        try:
+            position = self.universe.position(kind.key, key)
+        except KeyError:
+            raise EvaluationError(f"{key!r} is not a key of the map", e.span) from None
+        return cast(Items, self.value(e.target, scope, names))[position]
+
+    def _record_with(self, e: n.RecordWith, scope: Scope, names: Locals) -> Value:
+        assert isinstance(e.type, t.Record)
+        fields = list(cast(Items, self.value(e.target, scope, names)))
+        for name, value in e.fields:
+            fields[e.type.index(name)] = self.value(value, scope, names)
+        return tuple(fields)
+
+    def _map_with(self, e: n.MapWith, scope: Scope, names: Locals) -> Value:
+        assert isinstance(e.type, t.Map)
+        values = list(cast(Items, self.value(e.target, scope, names)))
+        for key, value in e.entries:
+            at = self.universe.position(e.type.key, self.value(key, scope, names))
+            values[at] = self.value(value, scope, names)
+        return tuple(values)
+
+    def _map_new(self, e: n.MapNew, scope: Scope, names: Locals) -> Value:
+        assert isinstance(e.type, t.Map)
+        keys = self.universe.domain(e.type.key)
+        return tuple([self.value(e.value, scope, {**names, e.name: key}) for key in keys])
+
+    def _seq_new(self, e: n.SeqNew, scope: Scope, names: Locals) -> Value:
+        values = self._each(e.items, scope, names)
+        if isinstance(e.type, t.Ranking) and len(set(values)) < len(values):
+            raise EvaluationError("a ranking holds nothing twice", e.span)
+        return values
+
+    def _comprehend(self, e: n.Comprehend, scope: Scope, names: Locals) -> Value:
+        found: set[Value] = set()
+        for member in self.members(e.domain, scope, names):
+            local = {**names, e.name: member}
+            if self.value(e.condition, scope, local):
+                value = self.value(e.body, scope, local)
+                found |= cast(Members, value) if e.flatten else {value}
+        return frozenset(found)
+
+    def _quantified(self, e: n.Quantified, scope: Scope, names: Locals) -> Value:
+        found: list[Value] = []
+        for member in self.members(e.domain, scope, names):
+            if self.value(e.body, scope, {**names, e.name: member}):
+                if e.kind == "some":
+                    return True
+                found.append(member)
+            elif e.kind == "forall":
+                return False
+        if e.kind != "the":
+            return e.kind == "forall"
+        if len(found) != 1:
+            raise EvaluationError(f"`the` of {len(found)} members", e.span)
+        return found[0]
+
+    def _match(self, e: n.Match, scope: Scope, names: Locals) -> Value:
+        subject = self.value(e.subject, scope, names)
+        tag: Value = subject
+        parts: Items = ()
+        match e.subject.type:
+            case t.Option():
+                tag, parts = ("none", ()) if subject is None else ("present", (subject,))
+            case t.Union():
+                tag, parts = items(subject)[0], items(subject)[1:]
+        case = next(c for c in e.cases if c.tag == tag)
+        inside = {**names, **dict(zip(case.names, parts, strict=True))} if case.names else names
+        return self.value(case.body, scope, inside)
 
     # --- operations and steps --------------------------------------------------------------------
 
@@ -78,329 +235,124 @@ class Evaluator:
     ) -> tuple[Outcome, ...]:
         """All allowed outcomes: of the first branch with a true guard or, where that stands in an
         `in any order` group, of every branch of the group with a true guard."""
-        scope = Scope(state)
-        names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
+        scope, names = Scope(state), _named(operation.params, args)
         found: list[Outcome] = []
         group = 0
         for branch in operation.branches:
-            if found and (branch.group == 0 or branch.group != group):
+            if found and (group == 0 or branch.group != group):
                 break
             for bind in branch.lets:
                 if bind.name not in names:
                     names[bind.name] = self.value(bind.value, scope, names)
-            if all(self.truth(c.condition, scope, names) for c in branch.guard):
+            if all(self.value(c.condition, scope, names) for c in branch.guard):
                 group = branch.group
                 label = f"{operation.name}/{branch.name}"
-                for local, after in self._run(branch.body, state, names):
-                    reply = self.value(branch.reply, scope, local)
-                    found.append(Outcome(label, reply, after))
-                if group == 0:
-                    break
+                for local, after in self.run(branch.body, state, names):
+                    found.append(Outcome(label, self.value(branch.reply, scope, local), after))
         if not found:
             raise EvaluationError(f"no branch of {operation.name} applies", operation.span)
-        return tuple(distinct(found))
+        return distinct(found)
 
     def step(self, step: n.Step, state: State, args: tuple[Value, ...]) -> tuple[Outcome, ...]:
         """All outcomes of a step of a system; none where it is not enabled."""
-        names: Locals = dict(zip((p.name for p in step.params), args, strict=True))
-        runs = self._run(step.body, state, names)
-        return tuple(distinct([Outcome(step.name, None, after) for _, after in runs]))
+        runs = self.run(step.body, state, _named(step.params, args))
+        return distinct([Outcome(step.name, None, after) for _, after in runs])
 
-    def ways(
-        self, step: n.Step, state: State, args: tuple[Value, ...]
-    ) -> Iterator[tuple[State, tuple[Value, ...], Locals]]:
-        """Each way through a step: the state after; for each call of an operation on the way its
-        part, the position of the part's index (None: there is one) and the branch taken; the
-        locals in the end."""
-        names: Locals = dict(zip((p.name for p in step.params), args, strict=True))
-        for local, after in self._run(step.body, state, names):
-            yield after, _items(local.get(CALLS, ())), local
+    def run(
+        self, body: Sequence[n.Statement], before: State, names: Locals
+    ) -> list[tuple[Locals, State]]:
+        """The locals and the state at the end of every way through `body`."""
+        runs = [(names, before)]
+        for line in body:
+            runs = [after for local, work in runs for after in self.do(line, before, local, work)]
+        return runs
 
-    def _run(
-        self, body: tuple[n.Statement, ...], state: State, names: Locals
+    def do(
+        self, line: n.Statement, before: State, names: Locals, work: State
     ) -> Iterator[tuple[Locals, State]]:
-        """Every way through `body`; expressions read `state`, calls and updates pile up. What a
-        step reads of the state after (`part'.x`) is what the calls so far have left."""
-        runs: list[tuple[Locals, dict[str, Value]]] = [(names, dict(state))]
-        for statement in body:
-            runs = [
-                after
-                for local, work in runs
-                for after in self._statement(statement, Scope(state, work), local, work)
-            ]
-        yield from runs
-
-    def _statement(
-        self, statement: n.Statement, scope: Scope, names: Locals, work: dict[str, Value]
-    ) -> Iterator[tuple[Locals, dict[str, Value]]]:
-        match statement:
-            case n.Bind(name=name, value=value):
-                yield {**names, name: self.value(value, scope, names)}, work
-            case n.Pick(name=name):
-                for choice in self._choices(statement, scope, names):
-                    yield {**names, name: choice}, work
-            case n.Assign(variable=variable, value=value):
-                yield names, {**work, variable: self.value(value, scope, names)}
-            case n.Require(condition=condition):
-                if self.truth(condition, scope, names):
+        """Every way through a statement. Expressions read the state `before` the body; calls and
+        updates pile up in `work`, which is what a step reads of the state after (`part'.x`)."""
+        scope = Scope(before, work)
+        match line:
+            case n.Bind():
+                yield {**names, line.name: self.value(line.value, scope, names)}, work
+            case n.Pick():
+                for choice in self._choices(line, scope, names):
+                    yield {**names, line.name: choice}, work
+            case n.Assign():
+                yield names, {**work, line.variable: self.value(line.value, scope, names)}
+            case n.Require():
+                if self.value(line.condition, scope, names):
                     yield names, work
             case n.CallOperation():
-                yield from self._call(statement, scope, names, work)
+                for _, local, after in self.call(line, before, names, work):
+                    yield local, after
+            case _:
+                assert_never(line)
 
-    def _choices(self, pick: n.Pick, scope: Scope, names: Locals) -> list[Value]:
+    def _choices(self, pick: n.Pick, scope: Scope, names: Locals) -> Sequence[Value]:
         if pick.index is None:
             return self._options(pick, scope, names)
         variable, kind = pick.index
         keys = self.universe.domain(kind)
-        each = [self._options(pick, scope, {**names, variable: key}) for key in keys]
-        return [tuple(choice) for choice in product(*each)]
+        return list(product(*(self._options(pick, scope, {**names, variable: k}) for k in keys)))
 
-    def _options(self, pick: n.Pick, scope: Scope, names: Locals) -> list[Value]:
+    def _options(self, pick: n.Pick, scope: Scope, names: Locals) -> Sequence[Value]:
         members = self.members(pick.domain, scope, names)
         if members:
             return members
         if pick.or_none:
-            return [None]
+            return (None,)
         raise EvaluationError(f"nothing to pick for {pick.name}", pick.span)
 
-    def _call(
-        self, call: n.CallOperation, scope: Scope, names: Locals, work: dict[str, Value]
-    ) -> Iterator[tuple[Locals, dict[str, Value]]]:
-        part, component = self._part(call.part)
-        operation = next(o for o in component.operations if o.name == call.operation)
-        args = tuple(self.value(a, scope, names) for a in call.args)
+    def call(
+        self, line: n.CallOperation, before: State, names: Locals, work: State
+    ) -> Iterator[tuple[str, Locals, State]]:
+        """Each outcome of a call: the branch that is taken, the locals and the state after it."""
+        scope = Scope(before, work)
+        part, component = self.parts[line.part]
+        operation = next(o for o in component.operations if o.name == line.operation)
+        args = self._each(line.args, scope, names)
         position: int | None = None
-        if part.index is not None and call.index is not None:
-            key = self.value(call.index, scope, names)
+        if part.index is not None and line.index is not None:
+            key = self.value(line.index, scope, names)
             position = self.universe.position(part.index, key)
         inner: dict[str, Value] = {}
         for variable in component.state:
             held = work[f"{part.name}.{variable.name}"]
-            inner[variable.name] = held if position is None else _items(held)[position]
+            inner[variable.name] = held if position is None else items(held)[position]
         for outcome in self.operate(operation, inner, args):
             after = dict(work)
             for name, value in outcome.state.items():
                 whole = f"{part.name}.{name}"
                 after[whole] = value if position is None else _put(work[whole], position, value)
-            taken: Value = (part.name, position, outcome.branch)
-            local = {**names, CALLS: (*_items(names.get(CALLS, ())), taken)}
-            yield {**local, call.result: outcome.reply} if call.result else local, after
-
-    def _part(self, name: str) -> tuple[n.Part, n.Component]:
-        part = next(p for s in self.model.systems for p in s.parts if p.name == name)
-        return part, next(c for c in self.model.components if c.name == part.component)
+            local = {**names, line.result: outcome.reply} if line.result else names
+            yield outcome.branch, local, after
 
 
-def distinct(outcomes: list[Outcome]) -> list[Outcome]:
+def distinct(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """The outcomes without repeats, in order."""
     kept: list[Outcome] = []
     for outcome in outcomes:
         if outcome not in kept:
             kept.append(outcome)
-    return kept
+    return tuple(kept)
 
 
-def _items(value: Value) -> tuple[Value, ...]:
-    return cast(tuple[Value, ...], value)
+def _named(params: Sequence[n.Param], args: Sequence[Value]) -> Locals:
+    return dict(zip([p.name for p in params], args, strict=True))
 
 
-def _put(items: Value, position: int, value: Value) -> tuple[Value, ...]:
-    whole = _items(items)
-    return (*whole[:position], value, *whole[position + 1 :])
+def _put(whole: Value, position: int, value: Value) -> tuple[Value, ...]:
+    return (*items(whole)[:position], value, *items(whole)[position + 1 :])
 
 
-# --- one rule per kind of expression -------------------------------------------------------------
+def _position(e: n.FieldOf) -> int:
+    assert isinstance(e.target.type, t.Record)
+    return e.target.type.index(e.field)
 
-Rule = Callable[[Evaluator, n.Expr, Scope, Locals], Value]
 
-
-def _state_ref(ev: Evaluator, e: n.StateRef, scope: Scope, names: Locals) -> Value:
-    if not e.primed:
-        return scope.before[e.name]
+def _after(e: n.StateRef, scope: Scope) -> State:
     if scope.after is None:
         raise EvaluationError(f"{e.name}' is read where there is no state after", e.span)
-    return scope.after[e.name]
-
-
-def _call_function(ev: Evaluator, e: n.Call, scope: Scope, names: Locals) -> Value:
-    function = ev.functions[e.function]
-    args = {p.name: ev.value(a, scope, names) for p, a in zip(function.params, e.args, strict=True)}
-    return ev.value(function.body, scope, args)
-
-
-def _field(ev: Evaluator, e: n.FieldOf, scope: Scope, names: Locals) -> Value:
-    kind = e.target.type
-    assert isinstance(kind, t.Record)
-    return _items(ev.value(e.target, scope, names))[kind.index(e.field)]
-
-
-def _map_get(ev: Evaluator, e: n.MapGet, scope: Scope, names: Locals) -> Value:
-    kind = e.target.type
-    assert isinstance(kind, t.Map)
-    key = ev.value(e.key, scope, names)
-    try:
-        position = ev.universe.position(kind.key, key)
-    except KeyError:
-        raise EvaluationError(f"{key!r} is not a key of the map", e.span) from None
-    return _items(ev.value(e.target, scope, names))[position]
-
-
-def _record_with(ev: Evaluator, e: n.RecordWith, scope: Scope, names: Locals) -> Value:
-    assert isinstance(e.type, t.Record)
-    fields = list(_items(ev.value(e.target, scope, names)))
-    for name, value in e.fields:
-        fields[e.type.index(name)] = ev.value(value, scope, names)
-    return tuple(fields)
-
-
-def _map_with(ev: Evaluator, e: n.MapWith, scope: Scope, names: Locals) -> Value:
-    assert isinstance(e.type, t.Map)
-    items = list(_items(ev.value(e.target, scope, names)))
-    for key, value in e.entries:
-        at = ev.universe.position(e.type.key, ev.value(key, scope, names))
-        items[at] = ev.value(value, scope, names)
-    return tuple(items)
-
-
-def _map_new(ev: Evaluator, e: n.MapNew, scope: Scope, names: Locals) -> Value:
-    assert isinstance(e.type, t.Map)
-    keys = ev.universe.domain(e.type.key)
-    return tuple(ev.value(e.value, scope, {**names, e.name: key}) for key in keys)
-
-
-def _seq_new(ev: Evaluator, e: n.SeqNew, scope: Scope, names: Locals) -> Value:
-    items = tuple(ev.value(i, scope, names) for i in e.items)
-    if isinstance(e.type, t.Ranking) and len(set(items)) < len(items):
-        raise EvaluationError("a ranking holds nothing twice", e.span)
-    return items
-
-
-def _comprehend(ev: Evaluator, e: n.Comprehend, scope: Scope, names: Locals) -> Value:
-    found: set[Value] = set()
-    for member in ev.members(e.domain, scope, names):
-        local = {**names, e.name: member}
-        if ev.truth(e.condition, scope, local):
-            value = ev.value(e.body, scope, local)
-            if e.flatten:
-                found |= cast(frozenset[Value], value)
-            else:
-                found.add(value)
-    return frozenset(found)
-
-
-def _quantified(ev: Evaluator, e: n.Quantified, scope: Scope, names: Locals) -> Value:
-    members = ev.members(e.domain, scope, names)
-    if e.kind == "forall":
-        return all(ev.truth(e.body, scope, {**names, e.name: m}) for m in members)
-    hits = (m for m in members if ev.truth(e.body, scope, {**names, e.name: m}))
-    if e.kind == "some":
-        return any(True for _ in hits)
-    found = list(hits)
-    if len(found) != 1:
-        raise EvaluationError(f"`the` of {len(found)} members", e.span)
-    return found[0]
-
-
-def _unary(ev: Evaluator, e: n.Unary, scope: Scope, names: Locals) -> Value:
-    operand = ev.value(e.operand, scope, names)
-    return not operand if e.op == "not" else -cast(int, operand)
-
-
-def _binary(ev: Evaluator, e: n.Binary, scope: Scope, names: Locals) -> Value:
-    left = ev.value(e.left, scope, names)
-    match e.op:
-        case "and":
-            return bool(left) and ev.truth(e.right, scope, names)
-        case "or":
-            return bool(left) or ev.truth(e.right, scope, names)
-        case "implies":
-            return not left or ev.truth(e.right, scope, names)
-    right = ev.value(e.right, scope, names)
-    match e.op:
-        case "eq":
-            return left == right
-        case "ne":
-            return left != right
-        case "in":
-            return left in cast(frozenset[Value], right)
-    if isinstance(left, frozenset) and isinstance(right, frozenset):
-        return _SET_OPS[e.op](left, right)
-    return _INT_OPS[e.op](cast(int, left), cast(int, right))
-
-
-_SET_OPS: Mapping[str, Callable[[frozenset[Value], frozenset[Value]], Value]] = {
-    "union": lambda a, b: a | b,
-    "intersection": lambda a, b: a & b,
-    "difference": lambda a, b: a - b,
-    "subset": lambda a, b: a <= b,
-}
-_INT_OPS: Mapping[str, Callable[[int, int], Value]] = {
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "ge": lambda a, b: a >= b,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-}
-
-
-def _match(ev: Evaluator, e: n.Match, scope: Scope, names: Locals) -> Value:
-    subject = ev.value(e.subject, scope, names)
-    parts: tuple[Value, ...] = ()
-    match e.subject.type:
-        case t.Option():
-            tag = "none" if subject is None else "present"
-            parts = () if subject is None else (subject,)
-        case t.Union():
-            tag, parts = cast(str, _items(subject)[0]), _items(subject)[1:]
-        case _:
-            tag = cast(str, subject)
-    case = next(c for c in e.cases if c.tag == tag)
-    return ev.value(case.body, scope, {**names, **dict(zip(case.names, parts, strict=True))})
-
-
-def _builtin(ev: Evaluator, e: n.Builtin, scope: Scope, names: Locals) -> Value:
-    args = [ev.value(a, scope, names) for a in e.args]
-    return apply_builtin(e, args, ev.universe)
-
-
-def _rules() -> Mapping[type, Rule]:
-    def tuple_of(
-        ev: Evaluator, items: tuple[n.Expr, ...], s: Scope, v: Locals
-    ) -> tuple[Value, ...]:
-        return tuple(ev.value(item, s, v) for item in items)
-
-    rules: dict[type, Callable[..., Value]] = {
-        n.Literal: lambda ev, e, s, v: e.value,
-        n.Local: lambda ev, e, s, v: v[e.name],
-        n.StateRef: _state_ref,
-        n.ConstRef: lambda ev, e, s, v: ev.universe.consts[e.name],
-        n.Domain: lambda ev, e, s, v: frozenset(ev.universe.domain(e.type.inner)),
-        n.Call: _call_function,
-        n.Builtin: _builtin,
-        n.FieldOf: _field,
-        n.MapGet: _map_get,
-        n.RecordNew: lambda ev, e, s, v: tuple_of(ev, e.fields, s, v),
-        n.RecordWith: _record_with,
-        n.UnionNew: lambda ev, e, s, v: (e.tag, *tuple_of(ev, e.args, s, v)),
-        n.MapWith: _map_with,
-        n.MapNew: _map_new,
-        n.SetNew: lambda ev, e, s, v: frozenset(tuple_of(ev, e.items, s, v)),
-        n.SeqNew: _seq_new,
-        n.Present: lambda ev, e, s, v: ev.value(e.inner, s, v),
-        n.Comprehend: _comprehend,
-        n.Quantified: _quantified,
-        n.Unary: _unary,
-        n.Binary: _binary,
-        n.If: lambda ev, e, s, v: ev.value(
-            e.then if ev.truth(e.condition, s, v) else e.otherwise, s, v
-        ),
-        n.Let: lambda ev, e, s, v: ev.value(e.body, s, {**v, e.name: ev.value(e.value, s, v)}),
-        n.Match: _match,
-        n.Took: lambda ev, e, s, v: s.took == e.branch,
-    }
-    return cast(Mapping[type, Rule], rules)
-
-
-_RULES = _rules()
+    return scope.after

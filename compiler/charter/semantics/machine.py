@@ -41,7 +41,7 @@ class Machine:
     @staticmethod
     def of(model: n.Model, instance: n.Instance) -> Machine:
         """The machine that `instance` is an instance of. Raises KeyError for an unknown name."""
-        evaluator = Evaluator.of(model, Universe.of(instance))
+        evaluator = Evaluator.of(model, instance.machine, Universe.of(instance))
         offered = set(instance.offers)
         for component in model.components:
             if component.name == instance.machine:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.evaluate import Scope, State
+from charter.semantics.evaluate import Locals, Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.mail import Mail, mail_of
 from charter.semantics.values import Universe
@@ -19,6 +19,10 @@ Act = tuple[str, tuple[Value, ...]]
 
 Wanted = Callable[[Sequence[State]], bool]
 """Whether a run is the one that is told; it is asked about whole runs."""
+
+
+Run = tuple[tuple[str, ...], Locals, State]
+"""A way through some statements of a step: the rules of the calls, the locals, the state."""
 
 
 class NotARun(Exception):
@@ -101,24 +105,30 @@ def _way(
         return tuple(dict.fromkeys(o.branch for o in outcomes if o.state == after))[:1], ()
     systems = machine.model.systems
     system = next(s for s in systems if s.name == machine.instance.machine)
-    for reached, calls, names in machine.evaluator.ways(chosen, before, args):
+    names = dict(zip((p.name for p in chosen.params), args, strict=True))
+    runs: list[Run] = [((), names, before)]
+    for line in chosen.body:
+        runs = [longer for run in runs for longer in _longer(machine, line, before, run)]
+    for rules, local, reached in runs:
         if reached == after:
-            rules = tuple(_rule(machine, call) for call in calls)
-            scope = Scope(before, after)
-            return rules, mail_of(machine, system, chosen, scope, names)
+            return rules, mail_of(machine, system, chosen, Scope(before, after), local)
     return (), ()
 
 
-def _rule(machine: Machine, call: Value) -> str:
-    assert isinstance(call, tuple)
-    part, position, branch = call
-    if position is None:
-        return f"{part}.{branch}"
-    parts = (p for s in machine.model.systems for p in s.parts if p.name == part)
-    index = next(parts).index
-    assert index is not None and isinstance(position, int)
-    key = machine.universe.domain(index)[position]
-    return f"{part}[{show_value(index, key, machine.universe)}].{branch}"
+def _longer(machine: Machine, line: n.Statement, before: State, run: Run) -> Iterator[Run]:
+    """A run through the first statements of a step, and one statement more."""
+    evaluator, (rules, names, work) = machine.evaluator, run
+    if not isinstance(line, n.CallOperation):
+        for local, after in evaluator.do(line, before, names, work):
+            yield rules, local, after
+        return
+    part, _ = evaluator.parts[line.part]
+    shown = part.name
+    if part.index is not None and line.index is not None:
+        key = evaluator.value(line.index, Scope(before, work), names)
+        shown = f"{part.name}[{show_value(part.index, key, machine.universe)}]"
+    for branch, local, after in evaluator.call(line, before, names, work):
+        yield (*rules, f"{shown}.{branch}"), local, after
 
 
 def changes(machine: Machine, before: State, after: State) -> tuple[Change, ...]:

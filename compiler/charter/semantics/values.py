@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, permutations, product
-from typing import assert_never
+from typing import assert_never, cast
 
 from charter.core import types as t
 from charter.core.nodes import Instance, Value
@@ -47,6 +47,8 @@ class Universe:
 
     def position(self, kind: t.Type, value: Value) -> int:
         """Where `value` stands in `domain(kind)`; KeyError if it does not."""
+        if isinstance(kind, t.Sort) and value in range(len(self.sorts[kind.name])):
+            return cast(int, value)
         known = self._positions.get(kind)
         if known is None:
             known = {value: i for i, value in enumerate(self.domain(kind))}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.builtins import ordered
+from charter.semantics.builtins import sort_key
 
 
 class Undefined(Exception):
@@ -69,7 +68,7 @@ def greatest(pool: frozenset[int], where: str) -> int:
 
 def in_order(members: frozenset[Value]) -> list[Value]:
     """Members in an order that depends on their values alone."""
-    return ordered(members, t.Bool())
+    return sorted(members, key=sort_key)
 
 
 def fail(why: str, where: str) -> None:
