@@ -81,7 +81,7 @@ class Evaluator:
             return (_after(expr, scope) if expr.primed else scope.before)[expr.name]
         if type(expr) is n.FieldOf:
             record = cast(Items, self.value(expr.target, scope, names))
-            return record[_position(expr)]
+            return record[_place(expr)]
         if type(expr) is n.MapGet:
             return self._map_get(expr, scope, names)
         if type(expr) is n.Builtin:
@@ -156,13 +156,7 @@ class Evaluator:
                 return apply_infix(e.op, left, self.value(e.right, scope, names))
 
     def _map_get(self, e: n.MapGet, scope: Scope, names: Locals) -> Value:
-        kind = e.target.type
-        assert isinstance(kind, t.Map)
-        key = self.value(e.key, scope, names)
-        try:
-            position = self.universe.position(kind.key, key)
-        except KeyError:
-            raise EvaluationError(f"{key!r} is not a key of the map", e.span) from None
+        position = self._position(e.target.type, e.key, scope, names)
         return cast(Items, self.value(e.target, scope, names))[position]
 
     def _record_with(self, e: n.RecordWith, scope: Scope, names: Locals) -> Value:
@@ -173,12 +167,19 @@ class Evaluator:
         return tuple(fields)
 
     def _map_with(self, e: n.MapWith, scope: Scope, names: Locals) -> Value:
-        assert isinstance(e.type, t.Map)
         values = list(cast(Items, self.value(e.target, scope, names)))
         for key, value in e.entries:
-            at = self.universe.position(e.type.key, self.value(key, scope, names))
+            at = self._position(e.type, key, scope, names)
             values[at] = self.value(value, scope, names)
         return tuple(values)
+
+    def _position(self, kind: t.Type, key: n.Expr, scope: Scope, names: Locals) -> int:
+        assert isinstance(kind, t.Map)
+        value = self.value(key, scope, names)
+        try:
+            return self.universe.position(kind.key, value)
+        except KeyError:
+            raise EvaluationError(f"{value!r} is not a key of the map", key.span) from None
 
     def _map_new(self, e: n.MapNew, scope: Scope, names: Locals) -> Value:
         assert isinstance(e.type, t.Map)
@@ -347,7 +348,7 @@ def _put(whole: Value, position: int, value: Value) -> tuple[Value, ...]:
     return (*items(whole)[:position], value, *items(whole)[position + 1 :])
 
 
-def _position(e: n.FieldOf) -> int:
+def _place(e: n.FieldOf) -> int:
     assert isinstance(e.target.type, t.Record)
     return e.target.type.index(e.field)
 

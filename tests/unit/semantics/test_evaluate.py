@@ -1,0 +1,55 @@
+"""The definition where nothing else could tell that it is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from charter import api
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Scope
+from charter.semantics.machine import Machine
+
+TWO_SYSTEMS = """protocol test.two
+
+component lamp {
+  state on: bool = false
+  operation touch() -> bool cites silent { branch lit { on' = true reply true } }
+}
+component bell {
+  state rings: int 0..1 = 0
+  operation touch() -> bool cites silent { branch rung { rings' = 1 reply true } }
+}
+system room {
+  it: lamp
+  step touch() { it.touch() }
+}
+system door {
+  it: bell
+  step touch() { it.touch() }
+}
+witness dark of room: not it.on
+witness quiet of door: it.rings == 0
+instance bright of room {}
+instance loud of door {}
+"""
+
+
+def test_a_step_calls_the_part_of_its_own_system_when_another_has_one_of_that_name() -> None:
+    model = api.load_text(TWO_SYSTEMS)
+    door = Machine.of(model, model.instances[1])
+    (outcome,) = door.outcomes(door.initial(), "touch", ())
+    assert outcome.state == {"it.rings": 1}
+
+
+def test_an_update_has_no_value_when_its_key_is_outside_of_the_map() -> None:
+    model = api.load_text(TWO_SYSTEMS)
+    room = Machine.of(model, model.instances[0])
+    number = t.Int(t.Limit("", 0), t.Limit("", 1))
+    kind = t.Map(number, t.Bool())
+    whole = n.MapNew("k", n.Literal(False, type=t.Bool()), type=kind)
+    entry = (n.Literal(2, type=number), n.Literal(True, type=t.Bool()))
+    changed = n.MapWith(whole, (entry,), type=kind)
+    with pytest.raises(EvaluationError, match="2 is not a key of the map"):
+        room.evaluator.value(changed, Scope(room.initial()), {})
