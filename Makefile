@@ -6,6 +6,9 @@ STAMP := $(VENV)/.installed
 CONFORM := $(BIN)/conform
 DEMO := build/demo
 BENCHES := judge_throughput explorer
+# How many tests run at once, and the paths that `make test` and `make slow` are confined to.
+WORKERS ?= 2
+ONLY ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test slow check generate bench clean need-python need-java
@@ -29,11 +32,11 @@ demo: need-java setup ## judge Apache Kafka 4.0.2 and 4.3.1, compare them, leave
 	$(CONFORM) report $(DEMO)/4.0.2 $(DEMO)/4.3.1 --out $(DEMO)/report
 	@echo 'Open $(DEMO)/report/index.html in a browser.'
 
-test: need-java setup ## run every test but the slow ones, real Kafka among them
-	$(BIN)/python -m pytest
+test: need-java setup ## run every test but the slow ones; with ONLY=PATH those of a file or folder
+	$(BIN)/python -m pytest $(or $(ONLY),-n $(WORKERS) --dist loadgroup)
 
-slow: need-java setup ## run the slow tests: larger instances, every release
-	$(BIN)/python -m pytest -m slow
+slow: need-java setup ## run the slow tests, or with ONLY=PATH some: larger instances, every release
+	$(BIN)/python -m pytest -m slow $(ONLY)
 
 check: setup ## what a reviewer would run first: style, types, imports, charters, generated files
 	$(BIN)/ruff check

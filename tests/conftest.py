@@ -23,6 +23,7 @@ settings.register_profile("wide", max_examples=2000, deadline=None, print_blob=T
 settings.load_profile("fixed")
 
 REWRITTEN = pytest.StashKey[list[Path]]()
+WORKER = "PYTEST_XDIST_WORKER"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,7 +34,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--accept") and os.environ.get("CI"):
         raise pytest.UsageError("--accept rewrites files, which CI must not do")
+    if config.getoption("--accept") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--accept rewrites files: leave out -n")
     config.stash[REWRITTEN] = []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests that use Spark run in one worker: one session is started, not two."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """xdist appends `@group` to the names of tests; without it pytest can be given them again."""
+    if WORKER not in os.environ and report.nodeid.rfind("@") > report.nodeid.rfind("]"):
+        report.nodeid = report.nodeid.rpartition("@")[0]
 
 
 @pytest.fixture

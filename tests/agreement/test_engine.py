@@ -11,8 +11,9 @@ from random import Random
 
 import pytest
 from tests.agreement.test_systems import CHARTER, without
+from tests.support import plain
 from tests.support.drawn_models import INSTANCE, drawn_model
-from tests.support.engines import both, counts, verdicts
+from tests.support.engines import both, both_of, counts, verdicts
 
 from charter import api
 from charter.core import nodes as n
@@ -29,10 +30,9 @@ from charter.explore.reference.load import FlatMachine, FlatState
 from charter.semantics.builtins import EvaluationError
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
-TINY = [
-    "tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics", "pair",
-]  # fmt: skip
-"""Without `tiny_reassignment`, which takes the plain explorer 20 s: its pins are compared below."""
+TINY = ["tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics"]
+"""Without `tiny_reassignment`, which takes the plain explorer 20 s: its pins are compared below.
+Of the system, `pair` and `pair_of_one` are compared in tests/counts/test_kafka_cluster.py."""
 PINS = Path(__file__).resolve().parents[1] / "counts" / "kafka"
 """What the plain explorer finds, with symmetry; tests/counts holds it to that."""
 
@@ -46,12 +46,11 @@ def kafka() -> n.Model:
     return api.load(SPEC / "kafka")
 
 
-@pytest.mark.parametrize("name", TINY)
-def test_engines_agree_when_a_tiny_instance_of_kafka_is_explored(kafka: n.Model, name: str) -> None:
-    instance = next(i for i in kafka.instances if i.name == name)
-    fast, plain = both(kafka, instance)
-    assert counts(fast) == counts(plain)
-    assert verdicts(fast) == verdicts(plain)
+@pytest.mark.parametrize("name", plain.of_kafka(TINY))
+def test_engines_agree_when_a_tiny_instance_of_kafka_is_explored(name: str) -> None:
+    fast, slow = both_of("kafka", name)
+    assert counts(fast) == counts(slow)
+    assert verdicts(fast) == verdicts(slow)
 
 
 def pinned(text: str) -> tuple[dict[str, list[int]], Rows]:
@@ -85,13 +84,11 @@ def test_engine_finds_what_is_pinned_when_an_instance_of_kafka_is_explored(
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
-@pytest.mark.parametrize("name", sorted(p.stem for p in (SPEC / "examples").glob("*.charter")))
+@pytest.mark.parametrize("name", plain.examples())
 def test_engines_agree_when_an_example_is_explored(name: str, symmetry: bool) -> None:
-    model = api.load(SPEC / "examples" / f"{name}.charter")
-    instance = next(i for i in model.instances if i.name == "tiny")
-    fast, plain = both(model, instance, symmetry=symmetry)
-    assert counts(fast) == counts(plain)
-    assert verdicts(fast) == verdicts(plain)
+    fast, slow = both_of(name, "tiny", symmetry=symmetry)
+    assert counts(fast) == counts(slow)
+    assert verdicts(fast) == verdicts(slow)
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
@@ -103,9 +100,9 @@ def test_engines_agree_when_a_system_calls_operations_of_its_parts(
     if broken:
         model = without(model, "tired")
     for instance in model.instances:
-        fast, plain = both(model, instance, symmetry=symmetry)
-        assert counts(fast) == counts(plain)
-        assert verdicts(fast) == verdicts(plain)
+        fast, slow = both(model, instance, symmetry=symmetry)
+        assert counts(fast) == counts(slow)
+        assert verdicts(fast) == verdicts(slow)
 
 
 NAMED = """
@@ -133,8 +130,8 @@ instance tiny of lamps {
 
 def test_a_sort_is_not_permuted_when_the_instance_names_an_element() -> None:
     model = api.load_text(NAMED)
-    fast, plain = both(model, model.instances[0])
-    assert counts(fast) == counts(plain) and verdicts(fast) == verdicts(plain)
+    fast, slow = both(model, model.instances[0])
+    assert counts(fast) == counts(slow) and verdicts(fast) == verdicts(slow)
     assert (
         fast.properties[0].seen and "names one" in fast.search.program.plan.quotient.apart["Node"]
     )
@@ -170,8 +167,8 @@ def test_a_failing_expression_is_told_with_its_place_and_the_way_there() -> None
     operation = replace(ask, branches=(*ask.branches[:-1], last))
     broken = replace(clerk, operations=(operation, *clerk.operations[1:]))
     model = replace(model, components=(broken, *model.components[1:]))
-    fast, plain = both(model, model.instances[0])
-    assert verdicts(fast) == verdicts(plain)
+    fast, slow = both(model, model.instances[0])
+    assert verdicts(fast) == verdicts(slow)
     (failure,) = (f for f in fast.failures if f.kind == "undefined")
     assert failure.name == "ask" and "value(none)" in failure.detail
 

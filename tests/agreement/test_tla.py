@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.agreement.test_systems import CHARTER as OFFICE
 from tests.agreement.test_systems import without
-from tests.support import tlc
+from tests.support import plain, tlc
 
 from charter import api
 from charter.core import nodes as n
@@ -66,17 +66,15 @@ WITNESSES = [
     ("kafka", "tiny_configuration"), ("office", "tiny"), ("ring_election", "tiny"),
     ("two_phase_commit", "tiny"),
 ]  # fmt: skip
+OWN = {
+    "office": api.load_text(OFFICE),
+    "office without a branch": without(api.load_text(OFFICE), "tired"),
+}
+"""Charters that are not below spec/."""
 
 
-@cache
 def opened(protocol: str) -> n.Model:
-    match protocol:
-        case "office":
-            return api.load_text(OFFICE)
-        case "office without a branch":
-            return without(api.load_text(OFFICE), "tired")
-        case _:
-            return api.load(place(protocol))
+    return OWN.get(protocol) or plain.model(protocol)
 
 
 def place(protocol: str) -> Path:
@@ -94,8 +92,14 @@ def claims(model: n.Model, instance: n.Instance) -> list[str]:
 
 @cache
 def explored(protocol: str, name: str) -> Exploration:
-    model = opened(protocol)
-    return explore(model, instance_of(model, name), APART)
+    if protocol not in OWN:
+        return plain.explored(protocol, name, symmetry=False)
+    return explore(OWN[protocol], instance_of(OWN[protocol], name), APART)
+
+
+def shared(protocol: str, name: str, *more: pytest.MarkDecorator) -> object:
+    """Parameters of a test, which asks for the same search as others do."""
+    return pytest.param(protocol, name, marks=[plain.together(protocol, name), *more])
 
 
 def finding(found: Exploration, name: str) -> Finding:
@@ -103,8 +107,9 @@ def finding(found: Exploration, name: str) -> Finding:
 
 
 EVERY_COUNT = [
-    *COUNTS, *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW_COUNTS),
-]  # fmt: skip
+    *(shared(*each) for each in COUNTS),
+    *(shared(*each, pytest.mark.slow) for each in SLOW_COUNTS),
+]
 EVERY_MUTANT = [*MUTANTS, *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW_MUTANTS)]
 
 
@@ -128,7 +133,7 @@ def test_counts_are_the_pinned_ones_when_tlc_searches(
     assert said.generated >= explored(protocol, name).generated  # TLC counts equal outcomes apart
 
 
-@pytest.mark.parametrize(("protocol", "name"), WITNESSES)
+@pytest.mark.parametrize(("protocol", "name"), [shared(*each) for each in WITNESSES])
 def test_witnesses_are_as_far_away_when_tlc_looks_for_them(
     protocol: str, name: str, jar: Path, tmp_path: Path
 ) -> None:

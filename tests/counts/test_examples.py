@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support import plain
 from tests.support.counted import findings
 from tests.support.golden import Golden
 
@@ -17,9 +18,9 @@ from charter.explore.reference.liveness import check_liveness
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "examples"
 PINS = Path(__file__).parent / "examples"
-MODELS = {path.stem: api.load(path) for path in sorted(SPEC.glob("*.charter"))}
+MODELS = {name: plain.model(name) for name in plain.EXAMPLES}
 TINY = [
-    (name, instance.name)
+    pytest.param(name, instance.name, marks=plain.together(name, instance.name))
     for name, model in MODELS.items()
     for instance in model.instances
     if instance.name.startswith("tiny") and name != "primary_backup"  # it has tests of its own
@@ -56,7 +57,7 @@ def summary(found: Exploration) -> str:
 def test_counts_are_the_pinned_ones_when_an_example_is_explored(
     name: str, instance: str, golden: Golden
 ) -> None:
-    found = explore(MODELS[name], instance_of(MODELS[name], instance))
+    found = plain.explored(name, instance)
     assert found.complete and not found.vacuous
     golden.matches(PINS / f"{name}-{instance}.txt", summary(found))
 
@@ -73,10 +74,10 @@ def test_counts_are_the_pinned_ones_when_a_small_instance_is_explored(
 
 @pytest.mark.parametrize(("name", "instance"), TINY)
 def test_verdicts_agree_when_symmetry_is_switched_off(name: str, instance: str) -> None:
-    reduced = explore(MODELS[name], instance_of(MODELS[name], instance))
-    plain = explore(MODELS[name], instance_of(MODELS[name], instance), Options(symmetry=False))
-    assert plain.distinct >= reduced.distinct
-    for one, other in zip(reduced.properties, plain.properties, strict=True):
+    reduced = plain.explored(name, instance)
+    whole = plain.explored(name, instance, symmetry=False)
+    assert whole.distinct >= reduced.distinct
+    for one, other in zip(reduced.properties, whole.properties, strict=True):
         assert (one.name, bool(one.seen)) == (other.name, bool(other.seen))
         assert (one.trace and len(one.trace)) == (other.trace and len(other.trace))
 

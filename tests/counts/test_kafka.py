@@ -7,43 +7,38 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.support import plain
 from tests.support.counted import summary
 from tests.support.golden import Golden
 
-from charter import api
-from charter.core import nodes as n
-from charter.explore.reference.explore import explore
 from charter.explore.reference.load import FlatMachine, FlatState
 
-SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 PINS = Path(__file__).parent / "kafka"
 TINY = [
     "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",
     "tiny_topics",
 ]  # fmt: skip
+LONG = "tiny_reassignment"
+"""It takes as long as all others together: `make slow` searches it. The native engine is held to
+its pins by tests/agreement/test_engine.py in every run."""
+EVERY = [
+    *plain.of_kafka(name for name in TINY if name != LONG),
+    pytest.param(LONG, marks=pytest.mark.slow),
+]
 MOST_TRANSITIONS = 200_000
 
 
-@pytest.fixture(scope="module")
-def kafka() -> n.Model:
-    return api.load(SPEC)
-
-
-def instance_of(model: n.Model, name: str) -> n.Instance:
-    return next(i for i in model.instances if i.name == name)
-
-
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", EVERY)
 def test_counts_are_the_pinned_ones_when_a_tiny_instance_is_explored(
-    kafka: n.Model, name: str, golden: Golden
+    name: str, golden: Golden
 ) -> None:
-    found = explore(kafka, instance_of(kafka, name))
+    found = plain.explored("kafka", name)
     assert found.fine and found.classes <= MOST_TRANSITIONS
     golden.matches(PINS / f"{name}.txt", summary(found))
 
 
-def test_every_tiny_instance_is_pinned(kafka: n.Model) -> None:
-    mine = (i.name for i in kafka.instances if i.machine == "controller")
+def test_every_tiny_instance_is_pinned() -> None:
+    mine = (i.name for i in plain.model("kafka").instances if i.machine == "controller")
     assert sorted(TINY) == sorted(name for name in mine if name.startswith("tiny"))
 
 
@@ -60,9 +55,9 @@ def behaviour(flat: FlatMachine, state: FlatState) -> set[tuple[object, ...]]:
     return seen
 
 
-@pytest.mark.parametrize("name", ["tiny_elr", "tiny_configuration", "tiny_topics"])
-def test_equal_keys_behave_alike_when_raw_runs_are_sampled(kafka: n.Model, name: str) -> None:
-    found = explore(kafka, instance_of(kafka, name))
+@pytest.mark.parametrize("name", plain.of_kafka(["tiny_elr", "tiny_configuration", "tiny_topics"]))
+def test_equal_keys_behave_alike_when_raw_runs_are_sampled(name: str) -> None:
+    found = plain.explored("kafka", name)
     flat, graph = found.graph.flat, found.graph
     chance = random.Random(7)
     compared: set[FlatState] = set()

@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.support import plain
 from tests.support.counted import summary
-from tests.support.engines import both, counts, verdicts
+from tests.support.engines import both_of, counts, verdicts
 from tests.support.golden import Golden
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.reference.explore import Exploration, Options, explore
+from charter.explore.reference.explore import Options, explore
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 PINS = Path(__file__).parent / "kafka"
@@ -24,28 +25,24 @@ TRIOS = {"trio_of_two": (1_355_160, 9_014_874, 51), "trio_out_of_sync": (965_512
 
 @pytest.fixture(scope="module")
 def kafka() -> n.Model:
-    return api.load(SPEC)
+    return plain.model("kafka")
 
 
-def explored(model: n.Model, name: str) -> Exploration:
-    return explore(model, next(i for i in model.instances if i.name == name))
-
-
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", plain.of_kafka(SMALL))
 def test_counts_are_the_pinned_ones_when_a_small_cluster_is_explored(
-    kafka: n.Model, name: str, golden: Golden
+    name: str, golden: Golden
 ) -> None:
-    found = explored(kafka, name)
+    found = plain.explored("kafka", name)
     assert found.fine and not found.outside
     golden.matches(PINS / f"{name}.txt", summary(found))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LARGER)
+@pytest.mark.parametrize("name", plain.of_kafka(LARGER))
 def test_counts_are_the_pinned_ones_when_a_larger_cluster_is_explored(
-    kafka: n.Model, name: str, golden: Golden
+    name: str, golden: Golden
 ) -> None:
-    found = explored(kafka, name)
+    found = plain.explored("kafka", name)
     assert found.fine and not found.outside
     golden.matches(PINS / f"{name}.txt", summary(found))
 
@@ -77,12 +74,12 @@ def test_readme_gives_the_states_and_levels_that_are_pinned_here() -> None:
     assert table == pinned
 
 
-@pytest.mark.parametrize("name", ["pair", "pair_of_one"])
-def test_engines_agree_when_a_small_cluster_is_explored(kafka: n.Model, name: str) -> None:
+@pytest.mark.parametrize("name", plain.of_kafka(["pair", "pair_of_one"]))
+def test_engines_agree_when_a_small_cluster_is_explored(name: str) -> None:
     """`pair_of_one` restricts a step to one broker, which is then told apart."""
-    fast, plain = both(kafka, next(i for i in kafka.instances if i.name == name))
-    assert counts(fast) == counts(plain)
-    assert verdicts(fast) == verdicts(plain)
+    fast, slow = both_of("kafka", name)
+    assert counts(fast) == counts(slow)
+    assert verdicts(fast) == verdicts(slow)
 
 
 def test_every_step_and_witness_of_the_system_is_seen_in_some_small_cluster() -> None:

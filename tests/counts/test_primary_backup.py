@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.support import plain
 
 from charter import api
-from charter.explore.reference.explore import Exploration, Options, explore
 
 CHARTER = Path(__file__).resolve().parents[2] / "spec" / "examples" / "primary_backup.charter"
 MUTANTS = {
@@ -18,27 +18,26 @@ MUTANTS = {
     "serves_any_epoch": 12,
 }
 """Steps of the shortest way to where two nodes disagree. As it is written, `small` has none."""
+SHARED = plain.together("primary_backup", "tiny")
 
 
-def explored(name: str, options: Options) -> Exploration:
-    model = api.load(CHARTER)
-    return explore(model, next(i for i in model.instances if i.name == name), options)
-
-
+@SHARED
 def test_counts_when_nodes_are_told_apart() -> None:
-    found = explored("tiny", Options(symmetry=False))
+    found = plain.explored("primary_backup", "tiny", symmetry=False)
     assert (found.distinct, found.generated, len(found.levels)) == (24_055, 112_161, 25)
     assert found.complete and found.fine and not found.vacuous
 
 
+@SHARED
 def test_counts_when_nodes_are_interchangeable() -> None:
-    found = explored("tiny", Options())
+    found = plain.explored("primary_backup", "tiny")
     assert (found.distinct, found.generated, len(found.levels)) == (4_137, 19_342, 25)
     assert sum(found.levels) == found.distinct
 
 
+@SHARED
 def test_traces_are_runs_when_replayed_on_the_definition() -> None:
-    found = explored("tiny", Options())
+    found = plain.explored("primary_backup", "tiny")
     machine = found.graph.flat.machine
     for finding in found.branches:
         assert finding.trace is not None
@@ -56,7 +55,7 @@ def test_traces_are_runs_when_replayed_on_the_definition() -> None:
     [("small", (66_064, 352_501, 40)), ("standard", (332_865, 1_856_745, 44))],
 )
 def test_counts_when_a_larger_instance_is_explored(name: str, counts: tuple[int, int, int]) -> None:
-    found = explored(name, Options())
+    found = plain.explored("primary_backup", name)
     assert (found.distinct, found.generated, len(found.levels)) == counts
 
 

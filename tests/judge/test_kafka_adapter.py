@@ -14,6 +14,8 @@ import pytest
 
 from conform.adapters import targets
 
+pytestmark = pytest.mark.xdist_group("real Kafka")
+
 RELEASE = "4.3.1"
 BROKERS = ("b1", "b2", "b3")
 SORTS = {"Broker": {"b1": 0, "b2": 7, "b3": 2147483647}, "Topic": {"t1": 0}}

@@ -7,6 +7,8 @@ import pytest
 
 from conform.cli.main import main
 
+pytestmark = pytest.mark.xdist_group("real Kafka")
+
 SUITE = Path(__file__).parents[2] / "generated" / "suites" / "kafka_replication" / "controller"
 
 

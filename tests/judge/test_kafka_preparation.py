@@ -11,6 +11,8 @@ import pytest
 from conform.adapters import targets
 from conform.suites import cache as suites
 
+pytestmark = pytest.mark.xdist_group("real Kafka")
+
 RELEASE = "4.3.1"
 FOLDER = targets.target("kafka-controller").folder
 

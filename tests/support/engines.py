@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.support import plain
+
 from charter.core import nodes as n
 from charter.core.vacuity import with_companions
 from charter.explore.native.explore import Choices
@@ -50,4 +52,14 @@ def both(
     return (
         natively(model, instance, options),
         plainly(model, instance, PlainOptions(symmetry=symmetry)),
+    )
+
+
+def both_of(charter: str, name: str, *, symmetry: bool = True) -> tuple[Native, Plain]:
+    """The same of an instance of a charter of spec/."""
+    instance = plain.instance(charter, name)
+    model, _ = with_companions(plain.model(charter), instance.machine)
+    return (
+        natively(model, instance, NativeOptions(Choices(symmetry=symmetry))),
+        plain.with_companions_explored(charter, name, symmetry=symmetry),
     )

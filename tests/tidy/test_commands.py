@@ -75,6 +75,13 @@ def test_a_missing_python_is_one_sentence_when_it_is_needed(bare: Path) -> None:
     assert "Python 3.11 or newer is needed" in result.stderr
 
 
+def test_all_tests_run_at_once_and_named_ones_alone_when_asked() -> None:
+    every = make("-n", "test", path=os.environ["PATH"])
+    assert every.stdout.splitlines()[-1].endswith(" -m pytest -n 2 --dist loadgroup")
+    some = make("-n", "test", "ONLY=tests/unit tests/tidy", path=os.environ["PATH"])
+    assert some.stdout.splitlines()[-1].endswith(" -m pytest tests/unit tests/tidy")
+
+
 def test_ci_runs_exactly_the_tests_when_it_is_called() -> None:
     script = ROOT / ".ci/run"
     lines = script.read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,5 @@
-"""Style, types and generated files, by the tools that know them."""
+"""Style and types, by the tools that know them; tests/unit/api/test_generated.py does the same
+for generated files."""
 
 from __future__ import annotations
 
@@ -13,7 +14,6 @@ TOOLS: Final = {
     "ruff": ("-m", "ruff", "check", "--no-cache", "--output-format=concise"),
     "format": ("-m", "ruff", "format", "--check", "--no-cache", "--output-format=concise"),
     "mypy": ("-m", "mypy"),
-    "generated": ("-m", "conform.cli.main", "generate", "--check"),
 }
 
 

@@ -53,7 +53,8 @@ def _reached(cut: n.Model) -> tuple[set[str], set[t.Type], set[str]]:
     waiting = list(_expressions(cut))
     while waiting:
         e = waiting.pop()
-        kinds |= set(t.inside(e.type))
+        if e.type not in kinds:
+            kinds.update(t.inside(e.type))
         waiting += children(e)
         if isinstance(e, n.ConstRef):
             consts.add(e.name)

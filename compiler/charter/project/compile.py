@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 
 from charter.core import nodes as ir
@@ -24,7 +23,7 @@ from charter.syntax.show import show
 def compiled(sources: tuple[Source, ...], selection: Selection) -> ir.Model:
     """The core of texts with a selection applied. Raises `Refused` with every error, `Missing`, or
     `Unreadable` (the overlay)."""
-    files = _parsed(sources)
+    files = driver.parse_or_refuse(sources)
     refuse_unknown(files, selection)
     return driver.compile_files(files, _choice(selection))
 
@@ -38,14 +37,8 @@ def asked(
 ) -> ir.Model:
     """`model`, which is `compiled` of the rest, together with a question about the states of an
     instance. Raises `Refused` with every error of the expression."""
-    files = _parsed(sources)
+    files = driver.parse_or_refuse(sources)
     return driver.with_question(files, _choice(selection), model, instance, expression)
-
-
-@lru_cache(maxsize=1)
-def _parsed(sources: tuple[Source, ...]) -> sx.Protocol:
-    """The trees of all files: callers want one charter with one mutant after another."""
-    return driver.parse_or_refuse(sources)
 
 
 def _choice(selection: Selection) -> driver.Choice:

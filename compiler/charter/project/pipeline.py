@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from charter.check.asked import asked
 from charter.check.checker import check_bent, check_everything, check_overlay, check_protocol
@@ -36,6 +37,12 @@ def parse_all(sources: Sequence[Source], diagnostics: Diagnostics) -> sx.Protoco
 
 def parse_or_refuse(sources: Sequence[Source]) -> sx.Protocol:
     """The trees of all files. Raises `Refused` on syntax errors."""
+    return _parsed(tuple(sources))
+
+
+@lru_cache(maxsize=8)
+def _parsed(sources: tuple[Source, ...]) -> sx.Protocol:
+    """Kept: callers want the same texts with one edit after another."""
     diagnostics = Diagnostics()
     files = parse_all(sources, diagnostics)
     diagnostics.refuse_if_any()

@@ -67,18 +67,21 @@ def delta(selection: api.Selection) -> str | None:
     return delta_text(plain, whole(selection, BENT), page, "A sibling.\n\nBent.")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def modules_of_siblings() -> dict[str, str]:
     """The modules of a plain model and of two siblings."""
-    modules = {
+    siblings = {name: delta(api.Selection(mutant=name)) for name in ("hotter", "stuck")}
+    return {
         "prelude": prelude_text(),
         "sibling": sibling_text(),
         "house": whole(api.Selection(), PLAIN),
-        "hotter": delta(api.Selection(mutant="hotter")),
-        "stuck": delta(api.Selection(mutant="stuck")),
+        **{name: text for name, text in siblings.items() if text is not None},
     }
-    for name, text in modules.items():
-        assert text is not None
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The modules, as files."""
+    for name, text in modules_of_siblings().items():
         (tmp_path / f"{name}.py").write_text(text)
     return tmp_path
 
@@ -135,14 +138,3 @@ def test_a_delta_is_refused_when_another_plain_model_stands_there(folder: Path) 
 
 def test_there_is_no_delta_when_the_state_is_another() -> None:
     assert delta(api.Selection(variant="two_lamps")) is None
-
-
-def test_type_checker_and_linter_are_content_with_a_delta(folder: Path) -> None:
-    for tool in (
-        ["mypy", "--strict", "--no-incremental", "hotter.py", "stuck.py"],
-        ["ruff", "check", "--config", str(ROOT / "pyproject.toml"), "."],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-m", *tool], cwd=folder, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr

@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.agreement.test_faults import page_with_faults
+from tests.unit.render.test_delta import modules_of_siblings
 
 from charter import api
 from charter.api import generated as generate
-from charter.render.python_model.emit import Page, module_text, prelude_text
+from charter.render.python_model.emit import Page, module_text
 
 ROOT = Path(__file__).resolve().parents[3]
 CHARTER = """
@@ -105,17 +107,24 @@ def test_printing_is_repeatable(page: str) -> None:
     assert module_text(model, model.components[0], again) == page
 
 
-def test_type_checker_and_linter_are_content_with_a_model(page: str, tmp_path: Path) -> None:
-    (tmp_path / "prelude.py").write_text(prelude_text())
-    (tmp_path / "lamp.py").write_text(page)
-    for tool in (
-        ["mypy", "--strict", "--no-incremental", "lamp.py"],
-        ["ruff", "check", "--config", str(ROOT / "pyproject.toml"), "."],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-m", *tool], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+@pytest.mark.parametrize(
+    "tool",
+    [
+        ("mypy", "--strict", "--no-incremental", "lamp.py", "hotter.py", "stuck.py", "lock.py"),
+        ("ruff", "check", "--config", str(ROOT / "pyproject.toml"), "."),
+    ],
+    ids=lambda tool: str(tool[0]),
+)
+def test_the_tool_is_content_with_a_model_its_siblings_and_faults(
+    page: str, tmp_path: Path, tool: tuple[str, ...]
+) -> None:
+    faulty = page_with_faults(tmp_path)
+    for name, text in {**modules_of_siblings(), "lamp": page, "lock": faulty}.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", *tool], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_siblings_import_when_their_folder_is_named(tmp_path: Path) -> None:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   conform simulate spec/kafka --instance tiny_elr --steps 12 --seed 7
-  conform simulate spec/examples/paxos.charter --walks 2000 --steps 60
+  conform simulate spec/examples/paxos.charter --walks 400 --steps 60
   conform simulate spec/examples/paxos.charter --walks 2000 --mutant proposes_what_it_wants
   conform simulate spec/examples/paxos.charter --steps 25 --picture -
-  conform simulate spec/examples/paxos.charter --walks 500 --steps 80 --set Acceptor=5
+  conform simulate spec/examples/paxos.charter --walks 20 --steps 80 --set Acceptor=5
 
 One walk is told. Several are searched: every property is checked after every step, what fails is
 shortened and told, with the seed that finds it again. Equal seeds give equal walks, in any number
