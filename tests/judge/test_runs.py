@@ -9,8 +9,18 @@ import time
 
 import pytest
 from tests.support.judging import environment
+from tests.support.toy.vectors import write_toy_suite
 
-from conform.console.errors import BadRun, BadSuite, UnknownRelease, UnknownTarget
+from conform.console.errors import (
+    BadRun,
+    BadSuite,
+    CannotStart,
+    CannotWrite,
+    ConformError,
+    ModelBug,
+    UnknownRelease,
+    UnknownTarget,
+)
 from conform.runs import canaries
 from conform.runs.engines import spark as spark_engine
 from conform.runs.run import Options, run_target
@@ -194,12 +204,47 @@ def test_suite_by_digest_after_its_folder_is_gone(toy_suite, targets_folder, tmp
     assert again.summary["vectors"] == first.summary["vectors"]
 
 
-def test_error_of_a_worker_arrives_as_itself():
-    sentence = "the adapter did not come up: it ended with 1; see `conform doctor`"
-    error = RuntimeError(f"lots\nof text [conform:CannotStart] {sentence} [conform:end] more\ntext")
-    ours = spark_engine._as_ours(error)
-    assert type(ours).__name__ == "CannotStart"
-    assert str(ours) == sentence
+@pytest.mark.parametrize("kind", [CannotStart, CannotWrite, ModelBug])
+def test_error_of_a_worker_arrives_as_itself(kind):
+    """Spark's text shows the line of source that raised before it shows the message."""
+    sentence = 'the adapter said "[conform: {error}]"; see `conform doctor`\nä'
+    source = 'raise RuntimeError(f"[conform:{as_token(error)}]") [conform:{error}]'
+    told = spark_engine.as_token(kind(sentence))
+    ours = spark_engine._as_ours(RuntimeError(f"lots\n{source}\nRuntimeError: {told} more\ntext"))
+    assert (type(ours), str(ours)) == (kind, sentence)
+
+
+def test_bug_in_a_worker_arrives_with_its_traceback():
+    try:
+        raise ZeroDivisionError("by nothing")
+    except ZeroDivisionError as error:
+        told = spark_engine.as_token(error)
+    ours = spark_engine._as_ours(RuntimeError(f"lots {told} of text"))
+    assert not isinstance(ours, ConformError)
+    assert "ZeroDivisionError: by nothing" in str(ours)
+
+
+def test_error_of_a_worker_is_told_in_its_own_words(toy_suite, targets_folder, tmp_path, spark):
+    """The adapter comes up for the greeting of the run, and never for a worker."""
+    name = targets_folder("once_up", str(tmp_path / "log"))
+    with pytest.raises(CannotStart, match=r"did not come up: it ended with 7"):
+        run_target(Options(name, suite=str(toy_suite), out=str(tmp_path / "run")), quiet)
+
+
+@pytest.mark.parametrize("engine", ["inline", "spark"])
+def test_bug_of_a_model_ends_the_run_with_its_own_exit_code(
+    engine, targets_folder, tmp_path, spark, called
+):
+    """Where the target deviates, the model is asked, and fails."""
+    write_toy_suite(tmp_path / "suite", 40, charter_model="tests.support.toy.has_a_bug")
+    target, out = targets_folder("keeps_leader"), tmp_path / "run"
+    suite = tmp_path / "suite"
+    code, _, err = called(
+        "run", "--target", target, "--suite", suite, "--engine", engine, "--out", out
+    )
+    assert code == 5
+    assert "tests.support.toy.has_a_bug fails at expire, in vector" in err
+    assert "KeyError: 'lease'" in err and "Traceback" not in err
 
 
 def test_overlay_that_denies_what_the_target_does_is_a_finding(toy_suite, targets_folder, tmp_path):

@@ -38,7 +38,7 @@ _EXAMPLES = """examples:
   conform report build/runs/A build/runs/B --out build/report
 
 exit codes: 0 fine; 1 a finding; 2 something that you can mend; 3 incomplete or not to be trusted;
-4 vacuous; 130 interrupted; 141 nobody read what it wrote
+4 vacuous; 5 a bug of a generated model; 130 interrupted; 141 nobody read what it wrote
 """
 
 

@@ -51,6 +51,12 @@ class Incomplete(ConformError):
     exit_code = 3
 
 
+class ModelBug(ConformError):
+    """A generated model fails while a run is followed: nothing is known of the target."""
+
+    exit_code = 5
+
+
 class Untrustworthy(ConformError):
     """A canary misbehaved, so nothing that the run says can be relied on."""
 

@@ -269,10 +269,8 @@ class _Case:
         start = self.batch.at(self.result.steps[0][1])
         try:
             return Follower(siblings, self.question, self.observes, start)
-        except (
-            Exception
-        ) as error:  # the model is other people's code, and the state is the target's
-            found.lost = _why(error)
+        except CannotFollow as error:
+            found.lost = str(error)
             return None
 
     def _retrace(self, follower: Follower, stop: Stop, found: _Findings) -> Judged | None:
@@ -285,8 +283,8 @@ class _Case:
             if stop.step == 0:
                 return None
             return self._judged(follower, stop.step)
-        except Exception as error:  # as above
-            found.lost = _why(error)
+        except CannotFollow as error:
+            found.lost = str(error)
             return None
 
     def _judged(self, follower: Follower, step: int) -> Judged:
@@ -299,8 +297,8 @@ class _Case:
         for step in range(after + 1, len(seen)):
             try:
                 judged = self._judged(follower, step)
-            except Exception as error:  # as above
-                found.lost = _why(error)
+            except CannotFollow as error:
+                found.lost = str(error)
                 return
             found.judged = step
             found.branches.append(judged.branches[0] if len(judged.branches) == 1 else "")
@@ -310,9 +308,3 @@ class _Case:
                 found.deviations.append(
                     self._deviation(step, seen, judged.expected, judged.entries)
                 )
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, CannotFollow):
-        return str(error)
-    return f"the model cannot follow: {type(error).__name__}: {error}"

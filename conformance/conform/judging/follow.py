@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.resolve import Path, Unresolved, resolve
+from conform.console.errors import ModelBug
 from conform.judging.differ import Allowed
-from conform.judging.model import Fault, Model, Outcome, can_fail, element_names, fails
+from conform.judging.model import Fault, Model, Outcome, can_fail, element_names, fails, name_of
 from conform.judging.relabel import key
 from conform.judging.translate import NoPlace, translate
 from conform.judging.walk import project
@@ -26,7 +28,8 @@ _MOST_STATES = 64
 _MEMORY = 50_000
 _OPEN = "the charter leaves open what the target does not show"
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
-"""What a model raises for JSON that is no state of it."""
+"""What `given` and `decode` of a model raise for JSON that is no state of it. Where the JSON is the
+target's, that says something of the target; any other error in a model is a bug of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +61,15 @@ class CannotFollow(Exception):
 class Siblings:
     """The charter's model, and the models with one overlay entry each ("" has them all).
 
+    `same_state` and `same_operations` are False where states that the suite gives, or arguments
+    that it passes, need not be those of `charter`: it is another model than that of the suite.
     Followers share what they found out: most vectors begin like others, and deviate alike.
     """
 
     charter: Model
     entries: Mapping[str, Model] = field(default_factory=dict)
+    same_state: bool = True
+    same_operations: bool = True
     memory: dict[tuple[bytes | str, ...], _Moved] = field(default_factory=dict, compare=False)
 
     def remember(self, at: tuple[bytes | str, ...], moved: _Moved) -> None:
@@ -121,6 +128,7 @@ class Follower:
     ) -> None:
         sorts = question["sorts"]
         assert isinstance(sorts, dict)
+        self.question = question
         self.sorts = element_names(sorts)  # type: ignore[arg-type]
         self._sorts_text = key(sorts)
         self.siblings = siblings
@@ -131,21 +139,61 @@ class Follower:
         self.likely: tuple[object, ...] = ()
         self.known = b""
         self.lost = "the state is not known"
-        given = question["given"]
-        model = siblings.charter
-        first = model.initial(self.sorts) if given is None else model.given(given, self.sorts)
-        self._begin(first, start)
+        self._begin(start)
 
-    def _begin(self, first: object, start: Json) -> None:
+    def _begin(self, start: Json) -> None:
         model = self.siblings.charter
-        _, renamed, labels = Labels().step(None, self._shown(model.observe(first)))
+        observation, encoded = self._first(model)
+        self._own = encoded
+        _, renamed, labels = Labels().step(None, self._shown(observation))
         _, shown, self.labels = Labels().step(None, start)
         if key(renamed) != key(shown):
             raise CannotFollow("the state before the first operation is not the charter's")
-        adopted = self._adopt(model.encode(first), labels, self.labels, start)
-        self.states = self.likely = (model.decode(adopted, self.sorts),)
+        try:
+            adopted = self._adopt(encoded, labels, self.labels, start)
+            self.states = self.likely = (self._decoded(model, adopted),)
+        except NoPlace as error:
+            raise CannotFollow(str(error)) from None
         self.known = key(adopted)
         self.history = [start]
+
+    def _first(self, model: Model) -> tuple[Json, Json]:
+        """What is observed of the model's state before the first operation, and all of it."""
+        given = self.question["given"]
+        try:
+            first = model.initial(self.sorts) if given is None else model.given(given, self.sorts)
+        except Exception as error:
+            if isinstance(error, _NOT_A_STATE) and not self.siblings.same_state:
+                raise CannotFollow(f"the given state is none of the model ({error})") from None
+            raise self._bug(model, "", error) from error
+        try:
+            return model.observe(first), model.encode(first)
+        except Exception as error:
+            raise self._bug(model, "", error) from error
+
+    def _decoded(self, model: Model, value: Json) -> object:
+        """A state of the target as a state of the model. Raises `CannotFollow` if it is none."""
+        try:
+            return model.decode(value, self.sorts)
+        except _NOT_A_STATE as error:
+            sentence = f"the model cannot hold what was observed ({error})"
+        except Exception as error:
+            raise self._bug(model, "", error) from error
+        try:
+            model.decode(self._own, self.sorts)
+        except Exception as error:
+            raise self._bug(model, "", error) from error
+        raise CannotFollow(sentence)
+
+    def _bug(self, model: Model, operation: str, error: Exception) -> ModelBug:
+        """The error of a model, as what it is: nothing that the target did."""
+        where = f"at {operation}" if operation else "where a state is read or shown"
+        return ModelBug(
+            f"the generated model {name_of(model)} fails {where}, in vector"
+            f" {canonical.digest(dict(self.question))} ({type(error).__name__}: {error}); this is"
+            " a bug of the model and no finding about the target: run `conform generate`, and"
+            " report it if it stays"
+        )
 
     def _shown(self, observation: Json) -> Json:
         return observation if self.observes is None else project(observation, self.observes)
@@ -156,10 +204,9 @@ class Follower:
         if not self.states:
             raise CannotFollow(self.lost)
         try:
-            args = resolve(step.args, self.history, self._never_issued(step.operation))
+            args = self._resolved(step)
         except Unresolved as error:
             raise CannotFollow(str(error)) from None
-        assert isinstance(args, dict)
         raw = (key(args), key(step.reply), key(step.observation))
         at = (self._sorts_text, self.known, self.labels.text, step.operation, *raw)
         moved = self.siblings.memory.get(at)
@@ -199,10 +246,9 @@ class Follower:
         if not self.states:
             raise CannotFollow(self.lost)
         try:
-            args = resolve(step.args, self.history, self._never_issued(step.operation))
+            args = self._resolved(step)
         except Unresolved:
             return Judged(False, ())
-        assert isinstance(args, dict)
         candidates = self._candidates(self.siblings.charter, self.states, step.operation, args)
         expected = tuple(item.allowed() for item in candidates)
         changed = step.observation is not None and self._has_changed(step.observation)
@@ -214,10 +260,9 @@ class Follower:
     def failing(self, step: Step) -> tuple[str, ...]:
         """The entries by which the target may fail at a step in this way: `step.reply` is how."""
         try:
-            args = resolve(step.args, self.history, self._never_issued(step.operation))
+            args = self._resolved(step)
         except Unresolved:
             return ()
-        assert isinstance(args, dict)
         knows = [
             entry
             for entry, sibling in self.siblings.entries.items()
@@ -232,12 +277,11 @@ class Follower:
 
     def _knows_fault(self, sibling: Model, step: Step, args: dict[str, Json]) -> bool:
         """Whether an entry's model has this fault, in one of the states where the run may be."""
+        states = self._likely_in(sibling)
         try:
-            encoded = [self.siblings.charter.encode(state) for state in self.likely]
-            decoded = [sibling.decode(value, self.sorts) for value in encoded]
-            known = [f for state in decoded for f in fails(sibling, state, step.operation, args)]
-        except _NOT_A_STATE:
-            return False  # as in `_from_likely`
+            known = [f for state in states for f in fails(sibling, state, step.operation, args)]
+        except Exception as error:
+            raise self._failed(sibling, step.operation, error) from error
         return any(_is_thrown(fault, step.reply) for fault in known)
 
     def _explained(
@@ -270,25 +314,53 @@ class Follower:
         self, model: Model, operation: str, args: dict[str, Json], seen: _Seen
     ) -> list[_Candidate]:
         """Outcomes of a model, from where the run stands by the overlay, that are what was seen."""
-        try:
-            encoded = [self.siblings.charter.encode(state) for state in self.likely]
-            states = [model.decode(value, self.sorts) for value in encoded]
-            found = self._candidates(model, states, operation, args)
-        except _NOT_A_STATE:
-            return []  # this model has other state: it cannot stand where the run is
+        states = self._likely_in(model)
+        found = self._candidates(model, states, operation, args) if states else []
         return [item for item in found if item.is_seen(seen)]
+
+    def _likely_in(self, model: Model) -> list[object]:
+        """Where the run stands by the overlay, as states of a sibling model; none if it has other
+        state, so that it cannot stand there."""
+        charter = self.siblings.charter
+        try:
+            encoded = [charter.encode(state) for state in self.likely]
+        except Exception as error:
+            raise self._bug(charter, "", error) from error
+        try:
+            return [model.decode(value, self.sorts) for value in encoded]
+        except _NOT_A_STATE as error:
+            if model is charter:
+                raise self._bug(charter, "", error) from error
+            return []
+        except Exception as error:
+            raise self._bug(model, "", error) from error
 
     def _candidates(
         self, model: Model, states: Sequence[object], operation: str, args: Mapping[str, Json]
     ) -> list[_Candidate]:
         if not states:
             raise CannotFollow(self.lost)
-        found = []
-        for state in states:
-            for outcome in model.outcomes(state, operation, args):
-                shown = self._shown(model.observe(outcome.state))
-                found.append(_Candidate(outcome, *self.labels.step(outcome.reply, shown)))
-        return found
+        try:
+            found = [
+                (outcome, model.observe(outcome.state))
+                for state in states
+                for outcome in model.outcomes(state, operation, args)
+            ]
+        except Exception as error:
+            raise self._failed(model, operation, error) from error
+        return [
+            _Candidate(outcome, *self.labels.step(outcome.reply, self._shown(observation)))
+            for outcome, observation in found
+        ]
+
+    def _failed(self, model: Model, operation: str, error: Exception) -> ModelBug | CannotFollow:
+        """What it means that a rule of a model raised. The arguments are of the right types: those
+        that the target showed were decoded with its state."""
+        if isinstance(error, _NOT_A_STATE) and not self.siblings.same_operations:
+            return CannotFollow(
+                f"the model is not that of the suite: it cannot do {operation} ({error})"
+            )
+        return self._bug(model, operation, error)
 
     def _adopted(
         self, model: Model, candidates: Sequence[_Candidate], seen: _Seen
@@ -296,15 +368,15 @@ class Follower:
         """The observed state, with what is not shown from `candidates`; none if it does not fit."""
         adopted: dict[bytes, Json] = {}
         try:
-            for item in candidates:
-                encoded = model.encode(item.outcome.state)
-                value = self._adopt(encoded, item.labels, seen.labels, seen.raw)
+            encoded = [model.encode(item.outcome.state) for item in candidates]
+        except Exception as error:
+            raise self._bug(model, "", error) from error
+        try:
+            for item, whole in zip(candidates, encoded, strict=True):
+                value = self._adopt(whole, item.labels, seen.labels, seen.raw)
                 adopted[key(value)] = value
         except NoPlace as error:
             self.lost = str(error)
-            return {}
-        except _NOT_A_STATE as error:
-            self.lost = f"the model cannot hold what was observed ({error})"
             return {}
         if len(adopted) > _MOST_STATES:
             self.lost = _OPEN
@@ -320,22 +392,29 @@ class Follower:
         self.known = b""
         charter = self.siblings.charter
         try:
-            self.states = tuple(charter.decode(value, self.sorts) for value in states.values())
-            self.likely = self.states
-            if likely:
-                self.likely = tuple(charter.decode(value, self.sorts) for value in likely.values())
-        except _NOT_A_STATE as error:
-            self.states = self.likely = ()
-            self.lost = f"the model cannot hold what was observed ({error})"
+            found = tuple(self._decoded(charter, value) for value in states.values())
+            by_overlay = tuple(self._decoded(charter, value) for value in likely.values())
+        except CannotFollow as error:
+            self.lost = str(error)
             return
+        self.states, self.likely = found, by_overlay or found
         self.known = b"\n".join((*sorted(states), b"", *sorted(likely)))
 
     def _adopt(self, encoded: Json, model: Labels, target: Labels, observed: Json) -> Json:
         """All state of the model in the target's opaque values, the shown part as it was seen."""
         return overlaid(translate(encoded, model, target), observed)
 
-    def _never_issued(self, operation: str) -> NeverIssued:
-        return NeverIssued(self.siblings.charter, operation)
+    def _resolved(self, step: Step) -> dict[str, Json]:
+        """The arguments of a step, without references. Raises `Unresolved`."""
+        charter = self.siblings.charter
+        try:
+            args = resolve(step.args, self.history, NeverIssued(charter, step.operation))
+        except Unresolved:
+            raise
+        except Exception as error:
+            raise self._failed(charter, step.operation, error) from error
+        assert isinstance(args, dict)
+        return args
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,16 @@ class _CanFail(Protocol):
     def fails(self, state: object, operation: str, args: Mapping[str, Json]) -> Sequence[Fault]: ...
 
 
+def name_of(model: Model) -> str:
+    """The module of a model."""
+    return str(getattr(model, "__name__", type(model).__name__))
+
+
+def is_of(module: str, spec_digest: str) -> bool:
+    """Whether `module` is the model of the charter with this digest."""
+    return bool(module) and spec_digest == load(module).SPEC_DIGEST
+
+
 def load(module: str) -> Model:
     """The model in `module`. Raises `BadSuite` if there is none."""
     try:

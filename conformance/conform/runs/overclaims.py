@@ -16,16 +16,12 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement
 from conform.judging.follow import CannotFollow, Follower, Siblings, Step
-from conform.judging.translate import NoPlace
 from conform.judging.walk import Batch
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 
 _SAMPLE = 1_000
-_CANNOT_STAND = (CannotFollow, NoPlace, KeyError, ValueError)
-"""What setting up a model raises where the state is none of its own (`given` and `decode` of a
-generated model say so). Whatever else comes, and whatever its rules raise, is a bug."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +123,7 @@ def _first_refused(
     assert isinstance(calls, list)
     try:
         follower = Follower(overlay, question, observes, steps[0][1])
-    except _CANNOT_STAND:
+    except CannotFollow:
         return 0
     for number, (reply, observation) in enumerate(steps[1:], 1):
         call = calls[number - 1]

@@ -14,6 +14,7 @@ from conform.adapters.base import Start
 from conform.adapters.session import Judgement
 from conform.adapters.targets import target
 from conform.console.errors import BadRun
+from conform.judging import model
 from conform.judging.assess import Assessment, Item, assess
 from conform.judging.judge import Judge
 from conform.judging.walk import Batch
@@ -62,7 +63,9 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     entries = models_of(manifest, judged_target, str(before["release"]), ranges)
     about |= judged_with(suite, entries)
     new.write_json("run.json", about)
-    context = Context(str(about["id"]), new.place, Start(()), manifest.models.charter, entries)
+    module = manifest.models.charter
+    same = model.is_of(module, manifest.spec_digest)
+    context = Context(str(about["id"]), new.place, Start(()), module, entries, reference=same)
     job = _Job(old, new, about, suite, context, _observes(before, suite))
     judged = _all_buckets(job)
     counts = summary.collect(new)

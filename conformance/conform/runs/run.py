@@ -122,7 +122,7 @@ def stale_entries(
     unused = [entry for entry in entries if entry and not counts.by_entry[entry]]
     if not unused:
         return ()
-    models = {entry: Siblings(model.load(entries[entry])) for entry in unused}
+    models = {entry: Siblings(model.load(entries[entry]), same_state=False) for entry in unused}
     shows = folder.read_json("run.json")["observes"]
     assert isinstance(shows, list)
     wanted = variables(suite)
@@ -378,7 +378,6 @@ def _context(
     about, folder, entries = known
     manifest = suite.manifest
     module = manifest.models.charter
-    reference = bool(module) and manifest.spec_digest == model.load(module).SPEC_DIGEST
     return Context(
         run=f"{about['id']}-{time.time_ns():x}",
         place=folder.place,
@@ -389,7 +388,7 @@ def _context(
         limit=-(-options.limit // suite.buckets) if options.limit else 0,
         canaries=_canary_items(suite),
         started=time.time(),
-        reference=reference,
+        reference=model.is_of(module, manifest.spec_digest),
     )
 
 

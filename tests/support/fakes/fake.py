@@ -213,6 +213,8 @@ def main(mode, log=""):
     if log:
         with Path(log).open("a") as file:
             file.write(f"{os.getpid()}\n")
+    if mode == "once_up" and len(Path(log).read_text().split()) > 1:
+        os._exit(7)
     if mode == "deaf":
         time.sleep(3600)
     if mode == "mute":

@@ -77,6 +77,8 @@ class Machine:
         if node not in state.session:
             yield Outcome("expire/idle", False, state)
             return
+        if "has_a_bug" in self.bends:
+            raise KeyError("lease")
         leader = state.leader
         if leader == node and "keeps_leader" not in self.bends:
             leader = None

@@ -120,12 +120,14 @@ def killers(model=charter):
     return [vector(register, ("elect", {}), register, ("write", write), model=model)]
 
 
-def write_toy_suite(folder, count=40, seed=0, model=charter):
+def write_toy_suite(
+    folder, count=40, seed=0, model=charter, charter_model="tests.support.toy.charter"
+):
     """A suite of the keeper in `folder`, with its models and canaries. Its answers are those of
-    `model`."""
+    `model`; `charter_model` names the one that the judge is to use."""
     kills = killers(model)
     models = Models(
-        "tests.support.toy.charter",
+        charter_model,
         {
             "known": {
                 "": "tests.support.toy.keeps_leader",

@@ -1,32 +1,17 @@
 """Holding the overlay to the target: what a model cannot follow claims nothing, a bug raises."""
 
 import pytest
+from tests.support.bent import Bent, raises
 from tests.support.judging import fake_start
 from tests.support.toy import charter, keeps_leader
 from tests.support.toy.vectors import vector
 
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
+from conform.console.errors import ModelBug
 from conform.judging.follow import Siblings
 from conform.runs.overclaims import claimed_too_much
 from conform.suites.importing import item_of
-
-
-class Bent:
-    """The charter's model with some of its functions replaced."""
-
-    def __init__(self, **functions):
-        self.functions = functions
-
-    def __getattr__(self, name):
-        return self.functions.get(name) or getattr(charter, name)
-
-
-def raises(error):
-    def function(*_):
-        raise error
-
-    return function
 
 
 @pytest.fixture(scope="module")
@@ -49,18 +34,24 @@ def test_what_the_overlay_denies_is_told(judgement):
     assert claimed_too_much(judgement, Siblings(charter), None) == []
 
 
+def test_model_that_cannot_hold_a_given_state_claims_nothing(judgement):
+    bent = Bent(initial=raises(KeyError("another_variable")))
+    assert claimed_too_much(judgement, Siblings(bent, same_state=False), None) == []
+
+
 @pytest.mark.parametrize("name", ["encode", "decode"])
-def test_model_that_cannot_hold_the_state_claims_nothing(judgement, name):
+def test_model_that_cannot_read_or_write_its_own_state_raises(judgement, name):
     bent = Bent(**{name: raises(KeyError("another_variable"))})
-    assert claimed_too_much(judgement, Siblings(bent), None) == []
+    with pytest.raises(ModelBug):
+        claimed_too_much(judgement, Siblings(bent), None)
 
 
 @pytest.mark.parametrize("error", [KeyError("version"), TypeError("no"), ZeroDivisionError()])
 def test_bug_in_a_rule_of_the_model_raises(judgement, error):
-    with pytest.raises(type(error)):
+    with pytest.raises(ModelBug, match=type(error).__name__):
         claimed_too_much(judgement, Siblings(Bent(outcomes=raises(error))), None)
 
 
 def test_bug_while_the_model_is_set_up_raises(judgement):
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ModelBug, match="ZeroDivisionError"):
         claimed_too_much(judgement, Siblings(Bent(initial=raises(ZeroDivisionError()))), None)

@@ -20,7 +20,7 @@ EXAMPLES = """examples:
 
 A run that was interrupted goes on when the command is repeated. Exit code 0: no divergence, or only
 those that the target's overlay explains; 1: a new one, or an overlay entry that no longer applies;
-3: vectors were left unjudged, or a canary misbehaved.
+3: vectors were left unjudged, or a canary misbehaved; 5: a generated model has a bug.
 """
 
 

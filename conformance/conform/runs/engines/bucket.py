@@ -73,7 +73,8 @@ def siblings(context: Context) -> Siblings | None:
     if not context.model:
         return None
     entries = {entry: model.load(module) for entry, module in context.entries.items()}
-    return Siblings(model.load(context.model), entries)
+    same = context.reference
+    return Siblings(model.load(context.model), entries, same_state=same, same_operations=same)
 
 
 def with_overlay(context: Context) -> Siblings | None:
@@ -84,7 +85,9 @@ def with_overlay(context: Context) -> Siblings | None:
     module = context.entries.get("", "")
     if not module and len(context.entries) == 1:
         (module,) = context.entries.values()
-    return Siblings(model.load(module)) if module and context.model else None
+    if not module or not context.model:
+        return None
+    return Siblings(model.load(module), same_state=False)
 
 
 @dataclass(slots=True)

@@ -57,7 +57,10 @@ def replay(start: Start, item: Item, manifest: Manifest, entries: Mapping[str, s
     siblings = None
     if manifest.models.charter:
         known = {entry: model.load(module) for entry, module in entries.items()}
-        siblings = Siblings(model.load(manifest.models.charter), known)
+        same = model.is_of(manifest.models.charter, manifest.spec_digest)
+        siblings = Siblings(
+            model.load(manifest.models.charter), known, same_state=same, same_operations=same
+        )
     first = orjson.loads(item.answer)["observations"][0]
     variables = tuple(first) if isinstance(first, dict) else None
     connection = StdioConnection(start)

@@ -8,6 +8,7 @@ adapter under the same path.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import re
@@ -15,6 +16,7 @@ import signal
 import sys
 import tempfile
 import threading
+import traceback
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -37,6 +39,7 @@ _WHOLE_FILES = str(16 << 30)
 _POLL_SECONDS = 0.3
 _CANCEL_SECONDS = 10.0
 _CHATTER = ("WARN", "INFO", "NOTE", "SLF4J", "Using Spark", "Setting default", "\tat ")
+_TOKEN = re.compile(r"\[conform:([A-Za-z0-9+/]+=*)\]")
 _GRAVE = re.compile(r"\w(Exception|Error)\b|not (set|found)")
 _JAVA = ("JAVA_HOME", "UnsupportedClassVersion", "java: ", "JAVA_GATEWAY_EXITED", "java not found")
 
@@ -118,7 +121,7 @@ def run(
     job = _Job(context)
     frame = spark.read.schema("id string, bucket int, question string, answer string,"
                               " why string, needs string, ways string").parquet(*files)  # fmt: skip
-    failed: list[ConformError] = []
+    failed: list[Exception] = []
 
     def collect() -> None:
         try:
@@ -154,8 +157,8 @@ class _Job:
         try:
             for summary in judge_rows(_rows(batches), self.context, worker_pool()):
                 yield pa.record_batch([[orjson.dumps(summary).decode()]], schema=_RESULT)
-        except ConformError as error:
-            raise RuntimeError(f"[conform:{type(error).__name__}] {error} [conform:end]") from None
+        except Exception as error:
+            raise RuntimeError(as_token(error)) from None
 
 
 def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Item]]:
@@ -163,15 +166,28 @@ def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Item]]:
         yield from zip(batch.column("bucket").to_pylist(), batch_items(batch), strict=True)
 
 
-def _as_ours(error: Exception) -> ConformError:
+class WorkerBug(Exception):
+    """What a worker raised that is none of our errors: its traceback."""
+
+
+def as_token(error: Exception) -> str:
+    """An error as data that survives Spark's own text around it: one word of base64."""
+    ours = isinstance(error, ConformError)
+    told = str(error) if ours else "".join(traceback.format_exception(error))
+    content = orjson.dumps({"kind": type(error).__name__ if ours else "", "told": told})
+    return f"[conform:{base64.b64encode(content).decode()}]"
+
+
+def _as_ours(error: Exception) -> Exception:
     """The error of a worker, out of the long text that Spark makes of it."""
-    said = str(error)
-    _, found, rest = said.partition("[conform:")
+    found = _TOKEN.search(str(error))
     if not found:
         return Incomplete(f"a task failed ({_first_line(error)}); repeat the command to go on")
-    name, _, sentence = rest.partition("] ")
-    kind = getattr(errors, name, Incomplete)
-    made: ConformError = kind(sentence.partition(" [conform:end]")[0])
+    content: dict[str, str] = orjson.loads(base64.b64decode(found[1]))
+    if not content["kind"]:
+        return WorkerBug(f"in a worker of Spark:\n{content['told']}")
+    kind = getattr(errors, content["kind"], Incomplete)
+    made: ConformError = kind(content["told"])
     return made
 
 

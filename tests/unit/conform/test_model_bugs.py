@@ -1,0 +1,90 @@
+"""A bug of a generated model is never taken for something that the target did, nor passed over."""
+
+import pytest
+from tests.support.bent import Bent, raises
+from tests.support.fakes.fake import KeepsLeader
+from tests.support.toy import charter
+from tests.support.toy.vectors import vector
+from tests.unit.conform.test_judge import answered
+
+from conform.console.errors import ModelBug
+from conform.judging.assess import assess
+from conform.judging.follow import Siblings
+from conform.judging.judge import Judge
+from conform.judging.walk import Batch
+
+BUGS = [KeyError("version"), TypeError("no"), ZeroDivisionError("by 0"), AssertionError()]
+VECTOR = vector(("register", {"node": "n1"}), ("elect", {}), ("expire", {"node": "n1"}),
+                ("elect", {}))  # fmt: skip
+
+
+def judged(siblings, fake=KeepsLeader):
+    """The verdict about a vector of which the third step deviates."""
+    item, results = answered(VECTOR, fake)
+    return assess(item, results.results[0], Batch.of(results, None), Judge(), siblings).verdict
+
+
+def test_without_a_bug_the_vector_is_followed():
+    assert judged(Siblings(Bent())).not_judged == 0
+
+
+@pytest.mark.parametrize("error", BUGS)
+@pytest.mark.parametrize("name", ["outcomes", "observe", "encode", "initial"])
+def test_bug_of_the_charters_model_stops_with_model_operation_and_vector(name, error):
+    with pytest.raises(ModelBug, match=VECTOR.id) as raised:
+        judged(Siblings(Bent(__name__="models.lease", **{name: raises(error)})))
+    sentence = str(raised.value)
+    assert raised.value.exit_code == 5
+    assert "the generated model models.lease fails" in sentence
+    assert type(error).__name__ in sentence
+    assert name != "outcomes" or "at register" in sentence
+
+
+@pytest.mark.parametrize("error", BUGS)
+def test_bug_in_a_later_step_names_that_operation(error):
+    def outcomes(state, operation, args):
+        if operation == "expire":
+            raise error
+        return charter.outcomes(state, operation, args)
+
+    with pytest.raises(ModelBug, match="at expire, in vector"):
+        judged(Siblings(Bent(outcomes=outcomes)))
+
+
+@pytest.mark.parametrize("error", BUGS)
+def test_bug_of_an_entrys_model_stops_too(error):
+    entries = {"leader_stays": Bent(__name__="models.entry", outcomes=raises(error))}
+    with pytest.raises(ModelBug, match=r"models\.entry fails at"):
+        judged(Siblings(charter, entries))
+
+
+@pytest.mark.parametrize("error", BUGS)
+def test_model_that_cannot_read_its_own_state_has_a_bug(error):
+    with pytest.raises(ModelBug):
+        judged(Siblings(Bent(decode=raises(error))))
+
+
+def test_entrys_model_with_other_state_explains_nothing_and_is_no_bug():
+    entries = {"leader_stays": Bent(decode=raises(KeyError("another_variable")))}
+    verdict = judged(Siblings(charter, entries))
+    assert [d.entries for d in verdict.deviations] == [()]
+
+
+def test_state_of_the_target_that_no_model_can_hold_is_told_as_the_targets():
+    class Strange(KeepsLeader):
+        def observe(self):
+            shown = super().observe()
+            if self.state.version:
+                shown["registration"] = {"n1": {"epoch": None}, "n2": None}
+            return shown
+
+    verdict = judged(Siblings(charter), Strange)
+    assert "cannot hold what was observed" in verdict.detail
+    assert [d.step for d in verdict.deviations] == [2]
+
+
+def test_model_of_another_charter_that_lacks_an_operation_is_no_bug():
+    siblings = Siblings(
+        Bent(outcomes=raises(KeyError("epochs"))), same_state=False, same_operations=False
+    )
+    assert "the model is not that of the suite" in judged(siblings).detail
