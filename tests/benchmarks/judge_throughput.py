@@ -11,6 +11,7 @@ The ratio of the two rates is printed, and what a verdict costs.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import sys
 import tempfile
@@ -28,7 +29,7 @@ from conform.runs.engines import inline, spark
 from conform.runs.engines.context import Context
 from conform.runs.run import Wanted, choose
 from conform.storage.store import RunFolder
-from conform.suites.cache import Suite, open_suite
+from conform.suites.cache import Bucket, Suite, open_suite
 
 BUCKET = 62_500
 
@@ -44,6 +45,7 @@ def repeated(suite, folder, vectors):
     rows = pa.concat_tables(tables)
     buckets = max(2, round(vectors / BUCKET))
     size = vectors // buckets
+    stored = []
     for bucket in range(buckets):
         times = -(-size // rows.num_rows)
         part = pa.concat_tables([rows] * times).slice(0, size)
@@ -52,7 +54,9 @@ def repeated(suite, folder, vectors):
         path = folder / f"bucket={bucket:04d}"
         path.mkdir(parents=True)
         pa.parquet.write_table(part, path / "part-0.parquet", compression="zstd")
-    return Suite(folder, suite.manifest, buckets)
+        content = (path / "part-0.parquet").read_bytes()
+        stored.append(Bucket(part.num_rows, hashlib.sha256(content).hexdigest()))
+    return Suite(folder, suite.manifest, tuple(stored))
 
 
 def cpu_seconds():

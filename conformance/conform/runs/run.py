@@ -173,7 +173,7 @@ def _judge_all(suite: Suite, context: Context, options: Options, folder: RunFold
     done = set(folder.committed())
     left = [bucket for bucket in range(suite.buckets) if bucket not in done]
     for bucket in list(left):
-        if next(iter(suite.items(bucket)), None) is None:
+        if not suite.stored[bucket].vectors:
             empty_bucket(bucket, context)
             left.remove(bucket)
     if not left:

@@ -1,17 +1,19 @@
 """Suites as Parquet buckets in the cache, under their digest.
 
 A suite comes as a folder of JSON lines, or as a Parquet dataset. The last three stay in the cache,
-so that `--suite DIGEST` runs an earlier one again.
+so that `--suite DIGEST` runs an earlier one again; one that is in use is never dropped. A list of
+its files, with their digests, lies beside them: what is not as it was stored is stored again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
@@ -32,13 +34,17 @@ from charter.formats.vector import Vector, read_vector
 from conform.console.errors import BadSuite, CannotWrite
 from conform.judging.assess import Item
 from conform.storage.tables import SUITE, Rows
+from conform.suites.cache.lease import Lease
 from conform.suites.importing import Imported, import_line, import_value
 
 KEPT = 3
+_ATTEMPTS = 3
 _ROWS = 20_000
 _HELD = 500
 _SUITES = "suites-1"
 _FINGERPRINT = "fingerprint"
+_FILES = "files.json"
+_UNFINISHED = "unfinished-"
 _COLUMNS = ["id", "question", "answer", "why", "needs", "ways"]
 _TEXTS = ("question", "answer", "why", "ways")
 
@@ -51,23 +57,45 @@ def cache_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Bucket:
+    """One file of a suite as it was stored: how many vectors it has, and its SHA-256."""
+
+    vectors: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Suite:
-    """A suite in the cache: `bucket=NNNN/part-0.parquet` files below `folder`."""
+    """A suite in the cache: `bucket=NNNN/part-0.parquet` files below `folder`, in the order of
+    `stored`. While this is held, and with it its `lease`, nobody drops the files."""
 
     folder: Path
     manifest: Manifest
-    buckets: int
+    stored: tuple[Bucket, ...]
+    lease: Lease | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def buckets(self) -> int:
+        return len(self.stored)
 
     def path(self, bucket: int) -> Path:
-        """The file of one bucket; it may be missing if the bucket is empty."""
-        return self.folder / f"bucket={bucket:04d}" / "part-0.parquet"
+        """The file of one bucket."""
+        return _path(self.folder, bucket)
+
+    def check(self, bucket: int) -> Path:
+        """The file of one bucket, which is as it was stored. Raises `BadSuite` if it is not."""
+        path = self.path(bucket)
+        if _digest_of(path) != self.stored[bucket].digest:
+            raise BadSuite(
+                f"{path} is missing, or not as it was stored; repeat the command, with the folder"
+                " of the suite, to have it stored again"
+            )
+        return path
 
     def items(self, bucket: int) -> Iterator[Item]:
-        """The vectors of one bucket. Raises `BadSuite` for a file that is not one of ours."""
-        path = self.path(bucket)
-        if path.exists():
-            for batch in _batches(path):
-                yield from batch_items(batch)
+        """The vectors of one bucket. Raises `BadSuite` for a file that is not as it was stored."""
+        for batch in _batches(self.check(bucket)):
+            yield from batch_items(batch)
 
     def find(self, start: str) -> Vector:
         """The one vector whose id starts with `start`. Raises `BadSuite` for none, or several."""
@@ -82,9 +110,7 @@ class Suite:
 
     def _starting(self, bucket: int, start: str) -> list[Item]:
         """The vectors of a bucket whose ids start so; texts of others are not read."""
-        path = self.path(bucket)
-        if not path.exists():
-            return []
+        path = self.check(bucket)
         try:
             ids = pa.parquet.read_table(path, columns=["id"])["id"].to_pylist()
             wanted = [name for name in ids if name.startswith(start)][:2]
@@ -137,33 +163,55 @@ def open_suite(wanted: str, cores: int) -> Suite:
     if folder.name == LINES:
         folder = folder.parent
     try:
-        if folder.is_dir():
-            manifest = read_manifest(folder)
-            cached = cache_folder() / _SUITES / manifest.digest
-            if not (cached / MANIFEST).exists():
-                _import(folder, manifest, cached, cores)
-            elif _fingerprint(folder) != _stored_fingerprint(cached):
-                _check(folder, manifest, cached)
-        else:
-            cached = _by_digest(wanted)
-            manifest = read_manifest(cached)
+        opened = _of_folder(folder, cores) if folder.is_dir() else _by_digest(wanted)
     except BadVector as error:
         raise BadSuite(f"{error}; generate the suite again") from None
     except OSError as error:
         raise BadSuite(
             f"there is no suite at {wanted} ({error.strerror}); `conform vectors` makes one"
         ) from None
-    os.utime(cached / MANIFEST)
-    _keep_the_last(cached.parent)
-    return Suite(cached, manifest, len(list(cached.glob("bucket=*"))))
+    with contextlib.suppress(OSError):
+        os.utime(opened.folder / MANIFEST)
+    _keep_the_last(opened.folder.parent)
+    return opened
 
 
-def _by_digest(wanted: str) -> Path:
+def _of_folder(folder: Path, cores: int) -> Suite:
+    """The suite in `folder`, stored if it is not in the cache, or not as it was stored."""
+    manifest = read_manifest(folder)
+    cached = cache_folder() / _SUITES / manifest.digest
+    lease = _lease(cached)
+    for _ in range(_ATTEMPTS):
+        lease.share()
+        stored = _intact(cached)
+        if stored:
+            if _fingerprint(folder) != _stored_fingerprint(cached):
+                _check(folder, manifest, cached)
+            return Suite(cached, manifest, stored, lease)
+        if (lease.take() or not lease.works) and not _intact(cached):
+            shutil.rmtree(cached, ignore_errors=True)
+            _import(folder, manifest, cached, cores)
+    raise BadSuite(
+        f"{cached} is not as it was stored, and another run reads it; repeat the command when that"
+        " has ended"
+    )
+
+
+def _by_digest(wanted: str) -> Suite:
     suites = cache_folder() / _SUITES
-    found = [path.parent for path in suites.glob(f"{wanted}*/{MANIFEST}")] if wanted else []
+    held = [path.parent for path in suites.glob(f"*/{MANIFEST}") if not _is_unfinished(path.parent)]
+    found = [path for path in held if wanted and path.name.startswith(wanted)]
     if len(found) == 1:
-        return found[0]
-    known = sorted(path.parent.name for path in suites.glob(f"*/{MANIFEST}"))
+        lease = _lease(found[0])
+        lease.share()
+        stored = _intact(found[0])
+        if not stored:
+            raise BadSuite(
+                f"{found[0]} is not as it was stored; give the folder of the suite, and it is"
+                " stored again"
+            )
+        return Suite(found[0], read_manifest(found[0]), stored, lease)
+    known = sorted(path.name for path in held)
     raise BadSuite(
         f"there is no suite {wanted!r}: it is no folder, and the cache holds"
         f" {', '.join(known) or 'none'}; `conform vectors` makes one"
@@ -171,16 +219,17 @@ def _by_digest(wanted: str) -> Path:
 
 
 def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
-    """Read all vectors strictly, and store them by bucket under the digest."""
+    """Read all vectors strictly, and store them by bucket under the digest: beside it first, so
+    that they are there whole, or not at all."""
     buckets = max(1, 2 * cores, -(-manifest.vectors // _ROWS))
     try:
-        cached.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cached.parent) as scratch:
-            _write_buckets(folder, manifest, Path(scratch), buckets)
-            (Path(scratch) / _FINGERPRINT).write_text(_fingerprint(folder), encoding="utf-8")
-            shutil.copy(folder / MANIFEST, Path(scratch) / MANIFEST)
-            if not cached.exists():
-                shutil.copytree(scratch, cached)
+        with _scratch(cached) as scratch:
+            stored = _write_buckets(folder, manifest, scratch, buckets)
+            (scratch / _FINGERPRINT).write_text(_fingerprint(folder), encoding="utf-8")
+            listed = [{"vectors": bucket.vectors, "sha256": bucket.digest} for bucket in stored]
+            (scratch / _FILES).write_bytes(orjson.dumps(listed))
+            shutil.copy(folder / MANIFEST, scratch / MANIFEST)
+            scratch.rename(cached)
     except FileNotFoundError as error:
         raise BadSuite(f"{error.filename} is missing; generate the suite again") from None
     except OSError as error:
@@ -193,9 +242,59 @@ def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
 def _check(folder: Path, manifest: Manifest, cached: Path) -> None:
     """Read a folder whose suite is in the cache already, but not from files like these: it may be
     cut off, or hold something else. Raises as `_import` does."""
-    with tempfile.TemporaryDirectory(dir=cached.parent) as scratch:
-        _write_buckets(folder, manifest, Path(scratch), 1)
+    with _scratch(cached) as scratch:
+        _write_buckets(folder, manifest, scratch, 1)
     (cached / _FINGERPRINT).write_text(_fingerprint(folder), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _scratch(cached: Path) -> Iterator[Path]:
+    """A folder beside a suite, which goes unless it was renamed. Its name tells whose lease must be
+    free before somebody else may remove what a killed process left."""
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f"{_UNFINISHED}{cached.name}-", dir=cached.parent))
+    made.chmod(0o755)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _is_unfinished(folder: Path) -> bool:
+    return folder.name.startswith(_UNFINISHED)
+
+
+def _lease(cached: Path) -> Lease:
+    """The hold on a suite of the cache. Its file lies beside the suite, and stays."""
+    return Lease(cached.with_suffix(".lease"))
+
+
+def _path(folder: Path, bucket: int) -> Path:
+    return folder / f"bucket={bucket:04d}" / "part-0.parquet"
+
+
+def _digest_of(path: Path) -> str:
+    """The SHA-256 of a file, "" if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def _intact(cached: Path) -> tuple[Bucket, ...]:
+    """The files of a stored suite, if all of them are as they were stored."""
+    try:
+        listed = orjson.loads((cached / _FILES).read_bytes())
+        stored = tuple(Bucket(int(item["vectors"]), str(item["sha256"])) for item in listed)
+        held = read_manifest(cached)
+    except (OSError, ValueError, KeyError, TypeError, BadVector):
+        return ()
+    same = all(
+        _digest_of(_path(cached, bucket)) == file.digest for bucket, file in enumerate(stored)
+    )
+    whole = sum(file.vectors for file in stored) == held.vectors and held.digest == cached.name
+    return stored if same and whole else ()
 
 
 def _fingerprint(folder: Path) -> str:
@@ -214,17 +313,22 @@ def _stored_fingerprint(cached: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def _write_buckets(folder: Path, manifest: Manifest, scratch: Path, buckets: int) -> None:
+def _write_buckets(folder: Path, manifest: Manifest, scratch: Path, buckets: int) -> list[Bucket]:
     lines = []
+    counts = [0] * buckets
     with _Buckets(scratch, buckets) as stored:
         for found in _vectors(folder):
             stored.add(found)
             lines.append(found.line)
+            counts[bucket_of(found.item.id, buckets)] += 1
     if len(lines) != manifest.vectors or lines_digest(lines) != manifest.digest:
         raise BadVector(
             f"{folder}: {len(lines)} vectors that are not those of the manifest"
             f" ({manifest.vectors}, digest {manifest.digest}); was a file cut off?"
         )
+    return [
+        Bucket(count, _digest_of(_path(scratch, bucket))) for bucket, count in enumerate(counts)
+    ]
 
 
 class _Buckets:
@@ -234,9 +338,8 @@ class _Buckets:
         self.rows = [Rows(SUITE) for _ in range(buckets)]
         self.writers = []
         for bucket in range(buckets):
-            place = scratch / f"bucket={bucket:04d}"
-            place.mkdir()
-            path = place / "part-0.parquet"
+            path = _path(scratch, bucket)
+            path.parent.mkdir()
             self.writers.append(pa.parquet.ParquetWriter(path, SUITE, compression="zstd"))
 
     def add(self, found: Imported) -> None:
@@ -304,7 +407,27 @@ def _batches(path: Path, columns: list[str] | None = None) -> Iterator[pa.Record
 
 
 def _keep_the_last(suites: Path) -> None:
-    """Drop all but the suites used last."""
-    stored = sorted(suites.glob(f"*/{MANIFEST}"), key=lambda path: path.stat().st_mtime)
-    for path in stored[:-KEPT]:
-        shutil.rmtree(path.parent, ignore_errors=True)
+    """Drop all but the suites used last, and what killed processes left. What somebody uses stays:
+    its lease cannot be had."""
+    held = [path.parent for path in suites.glob(f"*/{MANIFEST}") if not _is_unfinished(path.parent)]
+    held.sort(key=_last_used)
+    for folder in held[:-KEPT]:
+        _drop(folder, _lease(folder))
+    for folder in suites.glob(f"{_UNFINISHED}*"):
+        name = folder.name.removeprefix(_UNFINISHED).rpartition("-")[0]
+        _drop(folder, _lease(suites / name))
+
+
+def _last_used(folder: Path) -> float:
+    try:
+        return (folder / MANIFEST).stat().st_mtime
+    except OSError:  # another process drops it
+        return 0.0
+
+
+def _drop(folder: Path, lease: Lease) -> None:
+    try:
+        if lease.take():
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        lease.close()

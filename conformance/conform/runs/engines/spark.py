@@ -117,7 +117,7 @@ def run(
     progress: Callable[[], None],
 ) -> None:
     """Judge `buckets` of the suite. Raises what a worker raised, as its own kind of error."""
-    files = [str(suite.path(bucket)) for bucket in buckets]
+    files = [str(suite.check(bucket)) for bucket in buckets]
     job = _Job(context)
     frame = spark.read.schema("id string, bucket int, question string, answer string,"
                               " why string, needs string, ways string").parquet(*files)  # fmt: skip
