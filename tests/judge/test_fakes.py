@@ -49,7 +49,9 @@ def test_always_wrong_diverges_everywhere():
         ("hang", Kind.TIMED_OUT),
         ("garbage", Kind.ADAPTER_ERROR),
         ("errs", Kind.ADAPTER_ERROR),
-        ("unresolved", Kind.UNRESOLVED),
+        ("unresolved", Kind.ADAPTER_ERROR),
+        ("claims_and_refuses", Kind.ADAPTER_ERROR),
+        ("refuses", Kind.UNSUPPORTED),
     ],
 )
 def test_one_bad_vector_costs_only_its_own_verdict(mode, kind):

@@ -64,8 +64,8 @@ def write_fake_target(folder, mode, *more):
         'overlay = "known"',
         f"start = {command!r}",
         "[deadlines]",
-        "batch = 3",
-        "one = 1",
+        "batch = 60",
+        "one = 20",
     ]
     (place / "adapter.toml").write_text("\n".join(lines), encoding="utf-8")
     return f"fake-{mode}"

@@ -30,6 +30,15 @@ class Judgement:
     line: bytes = b""
 
 
+@dataclass(frozen=True, slots=True)
+class BrokenBatch:
+    """A batch that the adapter broke on: how, and how many of its questions broke it again when
+    they were asked alone. If none did, nothing in the questions explains it."""
+
+    detail: str
+    culprits: int
+
+
 class Session:
     """Judges vectors through `connection`, one stream at a time.
 
@@ -47,7 +56,9 @@ class Session:
         self.connection = connection
         self.siblings = siblings
         self.deadlines = deadlines
-        self.judge = Judge(shown(connection.welcome, variables))
+        welcome = connection.welcome
+        self.judge = Judge(shown(welcome, variables), welcome.operations | welcome.capabilities)
+        self._broken: list[BrokenBatch] = []
         self._nonce = nonce
         self._asked = 0
         self._broken_in_a_row = 0
@@ -78,6 +89,11 @@ class Session:
         before, self._nonce = self._nonce, nonce
         return before
 
+    def broken(self) -> list[BrokenBatch]:
+        """The batches that broke since this was last asked."""
+        found, self._broken = self._broken, []
+        return found
+
     def _missing(self, needs: str) -> str:
         """The first thing that the target lacks, or ""."""
         known = self._unsupported.get(needs)
@@ -104,8 +120,12 @@ class Session:
             yield self._judged(items, answer)
             return
         self._restart()
+        culprits = 0
         for item in items:
-            yield self._alone(item)
+            alone = self._alone(item)
+            culprits += not alone.line
+            yield alone
+        self._broken.append(BrokenBatch(answer.detail, culprits))
         for batch in waiting:
             self._send(batch)
 

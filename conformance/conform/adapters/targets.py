@@ -20,13 +20,14 @@ from pathlib import Path
 
 from conform.adapters.base import Deadlines, Start
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
+from conform.judging.claims import IMAGE, NAMED
 from conform.suites.cache import cache_folder
 
 FILE = "adapter.toml"
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
-    "default_release", "releases", "deadlines", "variants", "errors",
+    "default_release", "releases", "deadlines", "variants", "errors", "not_compared",
 }  # fmt: skip
 _PREPARE_SECONDS = 900.0
 _DEADLINES = Deadlines()
@@ -50,6 +51,7 @@ class Target:
     deadlines: Deadlines = _DEADLINES
     variants: Mapping[str, str] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
+    not_compared: Mapping[str, str] = field(default_factory=dict)
 
     def release(self, wanted: str) -> str:
         """The release to judge: `wanted`, or the default. Raises `UnknownRelease`."""
@@ -111,6 +113,7 @@ def read(path: Path) -> Target:
             deadlines=_deadlines(content),
             variants=_table(content, "variants"),
             errors=_table(content, "errors"),
+            not_compared=_not_compared(content),
         )
     except (OSError, ValueError) as error:
         raise UnknownTarget(f"{path}: {error}; docs/formats/adapter.md has the format") from None
@@ -223,6 +226,21 @@ def _deadlines(content: Mapping[str, object]) -> Deadlines:
     if not isinstance(held, dict) or not set(held) <= {"hello", "batch", "one"}:
         raise ValueError("'deadlines' has the seconds hello, batch and one")
     return Deadlines(**{name: float(seconds) for name, seconds in held.items()})
+
+
+def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
+    """What runs of this target may leave out, by name, each with its reason."""
+    found = _table(content, "not_compared")
+    for name, reason in found.items():
+        word, _, rest = name.partition(" ")
+        if not (name == IMAGE or (word in NAMED and rest)):
+            raise ValueError(
+                f"'not_compared' knows no {name!r}: a name is {', '.join(NAMED)} and what it is,"
+                f" or {IMAGE}"
+            )
+        if not reason.strip():
+            raise ValueError(f"'not_compared' has no reason for {name!r}")
+    return found
 
 
 def _text(content: Mapping[str, object], name: str, default: str | None = None) -> str:

@@ -10,7 +10,8 @@ import orjson
 from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
-from charter.formats.verdict import Deviation, Kind, Severity, Verdict
+from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
+from conform.judging.claims import IMAGE, lacks_image, refuted, resolves
 from conform.judging.differ import Allowed, Seen, nearest, severity
 from conform.judging.follow import CannotFollow, Follower, Judged, Siblings, Step
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
@@ -35,11 +36,13 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """A verdict, the transitions for the ledger of the target (the renamed observation before a
-    step, and the branch that the step certainly took), and the digest of what was seen."""
+    step, and the branch that the step certainly took), the digest of what was seen, and whether an
+    image is missing that the adapter claims to give."""
 
     verdict: Verdict
     transitions: tuple[tuple[bytes, str], ...] = ()
     behaviour: str = ""
+    imageless: bool = False
 
 
 @dataclass(slots=True)
@@ -59,7 +62,19 @@ def assess(
     """The verdict about one vector. `siblings` are the models to go on with after a divergence;
     without them only the first deviation is found."""
     if result.status in NOT_JUDGED:
-        return Assessment(Verdict(item.id, NOT_JUDGED[result.status], result.detail))
+        lie = refuted(item.needs, result, judge.offers)
+        kind = Kind.ADAPTER_ERROR if lie else NOT_JUDGED[result.status]
+        return Assessment(Verdict(item.id, kind, lie or result.detail))
+    found = _compared(item, result, batch, judge, siblings)
+    if IMAGE in judge.offers and found.verdict.kind in JUDGED:
+        return replace(found, imageless=lacks_image(item.question, result, batch))
+    return found
+
+
+def _compared(
+    item: Item, result: Result, batch: Batch, judge: Judge, siblings: Siblings | None
+) -> Assessment:
+    """As `assess`, of a result with steps."""
     try:
         walk = judge.walker.walk(result, batch)
         if judge.observes is None and result.status is Status.OK and not walk.images:
@@ -73,6 +88,9 @@ def assess(
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, detail))
     operations = len(answer["steps"]) - 1
     if track.stop is None and not walk.images:
+        lie = _lie(item, result, batch) if track.kind is Kind.UNRESOLVED else ""
+        if lie:
+            return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, lie))
         verdict = _undisturbed(item, answer, track, operations)
         return Assessment(verdict, _transitions(walk, verdict.branches), walk.behaviour)
     question: dict[str, Json] = orjson.loads(item.question)
@@ -88,6 +106,10 @@ def assess(
     )
     before = _transitions(walk, verdict.branches[: len(track.fronts)])
     return Assessment(verdict, before + tuple(found.transitions), walk.behaviour)
+
+
+def _lie(item: Item, result: Result, batch: Batch) -> str:
+    return resolves(orjson.loads(item.question), result, batch)
 
 
 def _allowed(item: Item, walk: Walk, taken: list[str]) -> Assessment:

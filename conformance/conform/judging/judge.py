@@ -6,7 +6,7 @@ after a divergence is judged transition by transition in `conform.judging.follow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -62,10 +62,14 @@ NOT_JUDGED = {
 
 
 class Judge:
-    """Judges vectors for targets that observe the variables `observes`; None for all."""
+    """Judges vectors for targets that observe the variables `observes` (None for all), and whose
+    hello claims the operations and capabilities `offers`."""
 
-    def __init__(self, observes: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self, observes: tuple[str, ...] | None = None, offers: Collection[str] = ()
+    ) -> None:
         self.observes = observes
+        self.offers = frozenset(offers)
         self.walker = Walker()
         self._expected = Relabelling()
 

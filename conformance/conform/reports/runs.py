@@ -68,10 +68,6 @@ class Run:
         return found
 
     @property
-    def complete(self) -> bool:
-        return self.summary.get("complete") is True
-
-    @property
     def name(self) -> str:
         """Target and release, for people."""
         return " ".join(part for part in (self.text("target"), self.text("release")) if part)

@@ -38,6 +38,7 @@ def environment() -> jinja2.Environment:
         plural=wording.plural, percent=wording.percent, cluster=wording.cluster,
         cluster_of=wording.cluster_of, releases=wording.releases, claim=wording.claim,
         scope=wording.scope, judged=wording.judged, stale=wording.stale, unmet=wording.unmet,
+        uncompared=wording.uncompared,
         excess=wording.excess,
         implementation=wording.implementation, VERDICTS=wording.VERDICTS,
         CLASSES=wording.CLASSES, SEVERITIES=wording.SEVERITIES,

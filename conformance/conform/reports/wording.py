@@ -10,6 +10,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED
 from conform.reports.findings import TOGETHER, Finding
 from conform.reports.runs import Run, mapping, texts
+from conform.runs.compared import LIMIT, Left, read, shown
 
 VERDICTS: Mapping[str, str] = {
     "conforms": "every step was one that the charter allows",
@@ -92,9 +93,10 @@ def claim(run: Run) -> Claim:
         measured += f", {plural(known, 'divergence')} explained by {covered} of the overlay"
     if run.about.get("limit"):
         measured += "; a part of the suite"
+    left = [item for item in uncompared(run) if item.allowed != LIMIT]
+    if left:
+        measured += f"; not compared: {shown(left)}"
     sentence = f"{measured}."
-    if not run.complete:
-        return Claim("void", "incomplete", f"The run did not end. {sentence}")
     if new:
         return Claim("bad", "diverges", sentence)
     if stale(run):
@@ -103,9 +105,21 @@ def claim(run: Run) -> Claim:
     if excess(run):
         return Claim("bad", "overlay claims too much", f"{sentence} The target does as the charter"
                      " says where its overlay says that it does not.")  # fmt: skip
+    if missing(run):
+        return Claim("void", "incomplete", sentence)
     if known:
         return Claim("known", "diverges as known", sentence)
     return Claim("good", "no divergence", sentence)
+
+
+def uncompared(run: Run) -> tuple[Left, ...]:
+    """What of the suite was not compared."""
+    return read(run.summary.get("not_compared"))
+
+
+def missing(run: Run) -> bool:
+    """Whether something was not compared that nobody allowed to be left out."""
+    return any(not left.allowed for left in uncompared(run))
 
 
 def stale(run: Run) -> tuple[str, ...]:

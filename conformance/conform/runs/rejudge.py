@@ -19,9 +19,10 @@ from conform.judging.assess import Assessment, Item, assess
 from conform.judging.judge import Judge
 from conform.judging.walk import Batch
 from conform.runs import summary
+from conform.runs.compared import left_out
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.engines.context import Context
-from conform.runs.run import Finished, Ranges, judged_with, models_of, no_ranges, variables
+from conform.runs.run import Finished, Ranges, judged_with, models_of, no_ranges, scope, variables
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
@@ -42,7 +43,7 @@ class _Job:
 def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) -> Finished:
     """Judge the observations of the run `earlier` against `suite`, into the folder `out`.
 
-    Canaries are those of the run that observed. Raises `BadRun`.
+    Canaries, and batches that broke, are those of the run that observed. Raises `BadRun`.
     """
     began = time.time()
     old = RunFolder(str(Path(earlier).resolve()))
@@ -62,6 +63,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     judged_target = target(str(before["target"]))
     entries = models_of(manifest, judged_target, str(before["release"]), ranges)
     about |= judged_with(suite, entries)
+    about["not_compared"] = dict(judged_target.not_compared)
     new.write_json("run.json", about)
     module = manifest.models.charter
     same = model.is_of(module, manifest.spec_digest)
@@ -72,13 +74,23 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     found = canaries["canaries"]
     assert isinstance(found, list)
     counts.canaries = found
-    asked = summary.Asked(tuple(entries), (), False)
+    _take_breaks(old.read_json("summary.json"), counts)
+    left = left_out(new, scope(suite, about, judged if about["limit"] else manifest.vectors))
+    asked = summary.Asked(tuple(entries), (), False, manifest.vectors, left)
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, asked, time.time() - began, pairs)
     concluded["not_observed"] = manifest.vectors - judged
     new.write_json("canaries.json", canaries)
     new.write_json("summary.json", concluded)
     return Finished(new, about, concluded, tuple(found))
+
+
+def _take_breaks(earlier: Mapping[str, Json], counts: summary.Counts) -> None:
+    """The batches that broke are those of the run that observed, which may be too old to say."""
+    broken = earlier.get("broken_batches", 0)
+    assert isinstance(broken, int)
+    counts.broken_batches = broken
+    counts.unexplained_breaks = _texts(earlier.get("unexplained_breaks", []))
 
 
 def _fresh(out: str) -> RunFolder:
@@ -114,7 +126,7 @@ def _items(suite: Suite, buckets: range | tuple[int, ...]) -> dict[str, Item]:
 
 def _bucket(job: _Job, bucket: int, items: Mapping[str, Item]) -> int:
     began = time.time()
-    judge, models, tally = Judge(job.observes), siblings(job.context), Tally()
+    judge, models, tally = _judge(job), siblings(job.context), Tally()
     seen: set[str] = set()
     for observed in observations(job.old, bucket):
         batch = Batch.of(observed.results, job.observes)
@@ -133,6 +145,16 @@ def _bucket(job: _Job, bucket: int, items: Mapping[str, Item]) -> int:
     content = summarised(tally, bucket, began, [])
     job.new.commit(bucket, datasets(tally, job.context), content)
     return len(seen)
+
+
+def _judge(job: _Job) -> Judge:
+    """With what the adapter of the earlier run claimed."""
+    offers = [*_texts(job.about["operations"]), *_texts(job.about["capabilities"])]
+    return Judge(job.observes, offers)
+
+
+def _texts(value: Json) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
 
 
 def _without_observation(

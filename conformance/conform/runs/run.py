@@ -26,6 +26,7 @@ from conform.judging.assess import Item
 from conform.judging.follow import Siblings
 from conform.runs import canaries, summary
 from conform.runs import overclaims as overlaid
+from conform.runs.compared import Scope, left_out
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import Context
@@ -105,7 +106,9 @@ def run_target(
     counts = summary.collect(folder)
     counts.canaries += extra
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
-    asked = summary.Asked(tuple(entries), stale, options.strict)
+    vectors = sum(min(held.vectors, context.limit or held.vectors) for held in suite.stored)
+    left = left_out(folder, scope(suite, about, vectors))
+    asked = summary.Asked(tuple(entries), stale, options.strict, suite.manifest.vectors, left)
     concluded = summary.conclude(counts, asked, time.time() - began, summary.distinct_pairs(folder))
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
@@ -113,6 +116,15 @@ def run_target(
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
     folder.write_json("summary.json", concluded)
     return Finished(folder, about, concluded, tuple(counts.canaries))
+
+
+def scope(suite: Suite, about: Mapping[str, Json], asked: int) -> Scope:
+    """What a run is to compare that is asked for so many vectors of a suite."""
+    shows, allowed = about["observes"], about["not_compared"]
+    assert isinstance(shows, list) and isinstance(allowed, dict)
+    hidden = [name for name in variables(suite) if name not in shows]
+    reasons = {name: str(reason) for name, reason in allowed.items()}
+    return Scope(asked, suite.manifest.vectors - asked, hidden, reasons)
 
 
 def stale_entries(
@@ -261,6 +273,7 @@ def _greet(prepared: Prepared, suite: Suite, options: Options) -> dict[str, Json
         "spec_digest": manifest.spec_digest,
         "overlay": chosen.overlay,
         "errors": dict(chosen.errors),
+        "not_compared": dict(chosen.not_compared),
         "engine": options.engine,
         "buckets": suite.buckets,
         "limit": options.limit,

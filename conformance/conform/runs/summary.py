@@ -11,9 +11,8 @@ import pyarrow.compute as pc
 from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED, Kind
 from conform.runs import trust
+from conform.runs.compared import Left, sentence
 from conform.storage.store import RunFolder
-
-_LOST = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
 
 
 @dataclass(slots=True)
@@ -32,6 +31,8 @@ class Counts:
     first_verdict: float = 0.0
     claimed: list[Json] = field(default_factory=list)
     canaries: list[Json] = field(default_factory=list)
+    broken_batches: int = 0
+    unexplained_breaks: list[str] = field(default_factory=list)
 
     def add(self, bucket: Mapping[str, Json]) -> None:
         self.vectors += _int(bucket["vectors"])
@@ -52,6 +53,10 @@ class Counts:
         self.claimed += bucket["claimed"]
         assert isinstance(bucket["canaries"], list)
         self.canaries += bucket["canaries"]
+        self.broken_batches += _int(bucket.get("broken_batches", 0))
+        breaks = bucket.get("unexplained_breaks", [])
+        assert isinstance(breaks, list)
+        self.unexplained_breaks += [str(detail) for detail in breaks]
 
     @property
     def judged(self) -> int:
@@ -62,12 +67,14 @@ class Counts:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What was asked of a run, as far as its result depends on it: the overlay entries that apply
-    to the release, those of them that the target was seen not to need any more, and whether
-    overlay entries excuse."""
+    to the release, those of them that the target was seen not to need any more, whether overlay
+    entries excuse, how many vectors the suite has, and what of it was not compared."""
 
     entries: Sequence[str]
     stale: Sequence[str]
     strict: bool
+    suite: int
+    left: Sequence[Left]
 
 
 def collect(folder: RunFolder) -> Counts:
@@ -83,7 +90,7 @@ def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[s
     stale = sorted(asked.stale)
     unmet = [e for e in asked.entries if e and not counts.by_entry[e] and e not in stale]
     canaries = [item for item in counts.canaries if isinstance(item, dict)]
-    untrusted = trust.why_not(canaries)
+    untrusted = trust.why_not(canaries) + trust.breaks(counts.unexplained_breaks)
     exit_code, reasons = _exit(counts, asked, untrusted, stale)
     branches: dict[str, Json] = {
         branch: {"taken": counts.taken[branch], "deviating": counts.deviating[branch]}
@@ -92,6 +99,11 @@ def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[s
     return {
         "verdicts": {str(kind): counts.verdicts[kind] for kind in Kind},
         "vectors": counts.vectors,
+        "suite_vectors": asked.suite,
+        "judged": counts.judged,
+        "not_compared": [left.json() for left in asked.left],
+        "broken_batches": counts.broken_batches,
+        "unexplained_breaks": list(counts.unexplained_breaks),
         "judged_steps": counts.judged_steps,
         "not_judged_steps": counts.not_judged_steps,
         "deviations": counts.deviations,
@@ -109,7 +121,7 @@ def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[s
         "exit": exit_code,
         "trusted": not untrusted,
         "skipped_canaries": trust.skipped(canaries),
-        "complete": True,
+        "complete": not asked.left and counts.judged == asked.suite,
         "reasons": list(reasons),
     }
 
@@ -138,10 +150,8 @@ def _exit(
         )
     if asked.strict and counts.deviations:
         reasons.append((1, f"{counts.deviations} deviations from the charter (--strict)"))
-    for kind in _LOST:
-        if counts.verdicts[kind]:
-            name = str(kind).replace("_", " ")
-            reasons.append((3, f"{counts.verdicts[kind]} vectors were not judged: {name}"))
+    if any(not left.allowed for left in asked.left):
+        reasons.append((3, sentence(counts.judged, asked.suite, asked.left)))
     if not reasons:
         return 0, []
     if untrusted or not counts.judged:

@@ -1,5 +1,6 @@
-"""Whether a run can be trusted, from what came of its canaries. The rule is that of
-docs/formats/run.md: none misbehaved, and of each kind one has shown that the run can fail."""
+"""Whether a run can be trusted, from what came of its canaries and of its batches. The rule is that
+of docs/formats/run.md: no canary misbehaved, of each kind one has shown that the run can fail, and
+the adapter answers a batch as it answers its questions."""
 
 from __future__ import annotations
 
@@ -28,6 +29,18 @@ def why_not(found: Sequence[Mapping[str, Json]]) -> list[str]:
             why = _why(kind, found)
             reasons.append(f"{sentence}{why}, {_SO}")
     return reasons
+
+
+def breaks(unexplained: Sequence[str]) -> list[str]:
+    """The reason not to trust a run in which batches broke, though none of their questions alone
+    breaks the adapter; `unexplained` says how each of them broke."""
+    if not unexplained:
+        return []
+    noun = "batch" if len(unexplained) == 1 else "batches"
+    return [
+        f"the adapter broke on {len(unexplained)} {noun} of which it answers each question when"
+        f" asked alone ({unexplained[0]}), {_SO}"
+    ]
 
 
 def skipped(found: Iterable[Mapping[str, Json]]) -> list[Json]:

@@ -5,6 +5,7 @@ Where it says "poison" only questions that contain the operation `failover` are 
 
 import json
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -78,6 +79,21 @@ class Unresolved(Fake):
         return super().perform(operation, args)
 
 
+class Refuses(Fake):
+    """Leaves what it would do wrong, with a word that nobody can check."""
+
+    word = "quorum"
+
+    def perform(self, operation, args):
+        if operation == POISON:
+            raise sdk.Unsupported(self.word)
+        return super().perform(operation, args)
+
+
+class ClaimsAndRefuses(Refuses):
+    word = POISON
+
+
 class NotLoadable(Fake):
     def start(self, question):
         raise sdk.NotLoadable("version was 3, is 0")
@@ -118,6 +134,19 @@ class Partial(Fake):
 
     def perform(self, operation, args):
         return super().perform(operation, args)
+
+
+class Leaderless(Fake):
+    """Does not show who leads."""
+
+    def __init__(self):
+        super().__init__()
+        shown = ("registration", "version")
+        self.about = sdk.About("fake", "1.0", "keeper", self.model.OPERATIONS, shown)
+
+    def observe(self):
+        whole = super().observe()
+        return {name: whole[name] for name in self.about.observes}
 
 
 def crash(line):
@@ -163,7 +192,15 @@ def once(line):
     memory.write_text(" ".join([memory.read_text(), *asked]))
 
 
+def eats_suite(line):
+    """Loses a file of the suite while the run goes on."""
+    if '"run"' in line:
+        for path in sorted(Path(sys.argv[2]).glob("suites-1/*/bucket=*"))[-1:]:
+            shutil.rmtree(path)
+
+
 BEFORE = {
+    "eats_suite": eats_suite,
     "once": once,
     "crash": crash,
     "always_crash": always_crash,
@@ -199,18 +236,38 @@ def other_version(answer):
         answer["version"] = "0.9"
 
 
-AFTER = {"bad_nonce": bad_nonce, "too_few": too_few, "bad_index": bad_index,
+def never_shown(answer):
+    for result in answer.get("results", ()):
+        for step in result["steps"]:
+            step[2] = -1
+
+
+def shown_once(answer):
+    for result in answer.get("results", ()):
+        for step in result["steps"][1:]:
+            step[2] = -1
+
+
+def swapped(answer):
+    """Swaps the answers of every batch, and never has to with a single question."""
+    results = answer.get("results", [])
+    results.reverse()
+
+
+AFTER = {"never_shown": never_shown, "shown_once": shown_once, "swapped": swapped,
+         "bad_nonce": bad_nonce, "too_few": too_few, "bad_index": bad_index,
          "too_short": too_short, "lies": other_version}  # fmt: skip
 KINDS = {
     "wrong": Wrong, "keeps_leader": KeepsLeader, "faults": Faults, "wrong_image": WrongImage,
     "broken_image": BrokenImage,
     "unresolved": Unresolved, "not_loadable": NotLoadable, "errs": Errs, "noisy": Noisy,
-    "no_load": NoLoad, "partial": Partial,
+    "refuses": Refuses, "claims_and_refuses": ClaimsAndRefuses,
+    "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,
 }  # fmt: skip
 
 
 def main(mode, log=""):
-    if log:
+    if log and mode != "eats_suite":
         with Path(log).open("a") as file:
             file.write(f"{os.getpid()}\n")
     if mode == "once_up" and len(Path(log).read_text().split()) > 1:

@@ -8,9 +8,15 @@ from conform.reports.runs import Run
 from conform.reports.wording import claim, cluster_of, natural, percent, plural, releases, scope
 
 
+REASON = "of no use here"
+
+
+def left(what, allowed=""):
+    return {"what": what, "vectors": 1_200, "allowed": allowed}
+
+
 def run(**summary):
-    counted = {"verdicts": {"conforms": 12_345}, "new_deviations": 0, "deviations": 0,
-               "complete": True}  # fmt: skip
+    counted = {"verdicts": {"conforms": 12_345}, "new_deviations": 0, "deviations": 0}
     about = {"protocol": "p", "component": "c", "variant": "old", "observes": ["a"]}
     return Run("r", Path("r"), about, counted | summary, (), ())
 
@@ -25,8 +31,16 @@ def run(**summary):
         ({"deviations": 1, "new_deviations": 1}, "bad",
          "12,345 vectors judged; 1 divergence not explained."),
         ({"verdicts": {"unsupported": 9}}, "void", "No vector was judged, so nothing is claimed."),
-        ({"complete": False}, "void",
-         "The run did not end. 12,345 vectors judged; 0 divergences not explained."),
+        ({"not_compared": [left("unsupported votes"), left("variable leader", REASON)]}, "void",
+         "12,345 vectors judged; 0 divergences not explained; not compared: 1,200 unsupported"
+         " votes, the variable leader (allowed)."),
+        ({"not_compared": [left("image", REASON)]}, "good",
+         "12,345 vectors judged; 0 divergences not explained; not compared: the image of 1,200"
+         " (allowed)."),
+        ({"not_compared": [left("crashed")], "deviations": 1, "new_deviations": 1}, "bad",
+         "12,345 vectors judged; 1 divergence not explained; not compared: 1,200 crashed."),
+        ({"not_compared": [left("not asked", "--limit")]}, "good",
+         "12,345 vectors judged; 0 divergences not explained."),
         ({"stale_entries": ["x"]}, "bad",
          "12,345 vectors judged; 0 divergences not explained. No longer seen: x."),
         ({"claimed_too_much": [{"id": "v", "step": 1, "branch": "b"}]}, "bad",

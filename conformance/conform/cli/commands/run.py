@@ -11,6 +11,7 @@ from charter.formats.canonical import Json
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
 from conform.console.terminal import columns, number, out, out_json, say, shortened
+from conform.runs.compared import read, sentence
 from conform.runs.run import Finished, Options, run_target
 
 EXAMPLES = """examples:
@@ -20,7 +21,7 @@ EXAMPLES = """examples:
 
 A run that was interrupted goes on when the command is repeated. Exit code 0: no divergence, or only
 those that the target's overlay explains; 1: a new one, or an overlay entry that no longer applies;
-3: vectors were left unjudged, or a canary misbehaved; 5: a generated model has a bug.
+3: not all of the suite was compared, a canary misbehaved, or batches broke; 5: a generated model has a bug.
 """
 
 
@@ -76,6 +77,7 @@ def show(finished: Finished) -> None:
         out(f"canary {item['kind']} ({item['where']}): expected {item['expected']}, got"
             f" {item['got']} {item['detail']}".rstrip())  # fmt: skip
     _show_skipped(counted["skipped_canaries"])
+    _show_broken(counted)
     out(f"run: {_near(finished.folder.place)}")
     out(_last_line(finished))
 
@@ -90,6 +92,14 @@ def _show_skipped(skipped: Json, most: int = 6) -> None:
     for why, where in places.items():
         more = f" and {len(where) - most} more" if len(where) > most else ""
         out(f"no canary in {', '.join(where[:most])}{more}: {why}")
+
+
+def _show_broken(counted: Mapping[str, Json]) -> None:
+    """The batches that the adapter broke on."""
+    if counted["broken_batches"]:
+        unexplained = len(_texts(counted["unexplained_breaks"]))
+        out(f"batches that the adapter broke on: {_number(counted['broken_batches'])}; in"
+            f" {unexplained} of them it answers each question when asked alone")  # fmt: skip
 
 
 def _charter(about: Mapping[str, Json]) -> str:
@@ -160,11 +170,16 @@ def _texts(value: Json) -> list[str]:
 def _last_line(finished: Finished) -> str:
     counted = finished.summary
     reasons = _texts(counted["reasons"])
+    judged, suite = counted["judged"], counted["suite_vectors"]
+    assert isinstance(judged, int) and isinstance(suite, int)
+    compared = sentence(judged, suite, read(counted["not_compared"]))
     if reasons:
-        return f"exit {counted['exit']}: {'; '.join(reasons)}"
+        rest = "" if compared in reasons else f"; {compared}"
+        return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}"
     known = counted["deviations"]
     unmet = _texts(counted["unmet_entries"])
     rest = f"; not met: {', '.join(unmet)}" if unmet else ""
     if known:
-        return f"fine: {_number(known)} deviations, all of them explained by the overlay{rest}"
-    return f"fine: no deviation from the charter{rest}"
+        found = f"{_number(known)} deviations, all of them explained by the overlay"
+        return f"fine: {found}{rest}; {compared}"
+    return f"fine: no deviation from the charter{rest}; {compared}"

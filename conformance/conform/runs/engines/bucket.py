@@ -13,7 +13,7 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
-from conform.adapters.session import Judgement, Session
+from conform.adapters.session import BrokenBatch, Judgement, Session
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import BadSuite
 from conform.judging import model
@@ -109,6 +109,8 @@ class Tally:
     sample: list[Item] = field(default_factory=list)
     first: float = 0.0
     claimed: list[Claimed] = field(default_factory=list)
+    imageless: int = 0
+    broken: list[BrokenBatch] = field(default_factory=list)
 
     def add(self, judgement: Judgement) -> None:
         if not self.first:
@@ -125,6 +127,7 @@ class Tally:
         self.kinds[verdict.kind] += 1
         self.judged += verdict.judged
         self.not_judged += verdict.not_judged
+        self.imageless += assessment.imageless
         self.taken.update(verdict.branches)
         self.transitions.add(assessment.transitions, verdict.id)
         if len(self.fit) < TRIES and fit(verdict.kind):
@@ -158,6 +161,7 @@ def judge_bucket(items: Iterable[Item], bucket: int, context: Context, pool: Poo
     canaries = on_target(session, tally.fit, where)
     if fresh:
         canaries += of_worker(context, tally.sample, f"worker of {where}")
+    tally.broken = session.broken()
     summary = summarised(tally, bucket, began, canaries)
     RunFolder(context.place).commit(bucket, datasets(tally, context), summary)
     return summary
@@ -199,6 +203,9 @@ def summarised(tally: Tally, bucket: int, began: float, canaries: list[Canary]) 
         "by_entry": _counts(tally.entries),
         "taken": _counts(tally.taken),
         "deviating": _counts(tally.deviating),
+        "imageless": tally.imageless,
+        "broken_batches": len(tally.broken),
+        "unexplained_breaks": [batch.detail for batch in tally.broken if not batch.culprits],
         "claimed": [claimed.json() for claimed in tally.claimed],
         "first_verdict": tally.first,
         "seconds": time.time() - began,

@@ -1,0 +1,122 @@
+"""What of a suite a run did not compare with the charter, and what of that is allowed by name.
+
+The names are those of the table `not_compared` in an adapter.toml (docs/formats/adapter.md).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow.compute as pc
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import JUDGED, Kind
+from conform.judging.claims import IMAGE
+from conform.storage.store import RunFolder
+
+LIMIT = "--limit"
+"""What allows that vectors were not asked that the caller did not want."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Something that was not compared: how many vectors it concerns, and the reason for which it
+    is allowed ("" if it is not)."""
+
+    what: str
+    vectors: int
+    allowed: str = ""
+
+    def json(self) -> dict[str, Json]:
+        return {"what": self.what, "vectors": self.vectors, "allowed": self.allowed}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a run was to compare: how many vectors it was asked for, how many more the suite has,
+    the variables that the answers have and the target does not show, and what is allowed to be
+    left out, by name, with its reason."""
+
+    asked: int
+    limited: int = 0
+    hidden: Sequence[str] = ()
+    allowed: Mapping[str, str] = field(default_factory=dict)
+
+
+def left_out(folder: RunFolder, scope: Scope) -> tuple[Left, ...]:
+    """All that a run did not compare, as it was committed."""
+    committed = folder.committed()
+    came = sum(_int(content["vectors"]) for content in committed.values())
+    imageless = sum(_int(content.get("imageless", 0)) for content in committed.values())
+    found = [Left("not asked", scope.asked - came)] if scope.asked > came else []
+    found += [Left("not asked", scope.limited, LIMIT)] if scope.limited else []
+    judged = came
+    if any(_table(content["verdicts"]).keys() - JUDGED for content in committed.values()):
+        unjudged = _unjudged(folder, scope.allowed)
+        judged -= sum(unjudged.values())
+        found += [Left(what, count) for what, count in sorted(unjudged.items())]
+    found += [Left(f"variable {name}", judged) for name in scope.hidden]
+    found += [Left(IMAGE, imageless)] if imageless else []
+    return tuple(
+        Left(left.what, left.vectors, left.allowed or scope.allowed.get(left.what, ""))
+        for left in found
+    )
+
+
+def _unjudged(folder: RunFolder, allowed: Mapping[str, str]) -> Counter[str]:
+    """The vectors that were not judged, by the name of what was in the way."""
+    rows = folder.table("verdicts").select(["id", "kind", "detail"])
+    rows = rows.filter(pc.invert(pc.is_in(rows["kind"], pc.cast(sorted(JUDGED), "string"))))
+    return Counter(_name(row, allowed) for row in rows.to_pylist())
+
+
+def _name(row: Mapping[str, str], allowed: Mapping[str, str]) -> str:
+    own = f"vector {row['id']}"
+    if own in allowed:
+        return own
+    kind = row["kind"].replace("_", " ")
+    return f"{kind} {row['detail']}" if row["kind"] == Kind.UNSUPPORTED else kind
+
+
+def sentence(judged: int, suite: int, left: Iterable[Left]) -> str:
+    """How much of a suite was compared, and what not, in words."""
+    told = shown(left)
+    rest = f"; not compared: {told}" if told else ""
+    return f"judged {judged:,} of {suite:,}{rest}"
+
+
+def shown(left: Iterable[Left]) -> str:
+    """What was not compared, in words; "" for nothing."""
+    return ", ".join(map(_shown, left))
+
+
+def _shown(left: Left) -> str:
+    concerned = f"{left.vectors:,} {left.what}"
+    if left.what.startswith("variable "):
+        concerned = f"the {left.what}"
+    elif left.what == IMAGE:
+        concerned = f"the image of {left.vectors:,}"
+    if left.allowed == LIMIT:
+        return f"{concerned} ({LIMIT})"
+    return f"{concerned} (allowed)" if left.allowed else concerned
+
+
+def read(value: Json) -> tuple[Left, ...]:
+    """What `summary.json` says was not compared; nothing for runs of before it did."""
+    return tuple(
+        Left(str(item["what"]), _int(item["vectors"]), str(item["allowed"]))
+        for item in (value if isinstance(value, list) else ())
+        if isinstance(item, dict)
+    )
+
+
+def _int(value: Json) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _table(value: Json) -> Mapping[str, Json]:
+    assert isinstance(value, dict)
+    return value

@@ -1,0 +1,223 @@
+"""Ways to be called fine without having been compared: each is refused, or told by its name."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from conform.console.errors import BadSuite, ConformError, UnknownTarget
+from conform.runs.run import Options, run_target
+
+REASON = "of no use here"
+
+
+@pytest.fixture
+def cheat(targets_folder, monkeypatch):
+    """A target without an overlay; `allowed` is its table `not_compared`."""
+
+    def made(mode, *more, **allowed):
+        name = targets_folder(mode, *more)
+        path = Path(os.environ["CHARTER_ADAPTERS"]) / name / "adapter.toml"
+        text = path.read_text().replace('overlay = "known"\n', "")
+        table = [f'"{what}" = "{reason}"' for what, reason in allowed.items()]
+        path.write_text("\n".join([text, "[not_compared]", *table]))
+        return name
+
+    return made
+
+
+@pytest.fixture
+def judged(toy_suite, tmp_path):
+    """A finished run on a target, in a folder of its own."""
+
+    def run(target, out="run", **options):
+        place = str(tmp_path / out)
+        options = {"engine": "inline", **options}
+        chosen = Options(target, suite=str(toy_suite), out=place, **options)
+        return run_target(chosen, lambda _: None)
+
+    return run
+
+
+def left(finished):
+    return {item["what"]: item["vectors"] for item in finished.summary["not_compared"]}
+
+
+@pytest.fixture
+def last_line(called, toy_suite, tmp_path):
+    """The exit code and the last line of `conform run` on a target."""
+
+    def run(target, *more):
+        code, out, _ = called("run", "--target", target, "--suite", toy_suite, "--engine",
+                              "inline", "--out", tmp_path / "told", *more)  # fmt: skip
+        return code, out.splitlines()[-1]
+
+    return run
+
+
+def test_honest_target_is_fine_and_all_of_the_suite_was_compared(cheat, last_line):
+    assert last_line(cheat("faithful")) == (
+        0, "fine: no deviation from the charter; judged 121 of 121")  # fmt: skip
+
+
+def test_status_that_nobody_can_check_is_not_fine(cheat, judged, last_line):
+    finished = judged(cheat("refuses"))
+    unjudged = 121 - finished.summary["judged"]
+    assert left(finished) == {"unsupported quorum": unjudged}
+    assert 0 < unjudged < 121
+    assert (finished.exit_code, finished.summary["complete"]) == (3, False)
+    expected = f"judged {121 - unjudged} of 121; not compared: {unjudged} unsupported quorum"
+    assert last_line("fake-refuses") == (3, f"exit 3: {expected}")
+
+
+def test_what_the_adapters_own_file_allows_by_name_is_fine_and_is_told(cheat, judged, last_line):
+    name = cheat("refuses", **{"unsupported quorum": REASON})
+    finished = judged(name)
+    assert (finished.exit_code, finished.summary["complete"]) == (0, False)
+    (item,) = finished.summary["not_compared"]
+    assert (item["what"], item["allowed"]) == ("unsupported quorum", REASON)
+    count = item["vectors"]
+    assert last_line(name) == (0, f"fine: no deviation from the charter; judged {121 - count} of"
+        f" 121; not compared: {count} unsupported quorum (allowed)")  # fmt: skip
+
+
+def test_another_name_allows_nothing(cheat, judged):
+    name = cheat("refuses", **{"unsupported votes": REASON, "variable leader": REASON})
+    assert judged(name).exit_code == 3
+
+
+def test_single_vectors_can_be_allowed(cheat, judged):
+    first = judged(cheat("refuses"), "a")
+    rows = first.folder.table("verdicts").to_pylist()
+    names = [f"vector {row['id']}" for row in rows if row["kind"] == "unsupported"]
+    some = judged(cheat("refuses", **dict.fromkeys(names[1:], REASON)), "b")
+    assert (some.exit_code, left(some)["unsupported quorum"]) == (3, 1)
+    every = judged(cheat("refuses", **dict.fromkeys(names, REASON)), "c")
+    assert (every.exit_code, set(left(every))) == (0, set(names))
+
+
+@pytest.mark.parametrize(
+    ("mode", "word"),
+    [
+        ("claims_and_refuses", "its hello claims it"),
+        ("not_loadable", "gives no state"),
+        ("unresolved", "leads to what it showed"),
+    ],
+)
+def test_lie_that_can_be_checked_is_an_adapter_error(mode, word, cheat, judged):
+    """Even where the adapter's own file would allow what is said."""
+    allowed = {"unsupported failover": REASON}
+    finished = judged(cheat(mode, **allowed))
+    rows = finished.folder.table("verdicts").to_pylist()
+    lies = [row for row in rows if row["kind"] == "adapter_error"]
+    assert lies and all(word in row["detail"] for row in lies)
+    assert finished.exit_code == 3
+    assert left(finished) == {"adapter error": len(lies)}
+
+
+def test_variable_that_is_not_shown_is_not_fine(cheat, judged, last_line):
+    finished = judged(cheat("leaderless"))
+    assert finished.summary["verdicts"]["conforms"] == 121
+    assert left(finished) == {"variable leader": 121}
+    assert finished.exit_code == 3
+    assert last_line("fake-leaderless") == (
+        3, "exit 3: judged 121 of 121; not compared: the variable leader")  # fmt: skip
+    allowed = cheat("leaderless", **{"variable leader": REASON})
+    assert judged(allowed, "allowed").exit_code == 0
+    assert "the variable leader (allowed)" in last_line(allowed)[1]
+
+
+def test_reference_to_what_is_not_shown_is_unresolved_and_no_lie(cheat, judged):
+    finished = judged(cheat("partial"))
+    found = left(finished)
+    assert found == {"unresolved": found["unresolved"],
+                     "variable registration": 121 - found["unresolved"]}  # fmt: skip
+    assert found["unresolved"] > 0
+
+
+@pytest.mark.parametrize("mode", ["never_shown", "shown_once"])
+def test_image_that_is_claimed_and_not_given_is_not_fine(mode, cheat, judged, last_line):
+    finished = judged(cheat(mode))
+    assert left(finished) == {"image": 121}
+    assert finished.exit_code == 3
+    assert last_line(f"fake-{mode}")[1].endswith("not compared: the image of 121")
+    assert judged(cheat(mode, image=REASON), "allowed").exit_code == 0
+
+
+@pytest.mark.parametrize(("mode", "how"), [("flaky", "it ended with 1"), ("swapped", "the id")])
+def test_batches_that_break_though_no_question_breaks_alone_cost_the_trust(
+    mode, how, cheat, judged, called
+):
+    finished = judged(cheat(mode))
+    assert finished.summary["verdicts"]["conforms"] == 121
+    assert finished.summary["broken_batches"] == len(finished.summary["unexplained_breaks"]) > 0
+    assert (finished.exit_code, finished.summary["trusted"]) == (3, False)
+    (reason,) = finished.summary["reasons"]
+    assert "answers each question when asked alone" in reason and how in reason
+    site = Path(finished.folder.place).parent / "site"
+    assert called("report", finished.folder.place, "--out", site)[0] == 3
+    assert "asked alone" in (site / "summary.md").read_text()
+
+
+def test_question_that_breaks_the_adapter_costs_its_own_verdict_and_no_trust(cheat, judged):
+    finished = judged(cheat("crash"))
+    assert finished.summary["trusted"] is True
+    assert finished.summary["broken_batches"] > 0
+    assert finished.summary["unexplained_breaks"] == []
+    crashed = finished.summary["verdicts"]["crashed"]
+    assert left(finished) == {"crashed": crashed}
+    assert finished.summary["verdicts"]["conforms"] == 121 - crashed
+    assert finished.exit_code == 3
+
+
+def test_suite_that_loses_a_file_while_it_is_judged_is_an_error(cheat, judged, tmp_path):
+    with pytest.raises(BadSuite, match="is missing, or not as it was stored"):
+        judged(cheat("eats_suite", str(tmp_path / "cache")))
+
+
+def test_suite_that_loses_a_file_is_an_error_on_spark(cheat, judged, tmp_path, spark):
+    name = cheat("eats_suite", str(tmp_path / "cache"))
+    with pytest.raises(ConformError):
+        judged(name, engine="spark")
+    assert not (tmp_path / "run" / "summary.json").exists()
+
+
+def test_vectors_that_an_engine_loses_are_not_fine(cheat, judged, monkeypatch):
+    """Whatever the reason: a bucket of which only a part came is not the bucket."""
+    from conform.suites.cache import Suite
+
+    whole = Suite.items
+
+    def half(suite, bucket):
+        for number, item in enumerate(whole(suite, bucket)):
+            if number % 2 == 0:
+                yield item
+
+    monkeypatch.setattr(Suite, "items", half)
+    finished = judged(cheat("faithful"))
+    assert finished.summary["vectors"] < 121
+    assert left(finished) == {"not asked": 121 - finished.summary["vectors"]}
+    assert (finished.exit_code, finished.summary["complete"]) == (3, False)
+
+
+def test_limit_is_told_and_the_run_is_not_complete(cheat, judged, last_line):
+    finished = judged(cheat("faithful"), limit=40)
+    count = finished.summary["vectors"]
+    assert 0 < count < 121
+    assert (finished.exit_code, finished.summary["complete"]) == (0, False)
+    code, line = last_line("fake-faithful", "--limit", 40)
+    assert code == 0
+    assert line.endswith(f"judged {count} of 121; not compared: {121 - count} not asked (--limit)")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "sentence"),
+    [
+        ("variable", REASON, "knows no 'variable'"),
+        ("everything", REASON, "knows no 'everything'"),
+        ("unsupported load", " ", "has no reason for 'unsupported load'"),
+    ],
+)
+def test_exception_needs_a_name_and_a_reason(name, reason, sentence, cheat, judged):
+    with pytest.raises(UnknownTarget, match=sentence):
+        judged(cheat("faithful", **{name: reason}))
