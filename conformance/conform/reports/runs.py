@@ -29,7 +29,8 @@ _BATCH = 64
 class Run:
     """One finished run. `slug` names its folder in the site. `suite` is where the vectors lie, or
     None if they are no longer in the cache, and `suite_counts` what its maker counted; `trusted` is
-    whether all canaries behaved."""
+    whether all canaries behaved, and no batch broke without a reason; `in_use` keeps the suite from
+    being dropped while the report is written."""
 
     slug: str
     folder: Path
@@ -41,6 +42,7 @@ class Run:
     suite: Path | None = None
     trusted: bool = False
     suite_counts: Mapping[str, int] = field(default_factory=dict)
+    in_use: Suite | None = field(default=None, compare=False, repr=False)
 
     def text(self, name: str) -> str:
         """A field of run.json, "" if it is not there."""
@@ -172,6 +174,7 @@ def _open(folder: Path, taken: set[str], sections: Path | None) -> Run:
         sections=_sections(suite, sections),
         suite=suite.folder if suite else None,
         suite_counts=suite.manifest.counts if suite else {},
+        in_use=suite,
         trusted=outcome.get("trusted") is True and summary.get("trusted") is True,
     )
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
@@ -68,7 +69,8 @@ def left_out(folder: RunFolder, scope: Scope) -> tuple[Left, ...]:
 def _unjudged(folder: RunFolder, allowed: Mapping[str, str]) -> Counter[str]:
     """The vectors that were not judged, by the name of what was in the way."""
     rows = folder.table("verdicts").select(["id", "kind", "detail"])
-    rows = rows.filter(pc.invert(pc.is_in(rows["kind"], pc.cast(sorted(JUDGED), "string"))))
+    judged = pc.is_in(rows["kind"], value_set=pa.array(sorted(JUDGED)))
+    rows = rows.filter(pc.invert(judged))
     return Counter(_name(row, allowed) for row in rows.to_pylist())
 
 

@@ -7,7 +7,6 @@ import pytest
 from conform.reports.runs import Run
 from conform.reports.wording import claim, cluster_of, natural, percent, plural, releases, scope
 
-
 REASON = "of no use here"
 
 

@@ -21,7 +21,8 @@ EXAMPLES = """examples:
 
 A run that was interrupted goes on when the command is repeated. Exit code 0: no divergence, or only
 those that the target's overlay explains; 1: a new one, or an overlay entry that no longer applies;
-3: not all of the suite was compared, a canary misbehaved, or batches broke; 5: a generated model has a bug.
+3: not all of the suite was compared, a canary misbehaved, or batches broke; 5: a generated model
+has a bug.
 """
 
 
