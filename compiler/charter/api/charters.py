@@ -190,8 +190,8 @@ class SuiteRequest:
 
 
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
-    """Write a suite; its manifest, with `folder`, what was `refused`, and the obligations that are
-    `open`, each with its bound.
+    """Write a suite; its manifest, with `folder`, what was `refused`, the obligations that are
+    `open`, each with its bound, and the scenarios that `failed`, each with its place and why.
 
     Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as opening
@@ -216,7 +216,11 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     root = find_root(wanted.charter)
     if wanted.profile == "full" and root is not None:
         published.keep_full(root, subject, made.manifest)
-    more: dict[str, Json] = {"refused": {**made.refused}, "open": {**made.left}}
+    more: dict[str, Json] = {
+        "refused": {**made.refused},
+        "open": {**made.left},
+        "failed": [*made.failed],
+    }
     return {**made.manifest.json(), "folder": str(folder), **more}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from charter.check.declared import declarations
@@ -16,6 +16,9 @@ from charter.core import nodes as ir
 from charter.core.walk import nodes
 from charter.diagnostics import Diagnostic, Diagnostics, Span
 from charter.syntax import nodes as sx
+
+Further = Callable[[ir.Model, Diagnostics], None]
+"""A check of core that has no errors."""
 
 
 def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
@@ -45,10 +48,13 @@ def check_bent(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir
     return model
 
 
-def check_everything(files: sx.Protocol, diagnostics: Diagnostics) -> ir.Model:
+def check_everything(files: sx.Protocol, diagnostics: Diagnostics, further: Further) -> ir.Model:
     """The protocol itself, and what each of its variants, mutants and overlay entries makes of it.
-    The core is that of the plain protocol."""
+    The core of the protocol, and of each variant without errors, is given to `further` checks. The
+    core is that of the plain protocol."""
     model = check_protocol(files, "", diagnostics)
+    if not diagnostics.errors:
+        further(model, diagnostics)
     base = frozenset(diagnostics.items)
     _mutants(files, model, diagnostics)
     for node in declarations(files):
@@ -56,7 +62,7 @@ def check_everything(files: sx.Protocol, diagnostics: Diagnostics) -> ir.Model:
             case sx.VariantDecl():
                 check_citations(node.citations, dict(model.sources), diagnostics)
                 title = (f"in variant `{node.name.text}`", node.name.span)
-                _variant(files, node, _Fresh(title, base, diagnostics))
+                _variant(files, node, _Fresh(title, base, diagnostics), further)
             case sx.MutantDecl():
                 title = (f"in mutant `{node.name.text}`", node.name.span)
                 fresh = _Fresh(title, base, diagnostics)
@@ -113,12 +119,14 @@ class _Fresh:
             self.target.items.append(replace(item, notes=(*item.notes, self.title)))
 
 
-def _variant(files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh) -> None:
+def _variant(files: sx.Protocol, node: sx.VariantDecl, fresh: _Fresh, further: Further) -> None:
     chosen = chosen_variants(files, (node.name.text,), fresh.found)
     report_conflicts(chosen, fresh.found)
     for each in chosen:
         files = apply_edits(files, each.edits, fresh.found)
-    check_protocol(files, node.name.text, fresh.found)
+    model = check_protocol(files, node.name.text, fresh.found)
+    if not fresh.found.errors:
+        further(model, fresh.found)
     fresh.close()
 
 

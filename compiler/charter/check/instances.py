@@ -12,8 +12,6 @@ from charter.check.statements import doc_of
 from charter.check.types import BOOL
 from charter.core import nodes as ir
 from charter.core import types as ty
-from charter.core.walk import locals_of
-from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 
@@ -257,23 +255,22 @@ def scenario(
 
 @dataclass(slots=True)
 class _Story:
-    """The steps of a scenario. A `let` is an abbreviation: it is read anew in each step."""
+    """The steps of a scenario, in a scope that grows with each `let`."""
 
     scope: Scope
     machine: Machine
-    lets: list[tuple[str, ir.Expr]] = field(default_factory=list)
-    steps: list[ir.Do | ir.Expect | ir.Moment] = field(default_factory=list)
+    steps: list[ir.Do | ir.Expect | ir.Bind | ir.Moment] = field(default_factory=list)
 
     def add(self, line: sx.Let | sx.Do | sx.Expect | sx.Moment) -> None:
         match line:
             case sx.Let():
                 value = self.scope.infer(line.value)
                 self.scope, name = self.scope.bind(line.name, value.type)
-                self.lets.append((name, value))
+                self.steps.append(ir.Bind(name, value, span=line.span, doc=doc_of(line)))
             case sx.Do():
                 self.steps += self.do(line)
             case sx.Expect():
-                condition = self.closed(self.scope.check(line.condition, BOOL), line.span)
+                condition = self.scope.check(line.condition, BOOL)
                 self.steps.append(ir.Expect(condition, span=line.span, doc=doc_of(line)))
             case sx.Moment():
                 self.steps.append(ir.Moment(line.title, span=line.span, doc=doc_of(line)))
@@ -289,17 +286,8 @@ class _Story:
         args = arguments(self.scope, line.args, operation.params, line.operation)
         branch = "" if line.branch is None else line.branch.text
         if branch and branch not in operation.branches and line.branch is not None:
-            hint = suggest(branch, operation.branches)
+            there_are = f"there are: {', '.join(operation.branches)}" if operation.branches else ""
+            hint = suggest(branch, operation.branches) or there_are
             message = f"{name} has no branch `{branch}`"
             self.scope.error("name/unknown", message, line.branch.span, hint=hint)
-        closed = tuple(self.closed(arg, line.span) for arg in args)
-        return (ir.Do(name, closed, branch, span=line.span, doc=doc_of(line)),)
-
-    def closed(self, expr: ir.Expr, span: Span) -> ir.Expr:
-        """`expr` with the lets that it reads put around it."""
-        needed = set(locals_of(expr))
-        for name, value in reversed(self.lets):
-            if name in needed:
-                needed |= locals_of(value)
-                expr = ir.Let(name, value, expr, type=expr.type, span=span)
-        return expr
+        return (ir.Do(name, args, branch, span=line.span, doc=doc_of(line)),)

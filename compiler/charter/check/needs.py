@@ -44,12 +44,14 @@ def _first_line(span: Span) -> Span:
     return Span(span.source, span.start, min(span.end, end if end >= 0 else span.end))
 
 
-def _story(line: ir.Do | ir.Expect | ir.Moment) -> tuple[ir.Expr, ...]:
+def _story(line: ir.Do | ir.Expect | ir.Bind | ir.Moment) -> tuple[ir.Expr, ...]:
     match line:
         case ir.Do():
             return line.args
         case ir.Expect():
             return (line.condition,)
+        case ir.Bind():
+            return (line.value,)
         case ir.Moment():
             return ()
         case _:

@@ -90,13 +90,17 @@ class _Ranges:
             if system.name == scenario.instance.machine
             for step in system.steps
         }
+        place = Place()
         for line in scenario.steps:
             match line:
                 case ir.Do():
                     for arg, param in zip(line.args, params[line.operation], strict=False):
-                        self.flow(arg, param.type, Place())
+                        self.flow(arg, param.type, place)
                 case ir.Expect():
-                    self.flow(line.condition, None, Place())
+                    self.flow(line.condition, None, place)
+                case ir.Bind():
+                    self.flow(line.value, None, place)
+                    place = self.let(place, line.name, line.value)
                 case ir.Moment():
                     pass
 

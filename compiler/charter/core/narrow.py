@@ -106,6 +106,8 @@ def _expressions(cut: n.Model) -> Iterator[n.Expr]:
                     yield from args
                 case n.Expect(condition=condition):
                     yield condition
+                case n.Bind(value=value):
+                    yield value
                 case n.Moment():
                     pass
 

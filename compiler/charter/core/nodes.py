@@ -331,11 +331,12 @@ class Moment(Placed):
 
 @dataclass(frozen=True, slots=True)
 class Scenario(Placed):
-    """A named trace with expected states, in an instance of its own (named as the title)."""
+    """A named trace with expected states, in an instance of its own (named as the title). A `Bind`
+    reads the state where it stands; the lines after it read its value."""
 
     title: str
     instance: Instance
-    steps: tuple[Do | Expect | Moment, ...]
+    steps: tuple[Do | Expect | Bind | Moment, ...]
     citations: tuple[Citation, ...]
 
 

@@ -299,6 +299,8 @@ def _scenario(scenario: ir.Scenario) -> Iterator[str]:
                 yield f"  do {line.operation}({_all(line.args)}){branch}"
             case ir.Expect():
                 yield f"  expect {show_expr(line.condition)}"
+            case ir.Bind():
+                yield f"  let {line.name} = {show_expr(line.value)}"
             case ir.Moment():
                 yield f'  step "{line.title}"'
             case _:

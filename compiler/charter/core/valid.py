@@ -129,13 +129,17 @@ class _Checker:
             self.agree(condition, ty.Bool(), "an argument condition")
 
     def scenario(self, scenario: ir.Scenario) -> None:
+        names: dict[str, ty.Type] = {}
         for line in scenario.steps:
             match line:
                 case ir.Do():
                     for arg in line.args:
-                        self.expr(arg, {})
+                        self.expr(arg, names)
                 case ir.Expect():
-                    self.expr(line.condition, {})
+                    self.expr(line.condition, names)
+                case ir.Bind():
+                    self.expr(line.value, names)
+                    names[line.name] = line.value.type
                 case ir.Moment():
                     pass
                 case _:

@@ -14,6 +14,7 @@ from charter.core import nodes as ir
 from charter.core.valid import validate
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span
 from charter.passes import PASSES
+from charter.semantics.scenario import ScenarioFails, follow
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse
 
@@ -124,8 +125,17 @@ def check_sources(sources: Sequence[Source]) -> Diagnostics:
     diagnostics = Diagnostics()
     files = parse_all(sources, diagnostics)
     if len(files) == len(sources):
-        check_everything(files, diagnostics)
+        check_everything(files, diagnostics, check_scenarios)
     return diagnostics
+
+
+def check_scenarios(model: ir.Model, diagnostics: Diagnostics) -> None:
+    """Every scenario that fails on the definition."""
+    for scenario in model.scenarios:
+        try:
+            follow(model, scenario)
+        except ScenarioFails as found:
+            diagnostics.error("scenario/fails", found.sentence(), found.span)
 
 
 def check_overlay_sources(sources: Sequence[Source], overlay: Sequence[Source]) -> Diagnostics:

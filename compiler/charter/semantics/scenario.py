@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
+from charter.core.walk import conjuncts, nodes
 from charter.diagnostics import Span
-from charter.semantics.evaluate import Outcome, Scope, State
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Locals, Outcome, Scope, State
 from charter.semantics.machine import Machine
+from charter.semantics.retell import show_value
+
+MOST_TOLD = 3
+"""Of the runs that are possible where a scenario fails, this many are told apart."""
 
 
 class ScenarioFails(Exception):
-    """No run that the charter allows does what the scenario expects; `span` says where."""
+    """No run that the charter allows does what a line of the scenario says. `span` is the line,
+    `moment` the headline above it ("" for none); `expected` and `actual` are phrases."""
 
-    def __init__(self, message: str, span: Span) -> None:
-        super().__init__(f"{span.where()}: {message}")
+    def __init__(self, place: tuple[str, str], span: Span, expected: str, actual: str) -> None:
+        self.title, self.moment = place
         self.span = span
+        self.expected = expected
+        self.actual = actual
+        super().__init__(f"{span.where()}: {self.sentence()}")
+
+    def sentence(self) -> str:
+        """Which scenario fails in which step, what was expected, and what was there instead."""
+        step = f', step "{self.moment}"' if self.moment else ""
+        found = f"expected {self.expected}, but {self.actual}"
+        return f'scenario "{self.title}"{step}: {found}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,44 +49,152 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that is still possible: the state it has reached, and how."""
+    """A run that is still possible: the state it has reached, how, and the values of the
+    scenario's `let`s."""
 
     state: State
     steps: tuple[Followed, ...]
+    names: Locals
 
 
 def follow(model: n.Model, scenario: n.Scenario) -> tuple[Run, ...]:
     """Every run that bears out the whole scenario. Raises ScenarioFails where none is left."""
     machine = Machine.of(model, scenario.instance)
-    runs: tuple[Run, ...] = (Run(machine.initial(), ()),)
-    moment = ""
+    runs: tuple[Run, ...] = (Run(machine.initial(), (), {}),)
+    headline = moment = ""
     for step in scenario.steps:
-        match step:
-            case n.Moment(title=title):
-                moment = title
-            case n.Expect(condition=condition):
-                left = tuple(r for r in runs if _true(machine, condition, r.state))
-                if not left:
-                    raise ScenarioFails("no possible run has this", step.span)
-                runs = left
-            case n.Do():
-                runs = tuple(after for run in runs for after in _do(machine, step, run, moment))
-                if not runs:
-                    raise ScenarioFails(f"{step.operation} never takes {step.branch}", step.span)
-                moment = ""
+        if isinstance(step, n.Moment):
+            headline = moment = step.title
+            continue
+        place = (scenario.title, headline)
+        try:
+            left = tuple(after for run in runs for after in _line(machine, step, run, moment))
+        except EvaluationError as problem:
+            raise ScenarioFails(place, step.span, "a value", str(problem)) from None
+        if not left:
+            raise ScenarioFails(place, step.span, *_why(machine, step, runs))
+        runs = left
+        if isinstance(step, n.Do):
+            moment = ""
     return runs
 
 
-def _true(machine: Machine, condition: n.Expr, state: State) -> bool:
-    return machine.evaluator.truth(condition, Scope(state), {})
-
-
-def _do(machine: Machine, step: n.Do, run: Run, moment: str) -> list[Run]:
+def _line(machine: Machine, line: n.Do | n.Expect | n.Bind, run: Run, moment: str) -> list[Run]:
+    """What a run may become by one line; nothing if it does not fit."""
     scope = Scope(run.state)
-    args = tuple(machine.evaluator.value(arg, scope, {}) for arg in step.args)
-    wanted = f"{step.operation}/{step.branch}" if step.branch else ""
-    return [
-        Run(outcome.state, (*run.steps, Followed(moment, step.operation, args, outcome)))
-        for outcome in machine.outcomes(run.state, step.operation, args)
-        if not wanted or outcome.branch == wanted
-    ]
+    match line:
+        case n.Expect(condition=condition):
+            return [run] if machine.evaluator.truth(condition, scope, run.names) else []
+        case n.Bind(name=name, value=value):
+            found = machine.evaluator.value(value, scope, run.names)
+            return [replace(run, names={**run.names, name: found})]
+        case n.Do():
+            args = _args(machine, line, run)
+            wanted = f"{line.operation}/{line.branch}" if line.branch else ""
+            return [
+                replace(
+                    run,
+                    state=outcome.state,
+                    steps=(*run.steps, Followed(moment, line.operation, args, outcome)),
+                )
+                for outcome in machine.outcomes(run.state, line.operation, args)
+                if not wanted or outcome.branch == wanted
+            ]
+
+
+def _args(machine: Machine, line: n.Do, run: Run) -> tuple[Value, ...]:
+    scope = Scope(run.state)
+    return tuple(machine.evaluator.value(arg, scope, run.names) for arg in line.args)
+
+
+# --- why a scenario fails ------------------------------------------------------------------------
+
+
+def _why(
+    machine: Machine, line: n.Do | n.Expect | n.Bind, runs: tuple[Run, ...]
+) -> tuple[str, str]:
+    """What a line expects that no run has, and what they have instead."""
+    match line:
+        case n.Expect(condition=condition):
+            part = _false_part(machine, condition, runs[0])
+            return f"`{_text(part.span)}`", _each(runs, lambda run: _shown(machine, part, run))
+        case n.Do() if line.branch:
+            wanted = f"{line.operation}/{line.branch}"
+            return wanted, _each(runs, lambda run: _taken(machine, line, run))
+        case n.Do():
+            call = _call(machine, line, runs[0])
+            return f"{call} to be enabled", _each(runs, lambda run: _stops(machine, line, run))
+        case n.Bind():
+            raise AssertionError("a let drops no run")
+
+
+def _each(runs: tuple[Run, ...], tell: Callable[[Run], str]) -> str:
+    told = list(dict.fromkeys(tell(run) for run in runs))
+    more = [f"{len(told) - MOST_TOLD} other cases"] if len(told) > MOST_TOLD else []
+    return "; or ".join((*told[:MOST_TOLD], *more))
+
+
+def _false_part(machine: Machine, condition: n.Expr, run: Run) -> n.Expr:
+    """The first conjunct that is false."""
+    scope = Scope(run.state)
+    parts = conjuncts(condition)
+    return next(p for p in parts if not machine.evaluator.truth(p, scope, run.names))
+
+
+def _shown(machine: Machine, part: n.Expr, run: Run) -> str:
+    """The sides of a comparison, or else the state that a condition reads."""
+    if isinstance(part, n.Binary) and part.op not in ("and", "or", "implies"):
+        sides = [side for side in (part.left, part.right) if _varies(side)]
+        if sides:
+            return " and ".join(_valued(machine, side, run) for side in sides)
+    read = [e for e in nodes(part) if isinstance(e, n.StateRef) or _is_let(e, run)]
+    told = dict.fromkeys(_valued(machine, e, run) for e in read)
+    return f"it is false: {' and '.join(told)}" if told else "it is false"
+
+
+def _is_let(expr: n.Expr, run: Run) -> bool:
+    return isinstance(expr, n.Local) and expr.name in run.names
+
+
+def _varies(expr: n.Expr) -> bool:
+    return any(isinstance(e, n.StateRef | n.Local) for e in nodes(expr))
+
+
+def _valued(machine: Machine, expr: n.Expr, run: Run) -> str:
+    value = machine.evaluator.value(expr, Scope(run.state), run.names)
+    return f"`{_text(expr.span)}` is {show_value(expr.type, value, machine.universe)}"
+
+
+def _taken(machine: Machine, line: n.Do, run: Run) -> str:
+    outcomes = machine.outcomes(run.state, line.operation, _args(machine, line, run))
+    branches = " or ".join(dict.fromkeys(outcome.branch for outcome in outcomes))
+    return f"{_call(machine, line, run)} takes {branches}"
+
+
+def _stops(machine: Machine, line: n.Do, run: Run) -> str:
+    """The statement of a step after which there is no way on."""
+    step = machine.operations[line.operation]
+    assert isinstance(step, n.Step)
+    args = _args(machine, line, run)
+    for statement, before in _beginnings(step):
+        if not machine.evaluator.step(before, run.state, args):
+            return f"`{_text(statement.span)}` ({statement.span.where()}) stops it"
+    raise AssertionError("a step with a way through is enabled")
+
+
+def _beginnings(step: n.Step) -> Iterator[tuple[n.Statement, n.Step]]:
+    """Each statement of a step, and the step up to it."""
+    for end, statement in enumerate(step.body, start=1):
+        yield statement, replace(step, body=step.body[:end])
+
+
+def _call(machine: Machine, line: n.Do, run: Run) -> str:
+    params = machine.operations[line.operation].params
+    pairs = zip(params, _args(machine, line, run), strict=True)
+    args = ", ".join(show_value(p.type, value, machine.universe) for p, value in pairs)
+    return f"{line.operation}({args})"
+
+
+def _text(span: Span) -> str:
+    """The words of the charter at a place, in one line."""
+    return " ".join(span.source.text[span.start : span.end].split())

@@ -26,11 +26,13 @@ Profile = Literal["smoke", "full"]
 @dataclass(frozen=True, slots=True)
 class Made:
     """A suite that was written, and what could not be asked or answered. `left` has the
-    obligations that are open, each with its own bound and reason."""
+    obligations that are open, each with its own bound and reason; `failed` has the scenarios that
+    fail."""
 
     manifest: Manifest
     refused: dict[str, int]
     left: dict[str, str]
+    failed: tuple[str, ...]
 
 
 def open_subject(charter: Path, sources: Sequence[Source], variant: str, component: str) -> Subject:
@@ -64,10 +66,12 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
     of = replace(of, canaries=small.canaries())
     left = {row.name: row.note for row in small.ledger.rows if row.status == "open"}
     if profile == "smoke":
-        return Made(write_records(folder, records, of.manifest(small.counts())), {}, left)
+        manifest = write_records(folder, records, of.manifest(small.counts()))
+        return Made(manifest, {}, left, small.failed)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         built = build_full(of.model, of.component.name, of.sources, Path(scratch), progress)
         everything = heapq.merge(records, built.records(), key=lambda record: record.id)
         about = of.manifest({**small.counts(), **built.counts})
-        return Made(write_records(folder, merged(everything), about), dict(built.refused), left)
+        manifest = write_records(folder, merged(everything), about)
+        return Made(manifest, dict(built.refused), left, small.failed)

@@ -136,7 +136,7 @@ class Desk:
             try:
                 vector = engine.planner.scenario(scenario)
             except ScenarioFails as problem:
-                self.failed.append(f"scenario {scenario.title!r} fails: {problem}")
+                self.failed.append(str(problem))
                 continue
             if vector is not None:
                 why = replace(vector.why, obligations=(f"scenario {scenario.title}",))

@@ -21,7 +21,7 @@ def used_codes() -> set[str]:
     """The codes that the compiler can report."""
     return {
         code
-        for folder in ("check", "syntax", "render/tla")
+        for folder in ("check", "syntax", "project", "render/tla")
         for file in sorted((ROOT / "compiler" / "charter" / folder).glob("*.py"))
         for code in CODE.findall(file.read_text(encoding="utf-8"))
     }

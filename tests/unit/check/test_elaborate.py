@@ -270,7 +270,7 @@ def test_elements_of_sorts_that_clash_get_the_whole_name() -> None:
     assert model.instances[0].sorts == (("Broker", ("broker1",)), ("Board", ("board1",)))
 
 
-def test_let_of_a_scenario_is_read_anew_in_each_line() -> None:
+def test_let_of_a_scenario_is_bound_where_it_stands() -> None:
     lines = dump(
         PLACE
         + """scenario "s" of c { Broker = {x, y} Topic = 1 limit = 0
@@ -280,9 +280,11 @@ def test_let_of_a_scenario_is_read_anew_in_each_line() -> None:
   expect all == {x}
 }"""
     )
-    assert lines[-2:] == [
+    assert lines[-4:] == [
+        "  let all = @who",
+        "  let unused = @n",
         "  do go(Broker#0) -> ok",
-        "  expect (let all = @who in (all eq {Broker#0}))",
+        "  expect (all eq {Broker#0})",
     ]
 
 

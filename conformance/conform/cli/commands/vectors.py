@@ -22,8 +22,8 @@ looks for what both suites replay: questions that cover obligations, by explorat
 solver, and proofs of what nothing can cover; both go into the folder found/ beside the charter.
 Questions that are there already stay if they still have an answer; remove the folder to begin anew.
 
-Exit code 0: the suite is made, also where obligations stay open; 1: the charter has errors; 2: it
-cannot be read.
+Exit code 0: the suite is made, also where obligations stay open; 1: the charter has errors, or a
+scenario fails (the suite is made without it); 2: the charter cannot be read.
 """
 
 
@@ -59,7 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
         out_json(made)
     else:
         show(made)
-    return 0
+    failed = made["failed"]
+    assert isinstance(failed, list)
+    for sentence in failed:
+        say(str(sentence))
+    return 1 if failed else 0
 
 
 def show(made: dict[str, Json]) -> None:
