@@ -189,8 +189,11 @@ step_statements = st.one_of(
     item(nodes.Receive, names, names, arguments),
 )
 bodies = st.tuples(some(lets | picks | assigns), replies).map(lambda parts: (*parts[0], parts[1]))
-conjuncts = item(nodes.Conjunct, maybe_name, small)
-guards = st.lists(conjuncts, max_size=3).map(tuple)
+labelled = item(nodes.Conjunct, names, small)
+unlabelled = item(nodes.Conjunct, st.none(), small)
+guards = st.tuples(st.lists(unlabelled, max_size=2), st.lists(labelled, max_size=2)).map(
+    lambda parts: (*parts[0], *parts[1])
+)  # a label reaches to the next one
 branches = block(nodes.Branch, names, citations, guards, bodies)
 groups = block(nodes.AnyOrder, some(branches, least=1))
 operations = block(nodes.Operation, names, params, types, citations, some(lets | branches | groups))

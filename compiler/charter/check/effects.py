@@ -7,7 +7,7 @@ from typing import assert_never
 
 from charter.check.known import Facts, never_empty
 from charter.core import nodes as ir
-from charter.core.walk import nodes, statement_expressions
+from charter.core.walk import conjuncts, nodes, statement_expressions
 from charter.diagnostics import Diagnostics
 
 FAILOVER = "failover"
@@ -63,7 +63,12 @@ def _total(operation: ir.Operation, diagnostics: Diagnostics) -> None:
 
 def is_open_guard(branch: ir.Branch) -> bool:
     """Is the guard true in every state, as its text shows?"""
-    return all(_is_true(conjunct.condition) for conjunct in branch.guard)
+    return all(_is_true(part) for part in _parts(branch))
+
+
+def _parts(branch: ir.Branch) -> list[ir.Expr]:
+    """What the guard of a branch joins with `and`, within labels too."""
+    return [part for conjunct in branch.guard for part in conjuncts(conjunct.condition)]
 
 
 def _is_true(expr: ir.Expr) -> bool:
@@ -82,11 +87,10 @@ def _reachable(operation: ir.Operation, diagnostics: Diagnostics) -> None:
     """A branch is shadowed if an earlier one, not of its group, is true wherever it is."""
     earlier: list[ir.Branch] = []
     for branch in operation.branches:
-        conditions = [part.condition for part in branch.guard]
+        conditions = _parts(branch)
         for before in earlier:
             same_group = before.group and before.group == branch.group
-            implied = (part.condition in conditions or _is_true(part.condition)
-                       for part in before.guard)  # fmt: skip
+            implied = (part in conditions or _is_true(part) for part in _parts(before))
             if not same_group and all(implied):
                 message = f"{branch.name} is never reached: {before.name} is taken before it"
                 notes = (("this one is taken", before.span),)

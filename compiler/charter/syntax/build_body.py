@@ -191,15 +191,16 @@ def _segments(parts: tuple[Part, ...]) -> list[list[Tree]]:
 def _segment(
     reader: Reader, operands: list[Tree], operators: list[str], conclusion: Part
 ) -> tuple[nodes.Conjunct, ...]:
-    """What one label covers: several `and`-parts (the label names the first), or one condition."""
+    """One conjunct: all that its label covers. Without a label each `and`-part is one."""
     conjuncts = [_conjunct(reader, operand) for operand in operands]
-    if conclusion is None and set(operators) <= {"and"}:
+    is_group = conjuncts[0].label is not None or not set(operators) <= {"and"}
+    if conclusion is None and (len(conjuncts) == 1 or not is_group):
         return tuple(conjuncts)
     for later in conjuncts[1:]:
         if later.label is not None:
             reader.diagnostics.error(
                 "syntax/unexpected",
-                "a label names one `and`-part of a guard, not a part of `or`",
+                "a label names parts of a guard that `and` joins, not a part of `or`",
                 later.label.span,
                 hint="put the label before the whole `or`",
             )
@@ -224,7 +225,8 @@ def _segment(
 
 
 def _guard(reader: Reader, part: Part) -> tuple[nodes.Conjunct, ...]:
-    """The conjuncts of a guard. `l: a or b and k: c` has two: a label reaches to the next one."""
+    """The conjuncts of a guard. A label reaches to the next one: `a and l: b and c and k: d or e`
+    has three, and `l` is `b and c`."""
     if part is None:
         return ()
     node = tree(part)

@@ -198,7 +198,7 @@ class StateDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class Conjunct(Item):
-    """One `and`-part of a guard, with its label if it has one."""
+    """One `and`-part of a guard, or, with a label, all up to the next one."""
 
     label: Name | None
     condition: Expr

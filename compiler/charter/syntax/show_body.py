@@ -10,6 +10,7 @@ from charter.syntax.nodes import Expr
 from charter.syntax.rows import Row, block, comment_rows, fits, remark, remarked, rows_of
 from charter.syntax.show_expr import (
     LOGIC,
+    LOGICAL,
     NOT,
     SUM,
     arguments_doc,
@@ -86,14 +87,13 @@ def _call(item: nodes.CallOperation) -> Doc:
 
 
 def _conjunct(conjunct: nodes.Conjunct, follower: nodes.Conjunct | None, alone: bool) -> Doc:
-    """A part of a guard. A label reaches to the next label, so there an `or` may stand bare."""
+    """A part of a guard. A label reaches to the next one, so `and` and `or` stand bare there."""
     condition = conjunct.condition
     label = f"{conjunct.label.text}: " if conjunct.label else ""
-    joins = isinstance(condition, nodes.Binary) and condition.op == "or"
-    implies = isinstance(condition, nodes.Binary) and condition.op == "implies"
-    if alone and (joins or implies):
+    op = condition.op if isinstance(condition, nodes.Binary) else ""
+    if alone and (op in ("or", "implies") or (op == "and" and label)):
         return (label, expression(condition))
-    if joins and conjunct.label and (follower is None or follower.label):
+    if op in LOGICAL and label and (follower is None or follower.label):
         shown = expression(condition) if follower is None else closed(condition, LOGIC)
         return (label, shown)
     shown = last(condition, NOT) if follower is None else closed(condition, NOT)

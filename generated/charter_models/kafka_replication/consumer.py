@@ -65,7 +65,7 @@ class Consumer:
         S3 Consumer's message visibility
         """
 
-        # take/taken  26-consumer.charter:9
+        # take/taken  26-consumer.charter:8
         after = replace(
             self,
             consumed=take(concat(self.consumed, records, self.world.max_log), self.world.max_log),

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "048c35c4fb23fee08339"
+SPEC_DIGEST = "60e7fee375a0bcefd8b9"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -211,10 +211,7 @@ def refusals() -> frozenset[Error]:
 
 
 def default_config() -> Config:
-    """The rules of the controller as pure functions: who stays in sync, who stays eligible, who
-    may lead, and what a change of a partition's record bumps.
-
-    What a new cluster is configured to do.
+    """What a new cluster is configured to do.
 
     10-rules.charter:7  DOC min.insync.replicas, DOC Eligible Leader Replicas
     """
@@ -766,11 +763,10 @@ class Controller:
         )
         able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
-            known is not None  # lives
-            and not value(known).fenced
+            known is not None and not value(known).fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -779,12 +775,11 @@ class Controller:
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:37  silent
+        # register/session_lives  20-controller.charter:36  silent
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
-            known is not None  # fenced
-            and value(known).fenced
+            known is not None and value(known).fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -793,16 +788,15 @@ class Controller:
                 self,
             ))
 
-        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
         if (
-            known is not None  # fenced
-            and value(known).fenced
+            known is not None and value(known).fenced  # fenced
             and restarted  # other_process
             and previous_epoch == value(known).epoch  # same_session
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:55  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -811,7 +805,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:69  S2 §6.5.1
+        # register/again  20-controller.charter:68  S2 §6.5.1
         # A broker epoch is one uptime of one process: whoever asks again has it already.
         return [Outcome("register/again", Registered(value(known).epoch), self)]
 
@@ -901,11 +895,11 @@ class Controller:
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:84  silent
+        # heartbeat/unregistered  20-controller.charter:83  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:88  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -921,7 +915,7 @@ class Controller:
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:94  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -934,27 +928,27 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:103  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:115  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:114  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:127  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:126  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:136  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:135  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -968,7 +962,7 @@ class Controller:
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:144  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:143  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -977,7 +971,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:158  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:157  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             # all_know
@@ -985,7 +979,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:171  silent
+        # heartbeat/waits_unsure  20-controller.charter:170  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -999,7 +993,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:177  silent
+        # heartbeat/fenced_unsure  20-controller.charter:176  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -1015,7 +1009,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:189  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:188  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -1296,7 +1290,7 @@ class Controller:
         S1 How it works, MODEL §2.8
         """
 
-        # session_expires/fenced  20-controller.charter:197  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:196  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             self.registration[broker] is not None  # runs
@@ -1304,7 +1298,7 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:209  silent
+        # session_expires/idle  20-controller.charter:208  silent
         return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1382,12 +1376,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:224  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:227  silent
+        # unregister/removed  20-controller.charter:226  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1426,7 +1420,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:241
+        # failover/replayed  20-controller.charter:240
         after = replace(self, behind=Map({b: None for b in self.world.brokers}))
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1454,7 +1448,7 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:263  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:262  S2 §6.5.1
         if (
             self.registration[from_] is None
             or value(self.registration[from_]).epoch != broker_epoch
@@ -1465,7 +1459,7 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:267  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:266  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -1474,35 +1468,35 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:269  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:268  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:275  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:274  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:281  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:280  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and value(found).partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:288  silent
+        # alter_partition/impossible_isr  20-controller.charter:287  silent
         if (
             found is not None  # known
             and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:295  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:294  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1510,7 +1504,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:303  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:302  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1527,7 +1521,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:312  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:311  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1535,11 +1529,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:323  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:322  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:339  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:338  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1722,7 +1716,7 @@ class Controller:
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:352  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:351  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1734,12 +1728,12 @@ class Controller:
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:357  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:356  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:362  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:361  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1755,7 +1749,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:368  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:367  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1772,7 +1766,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:378  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:377  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not choices(p, able, self.config):  # empty
             return [Outcome(
@@ -1781,7 +1775,7 @@ class Controller:
                 self,
             )]
 
-        # elect_leader/elected  20-controller.charter:381  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:380  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1814,7 +1808,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:391
+        # balance_leaders/balanced  20-controller.charter:390
         after = replace(
             self,
             partition=Map({
@@ -1834,13 +1828,13 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:398  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:397  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:402  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:401  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1849,7 +1843,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:405  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:404  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1884,11 +1878,11 @@ class Controller:
             if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:418  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:417  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:420  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:419  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1905,14 +1899,14 @@ class Controller:
         MODEL §4, S2 §6.7
         """
 
-        # reassign/unknown  20-controller.charter:428  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:427  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
         p = value(self.partition[topic])
 
-        # reassign/invalid  20-controller.charter:432  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:431  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1921,11 +1915,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | departing(p, target))
         as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:438  MODEL §4.2
+        # reassign/completed  20-controller.charter:437  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:455  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:454  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -2000,7 +1994,7 @@ class Controller:
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:466  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -2011,7 +2005,7 @@ class Controller:
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:470  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -2024,7 +2018,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = reverted_isr(p, original, self.config)
 
-        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:476  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -2035,7 +2029,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:479  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -2071,11 +2065,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:497  silent
+        # set_min_isr/same  20-controller.charter:496  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:502  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:501  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
@@ -2105,7 +2099,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:511  DOC
+        # set_unclean_election/changed  20-controller.charter:510  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2116,7 +2110,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:519  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:518  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(
@@ -2126,7 +2120,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:526  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:525  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(
             self,

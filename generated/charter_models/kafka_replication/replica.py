@@ -401,18 +401,18 @@ class Replica:
         S3 Min-ISR and acknowledgements, MODEL §2.6
         """
 
-        # write/not_leader  25-replica.charter:23  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # write/not_leader  25-replica.charter:22  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("write/not_leader", Produced.NOT_LEADER_OR_FOLLOWER, self)]
 
         lead = value(self.leads)
 
-        # write/not_enough_replicas  25-replica.charter:26  MODEL §2.6, S3 Min-ISR and
+        # write/not_enough_replicas  25-replica.charter:25  MODEL §2.6, S3 Min-ISR and
         # acknowledgements
         if len(lead.isr) < minimum:  # few
             return [Outcome("write/not_enough_replicas", Produced.NOT_ENOUGH_REPLICAS, self)]
 
-        # write/appended  25-replica.charter:29  S2 §6.6
+        # write/appended  25-replica.charter:28  S2 §6.6
         return self._write_appended(me, minimum, lead)
 
     def _write_appended(
@@ -446,14 +446,14 @@ class Replica:
         S3 Replication from leader, MODEL §2.2
         """
 
-        # fetch/refused  25-replica.charter:47  MODEL §2.3
+        # fetch/refused  25-replica.charter:46  MODEL §2.3
         if self.leads is None or self.leader_epoch != request.leader_epoch:  # unasked
             return [Outcome("fetch/refused", None, self)]
 
         lead = value(self.leads)
         parting = divergence(self.world, self.log, request, request.leader_epoch)
 
-        # fetch/diverged  25-replica.charter:53  MODEL §3.3, S2 §6.6
+        # fetch/diverged  25-replica.charter:52  MODEL §3.3, S2 §6.6
         # What it has is not known to be right, so it counts for nothing.
         if parting is not None:  # parts
             return [Outcome(
@@ -468,7 +468,7 @@ class Replica:
                 self,
             )]
 
-        # fetch/served  25-replica.charter:61  S2 §6.5.2, S3 Consumer's message visibility
+        # fetch/served  25-replica.charter:60  S2 §6.5.2, S3 Consumer's message visibility
         return self._fetch_served(me, from_, request, minimum, lead)
 
     def _fetch_served(
@@ -510,7 +510,7 @@ class Replica:
         S3 Replication from leader, S2 §6.6
         """
 
-        # take_fetched/stale  25-replica.charter:84  MODEL §2.3
+        # take_fetched/stale  25-replica.charter:83  MODEL §2.3
         if (
             self.leads is not None
             or self.leader != from_
@@ -519,11 +519,11 @@ class Replica:
         ):  # over
             return [Outcome("take_fetched/stale", False, self)]
 
-        # take_fetched/truncated  25-replica.charter:90  S2 §6.6, MODEL §3.3
+        # take_fetched/truncated  25-replica.charter:89  S2 §6.6, MODEL §3.3
         if got.diverging is not None:  # parts
             return self._take_fetched_truncated(got)
 
-        # take_fetched/appended  25-replica.charter:99  S2 §6.4, S3 Consumer's message visibility
+        # take_fetched/appended  25-replica.charter:98  S2 §6.4, S3 Consumer's message visibility
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
@@ -562,11 +562,11 @@ class Replica:
         S3 Consumer's message visibility, S2 §6.1
         """
 
-        # read/not_leader  25-replica.charter:110  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
+        # read/not_leader  25-replica.charter:109  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
         if self.leads is None:  # other
             return [Outcome("read/not_leader", (), self)]
 
-        # read/shown  25-replica.charter:112
+        # read/shown  25-replica.charter:111
         return [Outcome(
             "read/shown",
             batch(self.world, self.log, offset, self.high_watermark),
@@ -585,7 +585,7 @@ class Replica:
         """
         same_epoch = self.leader_epoch == record.leader_epoch
 
-        # learn/superseded  25-replica.charter:120  S2 §6.5.2
+        # learn/superseded  25-replica.charter:119  S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
@@ -593,29 +593,29 @@ class Replica:
         ):
             return [Outcome("learn/superseded", False, self)]
 
-        # learn/remains_leader  25-replica.charter:125  MODEL §2.10, S2 §6.5.2
+        # learn/remains_leader  25-replica.charter:124  MODEL §2.10, S2 §6.5.2
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
         ):
             return self._learn_remains_leader(me, record, minimum)
 
-        # learn/remains_follower  25-replica.charter:133  MODEL §2.10
+        # learn/remains_follower  25-replica.charter:132  MODEL §2.10
         if same_epoch:  # epoch
             return [Outcome("learn/remains_follower", False, self)]
 
-        # learn/elected_again  25-replica.charter:134  MODEL §2.10, S2 §6.4.2
+        # learn/elected_again  25-replica.charter:133  MODEL §2.10, S2 §6.4.2
         if (
             self.leads is not None  # leading
             and record.leader == me  # chosen
         ):
             return self._learn_elected_again(me, record, minimum)
 
-        # learn/becomes_leader  25-replica.charter:143  MODEL §2.10, S2 §6.4.2
+        # learn/becomes_leader  25-replica.charter:142  MODEL §2.10, S2 §6.4.2
         if record.leader == me:  # chosen
             return self._learn_becomes_leader(me, record, minimum)
 
-        # learn/follows  25-replica.charter:154  MODEL §2.10, S2 §6.6
+        # learn/follows  25-replica.charter:153  MODEL §2.10, S2 §6.6
         # Nothing is cut off yet: the first fetch tells where the logs part.
         after = replace(self, leads=None, leader=record.leader, leader_epoch=record.leader_epoch)
         return [Outcome("learn/follows", True, after)]
@@ -687,24 +687,24 @@ class Replica:
         S2 §6.5.2, MODEL §2.9
         """
 
-        # propose/not_leader  25-replica.charter:165  MODEL §2.9
+        # propose/not_leader  25-replica.charter:164  MODEL §2.9
         if self.leads is None:  # other
             return [Outcome("propose/not_leader", None, self)]
 
         lead = value(self.leads)
 
-        # propose/pending  25-replica.charter:167  S2 §6.5.2
+        # propose/pending  25-replica.charter:166  S2 §6.5.2
         if lead.proposed is not None:  # waits
             return [Outcome("propose/pending", None, self)]
 
-        # propose/unfit  25-replica.charter:168  S2 §6.5.3, S2 §6.5.4
+        # propose/unfit  25-replica.charter:167  S2 §6.5.3, S2 §6.5.4
         if any(
             not caught_up(lead.peers[r], self.high_watermark, lead.start)
             for r in isr - lead.isr
         ):  # behind
             return [Outcome("propose/unfit", None, self)]
 
-        # propose/proposed  25-replica.charter:172  S2 §6.5.2, S2 §6.5.1
+        # propose/proposed  25-replica.charter:171  S2 §6.5.2, S2 §6.5.1
         after = replace(self, leads=replace(lead, proposed=isr))
         return [Outcome(
             "propose/proposed",
@@ -735,17 +735,17 @@ class Replica:
         S2 §6.5.2
         """
 
-        # take_decision/late  25-replica.charter:188  MODEL §2.9
+        # take_decision/late  25-replica.charter:187  MODEL §2.9
         if self.leads is None or value(self.leads).proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
 
         lead = value(self.leads)
 
-        # take_decision/rolled_back  25-replica.charter:191  S2 §6.5.2
+        # take_decision/rolled_back  25-replica.charter:190  S2 §6.5.2
         if decision == Denied():  # no
             return self._take_decision_rolled_back(me, minimum, lead)
 
-        # take_decision/settled  25-replica.charter:197  S2 §6.5.2
+        # take_decision/settled  25-replica.charter:196  S2 §6.5.2
         return self._take_decision_settled(me, decision, minimum, lead)
 
     def _take_decision_rolled_back(
@@ -795,7 +795,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # stop/stopped  25-replica.charter:210
+        # stop/stopped  25-replica.charter:209
         after = replace(
             self,
             running=False,
@@ -814,7 +814,7 @@ class Replica:
         S0 §5.1.1, S3 How Kafka persists messages
         """
 
-        # lose_power/lost  25-replica.charter:223
+        # lose_power/lost  25-replica.charter:222
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
@@ -839,7 +839,7 @@ class Replica:
         MODEL §8.1, S2 §6.5.1
         """
 
-        # start/started  25-replica.charter:239
+        # start/started  25-replica.charter:238
         after = replace(self, running=True, session=epoch)
         return [Outcome("start/started", True, after)]
 

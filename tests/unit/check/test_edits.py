@@ -10,7 +10,7 @@ from tests.support.charters import WORDS, codes, dump, load
 from charter import api
 from charter.check.edits import overlap
 from charter.core import nodes as ir
-from charter.core.show import show_model
+from charter.core.show import show_expr, show_model
 from charter.diagnostics import Refused, Source
 from charter.project import pipeline as driver
 
@@ -60,6 +60,23 @@ def difference(edits: str) -> tuple[set[str], set[str]]:
 )  # fmt: skip
 def test_edit_changes_its_rule_and_nothing_else(edits: str, gone: set[str], new: set[str]) -> None:
     assert difference(edits) == (gone, new)
+
+
+GROUPED = BASE.replace("busy: not free(row[t])", "busy: not free(row[t]) and t == t")
+
+
+@pytest.mark.parametrize(
+    ("edit", "left"),
+    [
+        ("replace conjunct busy of c.go/on with b == b", ["(b in @row[t].isr)", "(b eq b)"]),
+        ("drop conjunct busy of c.go/on", ["(b in @row[t].isr)"]),
+        ("drop conjunct empty of c.go/on", ["(not(free(@row[t])) and (t eq t))"]),
+    ],
+)
+def test_an_edit_of_a_label_changes_all_that_it_covers(edit: str, left: list[str]) -> None:
+    model = load(f"{GROUPED} variant v {{ {edit} }}", variant="v")
+    guard = model.components[0].operations[0].branches[1].guard
+    assert [show_expr(part.condition) for part in guard] == left
 
 
 SYSTEM = """system s {

@@ -8,6 +8,7 @@ from tests.support.charters import WORDS, body, branch, codes, dump, load
 from charter import api
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.show import show_expr
 from charter.diagnostics import Source
 
 
@@ -127,11 +128,19 @@ witness w of c: took go/last""")
 def test_conjuncts_without_a_label_are_called_by_position() -> None:
     model = load("""component c {
   state on: bool = false
-  operation go(a: bool) -> bool { branch yes when a and known: on and not on  reply true
-    branch no reply false } }
+  operation go(a: bool) -> bool {
+    branch yes when a and not on and known: on and a and all: a or on  reply true
+    branch no reply false
+  }
+}
 witness w of c: took go/no""")
     guard = model.components[0].operations[0].branches[0].guard
-    assert [part.label for part in guard] == ["1", "known", "3"]
+    assert [(part.label, show_expr(part.condition)) for part in guard] == [
+        ("1", "a"),
+        ("2", "not(@on)"),
+        ("known", "(@on and a)"),
+        ("all", "(a or @on)"),
+    ]
 
 
 SYSTEM = """component node {
@@ -321,6 +330,18 @@ record Thing {
     assert model.functions[0].doc == "Who may lead."
     assert dict(model.docs)["Thing"] == "The state of one thing."
     assert dict(model.docs)["Thing.on"] == "whether it is on"
+
+
+def test_comment_above_a_blank_line_is_about_more_than_the_next_item() -> None:
+    model = load("""-- What this file is about.
+
+-- Who may lead.
+fun f(b: Broker) -> bool = true
+
+-- More of it.
+
+fun g(b: Broker) -> bool = true""")
+    assert [function.doc for function in model.functions] == ["Who may lead.", ""]
 
 
 def test_took_of_an_operation_is_one_of_its_branches() -> None:

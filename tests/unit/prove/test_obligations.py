@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.support.switch import machine, switch
 
+from charter import api
 from charter.core.obligations import bound, obligations
 from charter.semantics.coverage import Coverage
 
@@ -39,6 +40,18 @@ def test_names_are_unique_when_obligations_are_listed() -> None:
 )
 def test_an_obligation_is_listed_when_the_text_calls_for_it(name: str) -> None:
     assert name in names()
+
+
+def test_each_condition_is_asked_for_by_its_label_when_a_label_covers_several() -> None:
+    text = """protocol p component c { state on: bool = true
+      operation go(a: bool, b: bool) -> bool {
+        branch yes when a and l: b and on and k: a or b  reply true
+        branch no reply false } }
+    witness w of c: took go/yes"""
+    model = api.load_text(text)
+    found = obligations(model, model.components[0])
+    asked = [o.name for o in found if o.kind == "mcdc" and o.want == "true"]
+    assert asked == [f"mcdc go/yes {part} true" for part in ("1", "l[1]", "l[2]", "k[1]", "k[2]")]
 
 
 def test_nothing_is_asked_for_when_it_cannot_decide() -> None:

@@ -49,6 +49,10 @@ component house {
   -- Hangs a lamp.
   operation hang(at: Wall, color: Color) -> Reply cites BOOK "1.2" {
     branch occupied cites BOOK "1.3" when full: lamps[at] != none and same: epoch == 0 reply refused
+    branch dim
+      when bright: size(of_color(lamps, RED)) > 1 and size(of_color(lamps, GREEN)) > 1
+        and dark: size(of_color(lamps, RED)) < 1 and size(of_color(lamps, GREEN)) < 1 and epoch == 0
+      reply refused
     branch colorful when many: size(of_color(lamps, color)) > 1 reply refused
     -- Any other wall may be named as the one it hung at before.
     branch hung cites silent {
@@ -83,6 +87,22 @@ def test_branches_keep_their_names_when_a_model_is_printed(page: str) -> None:
     assert "def _hang_hung(" in page
     assert '"hang/hung"' in page
     assert "# full" in page and "# same" in page
+
+
+def test_a_label_stands_once_when_it_covers_several_conditions(page: str) -> None:
+    assert (
+        """
+            # bright
+            len(of_color(self.world, self.lamps, Color.RED)) > 1
+            and len(of_color(self.world, self.lamps, Color.GREEN)) > 1
+            # dark
+            and len(of_color(self.world, self.lamps, Color.RED)) < 1
+            and len(of_color(self.world, self.lamps, Color.GREEN)) < 1
+            and self.epoch == Epoch(0)
+        ):
+"""
+        in page
+    )
 
 
 def test_comments_become_docstrings_when_a_model_is_printed(page: str) -> None:

@@ -66,6 +66,16 @@ def test_a_conjunct_keeps_its_comments_when_the_guard_has_several_lines() -> Non
     assert "        -- second\n        and k: b  -- last\n      reply 1\n" in shown
 
 
+def test_comments_stand_above_a_group_when_they_were_inside_it() -> None:
+    guard = "when\n-- first\nk: a -- behind\n-- second\nand b -- last\n"
+    text = f"protocol p\ncomponent c {{ operation f() -> T {{ branch x {guard} reply 1 }} }}"
+    shown = show(parsed(text))
+    assert (
+        "      when\n        -- first\n        -- behind\n        -- second\n"
+        "        k: a and b  -- last\n      reply 1\n"
+    ) in shown
+
+
 def test_an_edit_has_the_comments_when_its_declaration_had_them() -> None:
     text = "protocol p\nvariant v {\n -- why\n add -- what\n fun f() -> T = 1 -- how\n}"
     (variant,) = parsed(text).declarations

@@ -172,10 +172,18 @@ def test_a_keyword_ends_at_its_last_letter_when_a_name_goes_on() -> None:
 # --- guards, updates, calls ----------------------------------------------------------------------
 
 
-def test_a_guard_is_split_when_and_joins_it() -> None:
-    first, second, third = guard("l: a and b and k: c or d")
-    assert (first.label, second.label, third.label) == (nodes.Name("l"), None, nodes.Name("k"))
-    assert third.condition == expression("c or d")
+def test_a_guard_is_split_at_each_and_when_nothing_is_labelled() -> None:
+    assert [part.condition for part in guard("a and b")] == [expression("a"), expression("b")]
+
+
+def test_a_label_reaches_to_the_next_label_when_a_guard_has_several() -> None:
+    text = "a and b and l: c and not d and k: e or f"
+    assert [(part.label and part.label.text, part.condition) for part in guard(text)] == [
+        (None, expression("a")),
+        (None, expression("b")),
+        ("l", expression("c and not d")),
+        ("k", expression("e or f")),
+    ]
 
 
 def test_a_guard_is_one_condition_when_it_is_no_conjunction() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import children
-from charter.render.python_model.expr import NOT, Assignment, ExprPrinter, joined
+from charter.render.python_model.expr import AND, Assignment, ExprPrinter, joined
 from charter.render.python_model.layout import WIDTH, Block, Doc, call, lines
 from charter.render.python_model.names import camel
 from charter.render.text import Emitter
@@ -243,7 +243,7 @@ class OperationPrinter:
         docs: list[Doc] = []
         for i, conjunct in enumerate(guard):
             printer.sure = i == 0
-            doc = printer.doc(conjunct.condition, NOT)
+            doc = printer.doc(conjunct.condition, AND)
             docs.append(joined("and ", doc) if i else doc)
         printer.sure = True
         self.put("if (")
@@ -255,11 +255,13 @@ class OperationPrinter:
         self.out.line("):")
 
     def _label(self, before: int, label: str) -> None:
-        """A label behind the last line that was added, or above the first if there is no room."""
+        """A label behind what was added; above it if there is no room, or if it has several lines
+        without a bracket around them."""
         if label.isdigit():
             return
         added = self.out.lines[-1]
-        if len(added) + len(label) + 4 <= WIDTH:
+        is_one = before == len(self.out.lines) - 1 or added.lstrip().startswith(")")
+        if is_one and len(added) + len(label) + 4 <= WIDTH:
             self.out.lines[-1] = f"{added}  # {label}"
         else:
             indent = self.out.lines[before][: -len(self.out.lines[before].lstrip())]

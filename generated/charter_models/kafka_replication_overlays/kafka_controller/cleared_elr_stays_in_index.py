@@ -21,9 +21,9 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "f9387fd4d56a934ab7ba"
+SPEC_DIGEST = "8aac91236c5171a790b9"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

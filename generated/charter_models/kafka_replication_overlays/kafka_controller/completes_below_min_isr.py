@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "53fea3ce71873a4c76ad"
+SPEC_DIGEST = "09bbe27088b68c9c3512"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

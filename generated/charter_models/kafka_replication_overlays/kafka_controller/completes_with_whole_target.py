@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "5c96f67c1fc96d9d408e"
+SPEC_DIGEST = "62d83fc199b3d2ecc906"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

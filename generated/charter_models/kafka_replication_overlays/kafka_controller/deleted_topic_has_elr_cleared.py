@@ -21,9 +21,9 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "70f92db129b5b40d931d"
+SPEC_DIGEST = "ab4841eb676a8af628a3"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "1129cadfc081313a9fde"
+SPEC_DIGEST = "463f5181516d2115438b"
 
 
 def last_known_after(

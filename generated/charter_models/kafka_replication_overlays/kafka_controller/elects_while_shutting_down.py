@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Registration, World, active
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "a67817cc066ca48bbfdd"
+SPEC_DIGEST = "33980b6db0a4226e639f"
 
 
 def serving(

@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, complete
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "03585f6249d932db5d95"
+SPEC_DIGEST = "c242f9e33d2371b9f778"
 
 
 def eligible_after(

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "593fe6d8da0dd6f92d79"
+SPEC_DIGEST = "3b66c14a08fa3659297f"
 
 
 def still_eligible(

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
         successors,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "4467c47aaeb82270c47c"
+SPEC_DIGEST = "7356c1f6972f09d6f0dd"
 
 
 def complete(
@@ -86,11 +86,10 @@ class Changed(Controller):
         )
         able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
-            known is not None  # lives
-            and not value(known).fenced
+            known is not None and not value(known).fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -99,12 +98,11 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:37  silent
+        # register/session_lives  20-controller.charter:36  silent
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
-            known is not None  # fenced
-            and value(known).fenced
+            known is not None and value(known).fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -113,10 +111,9 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
         if (
-            known is not None  # fenced
-            and value(known).fenced
+            known is not None and value(known).fenced  # fenced
             and restarted  # other_process
             and previous_epoch == value(known).epoch  # same_session
         ):
@@ -131,7 +128,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:69  S2 §6.5.1
+        # register/again  20-controller.charter:68  S2 §6.5.1
         # A broker epoch is one uptime of one process: whoever asks again has it already.
         return [Outcome("register/again", Registered(value(known).epoch), self)]
 
@@ -191,11 +188,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:497  silent
+        # set_min_isr/same  20-controller.charter:496  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:502  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:501  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -211,13 +208,13 @@ class Changed(Controller):
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:519  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:518  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:526  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:525  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

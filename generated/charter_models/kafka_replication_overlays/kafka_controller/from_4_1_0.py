@@ -79,9 +79,9 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "383dccda21de65c9f730"
+SPEC_DIGEST = "7df9eccaebf514fd5ac6"
 
 
 def eligible_after(
@@ -371,11 +371,10 @@ class Changed(Controller):
         )
         able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
-            known is not None  # lives
-            and not value(known).fenced
+            known is not None and not value(known).fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -384,12 +383,11 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:37  silent
+        # register/session_lives  20-controller.charter:36  silent
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
-            known is not None  # fenced
-            and value(known).fenced
+            known is not None and value(known).fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -398,10 +396,9 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
         if (
-            known is not None  # fenced
-            and value(known).fenced
+            known is not None and value(known).fenced  # fenced
             and restarted  # other_process
             and previous_epoch == value(known).epoch  # same_session
         ):
@@ -487,11 +484,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:84  silent
+        # heartbeat/unregistered  20-controller.charter:83  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:88  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -507,7 +504,7 @@ class Changed(Controller):
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:94  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -520,27 +517,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:103  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:115  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:114  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:127  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:126  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.behind[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:136  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:135  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -554,7 +551,7 @@ class Changed(Controller):
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:144  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:143  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -563,7 +560,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:158  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:157  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
@@ -583,7 +580,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:171  silent
+        # heartbeat/waits_unsure  20-controller.charter:170  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -597,7 +594,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:177  silent
+        # heartbeat/fenced_unsure  20-controller.charter:176  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -613,7 +610,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:189  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:188  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -628,7 +625,7 @@ class Changed(Controller):
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:224  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -695,7 +692,7 @@ class Changed(Controller):
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:352  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:351  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -707,7 +704,7 @@ class Changed(Controller):
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:357  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:356  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -736,7 +733,7 @@ class Changed(Controller):
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:381  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:380  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -856,7 +853,7 @@ class Changed(Controller):
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:466  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -867,7 +864,7 @@ class Changed(Controller):
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:470  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -880,7 +877,7 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = reverted_isr(p, original, self.config)
 
-        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:476  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -891,7 +888,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:479  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
@@ -900,11 +897,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:497  silent
+        # set_min_isr/same  20-controller.charter:496  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:502  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:501  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -920,13 +917,13 @@ class Changed(Controller):
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:519  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:518  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:526  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:525  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

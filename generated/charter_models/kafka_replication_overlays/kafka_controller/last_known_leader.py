@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
-SPEC_DIGEST = "e5c7c5bd6fb12bf6cf08"
+SPEC_DIGEST = "8d3c045659abb1b2b639"
 
 
 def last_known_after(

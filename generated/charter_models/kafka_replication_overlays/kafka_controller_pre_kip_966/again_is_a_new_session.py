@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8cfaa7561dfff2da1f04"
+SPEC_DIGEST = "c445ce0bc33737d82d15"
 
 
 def default_config() -> Config:
@@ -74,11 +74,10 @@ class Changed(Controller):
         )
         able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
-            known is not None  # lives
-            and not value(known).fenced
+            known is not None and not value(known).fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -87,12 +86,11 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:37  silent
+        # register/session_lives  20-controller.charter:36  silent
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
-            known is not None  # fenced
-            and value(known).fenced
+            known is not None and value(known).fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -101,16 +99,15 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
         if (
-            known is not None  # fenced
-            and value(known).fenced
+            known is not None and value(known).fenced  # fenced
             and restarted  # other_process
             and previous_epoch == value(known).epoch  # same_session
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:55  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session

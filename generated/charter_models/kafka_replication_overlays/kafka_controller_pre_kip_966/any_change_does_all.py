@@ -52,10 +52,10 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "a5dfdb552877a2621c6c"
+SPEC_DIGEST = "43e01adbdf1e38d44ac7"
 
 
 def default_config() -> Config:
@@ -131,7 +131,7 @@ class Changed(Controller):
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:224  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -198,7 +198,7 @@ class Changed(Controller):
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:352  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:351  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -210,7 +210,7 @@ class Changed(Controller):
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:357  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:356  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -239,7 +239,7 @@ class Changed(Controller):
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:381  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:380  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(

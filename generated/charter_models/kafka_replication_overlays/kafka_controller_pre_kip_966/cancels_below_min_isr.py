@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         reverted_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "9f8ccb118d8750d93446"
+SPEC_DIGEST = "e0f1feed9df9bb65c058"
 
 
 def default_config() -> Config:
@@ -55,7 +55,7 @@ class Changed(Controller):
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:466  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -66,7 +66,7 @@ class Changed(Controller):
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:470  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -79,7 +79,7 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = reverted_isr(p, original, self.config)
 
-        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:476  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -90,7 +90,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:479  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:

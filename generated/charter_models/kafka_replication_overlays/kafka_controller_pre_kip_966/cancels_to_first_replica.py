@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8e5c6d4d244237f9c1a3"
+SPEC_DIGEST = "ac3f15642a960a6a3b78"
 
 
 def default_config() -> Config:

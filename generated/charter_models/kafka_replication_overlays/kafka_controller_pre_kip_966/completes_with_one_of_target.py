@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "2b0974cb2bb30ad52ab1"
+SPEC_DIGEST = "c537a6496a5cb37477cb"
 
 
 def default_config() -> Config:

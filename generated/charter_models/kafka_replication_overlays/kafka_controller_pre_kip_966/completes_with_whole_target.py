@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8fa229debc26650cefc2"
+SPEC_DIGEST = "fe07940b51c0eebeca0b"
 
 
 def default_config() -> Config:

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "1891d177f23aeff4b046"
+SPEC_DIGEST = "114428aefe0e92a1d8cf"
 
 
 def default_config() -> Config:

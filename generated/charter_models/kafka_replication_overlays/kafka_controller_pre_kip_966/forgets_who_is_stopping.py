@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         led_by,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "3678c87693bb5d5fcac8"
+SPEC_DIGEST = "5a27337aa7722bd1601a"
 
 
 def default_config() -> Config:
@@ -76,11 +76,10 @@ class Changed(Controller):
         )
         able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
-            known is not None  # lives
-            and not value(known).fenced
+            known is not None and not value(known).fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -89,12 +88,11 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:37  silent
+        # register/session_lives  20-controller.charter:36  silent
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
-            known is not None  # fenced
-            and value(known).fenced
+            known is not None and value(known).fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -103,16 +101,15 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
         if (
-            known is not None  # fenced
-            and value(known).fenced
+            known is not None and value(known).fenced  # fenced
             and restarted  # other_process
             and previous_epoch == value(known).epoch  # same_session
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:55  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -142,11 +139,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:84  silent
+        # heartbeat/unregistered  20-controller.charter:83  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:88  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -162,7 +159,7 @@ class Changed(Controller):
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:94  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -175,27 +172,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:103  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:115  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:114  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:127  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:126  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.behind[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:136  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:135  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -209,7 +206,7 @@ class Changed(Controller):
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:144  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:143  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -218,7 +215,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:158  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:157  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
@@ -238,7 +235,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:171  silent
+        # heartbeat/waits_unsure  20-controller.charter:170  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -252,7 +249,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:177  silent
+        # heartbeat/fenced_unsure  20-controller.charter:176  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -268,7 +265,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:189  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:188  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "85745ff612fb6ea3e5bd"
+SPEC_DIGEST = "4e92584f6e4cfe992b1d"
 
 
 def default_config() -> Config:

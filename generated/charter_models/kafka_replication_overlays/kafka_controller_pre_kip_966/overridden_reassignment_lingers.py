@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "048c35c4fb23fee08339")
+begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "15e23088af09b0fd5e85"
+SPEC_DIGEST = "15bc5aabc1aaaf207834"
 
 
 def default_config() -> Config:
