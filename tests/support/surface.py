@@ -177,6 +177,11 @@ picks = item(
     nodes.Pick, names, st.none() | st.builds(nodes.Binder, names, small), small, st.booleans()
 )
 assigns = item(nodes.Assign, targets, expressions)
+guarding = st.tuples(
+    st.lists(st.builds(nodes.Conjunct, st.none(), small), max_size=2),
+    st.lists(st.builds(nodes.Conjunct, names, small), min_size=1, max_size=2),
+).map(lambda found: (*found[0], *found[1]))
+required = guarding | st.tuples(st.builds(nodes.Conjunct, st.none(), expressions))
 replies = item(nodes.Reply, expressions)
 calls = item(nodes.CallOperation, maybe_name, names, st.none() | small, names, arguments)
 step_statements = st.one_of(
@@ -184,7 +189,7 @@ step_statements = st.one_of(
     picks,
     assigns,
     calls,
-    item(nodes.Require, expressions),
+    item(nodes.Require, required),
     item(nodes.Send, names, arguments, small),
     item(nodes.Receive, names, names, arguments),
 )
@@ -315,16 +320,16 @@ edits = st.one_of(
         wrapped(funs | properties | eventualities | records | enums | unions | aliases),
     ),
     item(nodes.ReplaceBranch, addresses, wrapped(branches)),
-    item(nodes.ReplaceOperation, addresses, wrapped(operations)),
+    item(nodes.ReplaceOperation, addresses, wrapped(operations | steps)),
     item(nodes.ReplaceConjunct, addresses, names, small),
     item(nodes.ReplaceUpdate, addresses, names, small),
     item(nodes.Drop, st.sampled_from(["conjunct", "update"]), names, addresses),
-    st.builds(_drop, st.sampled_from(["branch", "operation"]), addresses),
+    st.builds(_drop, st.sampled_from(["branch", "operation", "step"]), addresses),
     item(nodes.Drop, st.sampled_from(["property", "witness"]), names, st.none()),
     item(nodes.Drop, st.just("scenario"), texts.map(nodes.Name), st.none()),
     item(nodes.AddFault, addresses, st.builds(nodes.Fault, texts, texts, st.none() | small)),
     item(nodes.Add, st.none(), st.none(), wrapped(plain_declarations)),
-    item(nodes.Add, addresses, maybe_name, wrapped(states | operations | branches)),
+    item(nodes.Add, addresses, maybe_name, wrapped(states | operations | steps | branches)),
 )
 verdicts = st.sampled_from(
     ["charter_gap", "documented_difference", "known_defect", "suspected_defect"]

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Final, assert_never
+from typing import Final, TypeVar, assert_never
 
 from charter.check.edits import place_text
+from charter.check.rewrite import Change, changed_guard, changed_updates, updated
 from charter.check.scopes import suggest
 from charter.diagnostics import Diagnostics, Span
 from charter.syntax import nodes as sx
 
 OperationLine = sx.Let | sx.Branch | sx.AnyOrder
 TypeDecl = sx.RecordDecl | sx.EnumDecl | sx.UnionDecl | sx.AliasDecl
+MachineT = TypeVar("MachineT", sx.ComponentDecl, sx.SystemDecl)
+MemberT = TypeVar("MemberT", sx.Operation, sx.StepDecl)
+OtherT = TypeVar("OtherT", bound=sx.Item)
 OF_A_SYSTEM: Final = (
-    "edits reach operations and functions, not the steps of a system: put what an edit shall change"
-    " into an operation, or into a `fun`"
+    "a system has steps: `replace in system step ...`, `drop step system.step`, and of what is in"
+    " a step `replace conjunct label of system.step ...`, `replace update x of system.step ...`"
 )
 
 
@@ -45,11 +49,11 @@ class Editor:
                 new = edit.branch
                 self.in_branches(edit.at, new.name, lambda old: (replace(new, faults=old.faults),))
             case sx.ReplaceOperation():
-                self.in_operation(edit.at.head, edit.operation.name, lambda _: edit.operation)
+                self.replace_operation(edit.at.head, edit.operation)
             case sx.ReplaceConjunct():
-                self.conjunct(edit.at, edit.label, edit.condition)
+                self.conjunct(edit.at, edit.label, lambda _: edit.condition)
             case sx.ReplaceUpdate():
-                self.update(edit.at, edit.variable, edit.value)
+                self.update(edit.at, edit.variable, lambda _: edit.value)
             case sx.Drop():
                 self.drop(edit)
             case sx.Add():
@@ -107,13 +111,15 @@ class Editor:
         name = edit.name
         match edit.what:
             case "conjunct" if edit.at is not None:
-                self.conjunct(edit.at, name, None)
+                self.conjunct(edit.at, name, lambda _: None)
             case "update" if edit.at is not None:
-                self.update(edit.at, name, None)
+                self.update(edit.at, name, lambda _: None)
             case "branch" if edit.at is not None:
                 self.in_branches(edit.at, name, lambda _: ())
             case "operation" if edit.at is not None:
                 self.in_operation(edit.at.head, name, lambda _: None)
+            case "step" if edit.at is not None:
+                self.in_step(edit.at.head, name, lambda _: None)
             case _:
                 self.drop_named(edit)
 
@@ -140,28 +146,56 @@ class Editor:
         match new:
             case sx.Branch() if at is not None:
                 self.add_branch(at, edit.before, new)
+            case sx.StateDecl() if at is not None and self._is_system(at.head):
+                self.in_system(at.head, lambda node: replace(node, members=(*node.members, new)))
             case sx.StateDecl() | sx.Operation() if at is not None:
                 self.in_component(at.head, lambda node: replace(node, members=(*node.members, new)))
-            case sx.Branch() | sx.StateDecl() | sx.Operation():
+            case sx.StepDecl() if at is not None:
+                self.in_system(at.head, lambda node: replace(node, members=(*node.members, new)))
+            case sx.Branch() | sx.StateDecl() | sx.Operation() | sx.StepDecl():
                 self.diagnostics.error("edit/unknown-target", "say where: `add in ...`", edit.span)
             case _:
                 self.declarations[-1].append(new)
 
-    # --- inside components -----------------------------------------------------------------------
+    # --- inside components and systems -----------------------------------------------------------
+
+    def _is_system(self, name: sx.Name) -> bool:
+        return any(isinstance(n, sx.SystemDecl) and n.name.text == name.text for n in self.all())
 
     def in_component(
         self, name: sx.Name, change: Callable[[sx.ComponentDecl], sx.ComponentDecl]
     ) -> None:
         """Change the component called `name`."""
+        self._in_machine(sx.ComponentDecl, ("component", name), change)
+
+    def in_system(self, name: sx.Name, change: Callable[[sx.SystemDecl], sx.SystemDecl]) -> None:
+        """Change the system called `name`."""
+        self._in_machine(sx.SystemDecl, ("system", name), change)
+
+    def _in_machine(
+        self,
+        kind: type[MachineT],
+        called: tuple[str, sx.Name],
+        change: Callable[[MachineT], MachineT],
+    ) -> None:
+        what, name = called
         known: list[str] = []
         for group in self.declarations:
             for position, node in enumerate(group):
-                if isinstance(node, sx.ComponentDecl):
+                if isinstance(node, kind):
                     known.append(node.name.text)
                     if node.name.text == name.text:
                         group[position] = change(node)
                         return
-        self.unknown_place(f"component `{name.text}`", name, known, name.span)
+        self.unknown_place(f"{what} `{name.text}`", name, known, name.span)
+
+    def replace_operation(self, head: sx.Name, new: sx.Operation | sx.StepDecl) -> None:
+        """Put an operation or a step in the place of that with its name."""
+        match new:
+            case sx.Operation():
+                self.in_operation(head, new.name, lambda _: new)
+            case sx.StepDecl():
+                self.in_step(head, new.name, lambda _: new)
 
     def in_operation(
         self,
@@ -172,21 +206,25 @@ class Editor:
         """Change (None: drop) an operation of the component `head`."""
 
         def edited(node: sx.ComponentDecl) -> sx.ComponentDecl:
-            members: list[sx.StateDecl | sx.Operation | sx.ObserveDecl] = []
-            known: list[str] = []
-            for member in node.members:
-                if isinstance(member, sx.Operation):
-                    known.append(member.name.text)
-                    if member.name.text == name.text:
-                        changed = change(member)
-                        members += () if changed is None else (changed,)
-                        continue
-                members.append(member)
+            known, members = _changed_member(node.members, sx.Operation, name.text, change)
             if name.text not in known:
                 self.unknown(f"operation `{name.text}` of {head.text}", name.text, known, name.span)
-            return replace(node, members=tuple(members))
+            return replace(node, members=members)
 
         self.in_component(head, edited)
+
+    def in_step(
+        self, head: sx.Name, name: sx.Name, change: Callable[[sx.StepDecl], sx.StepDecl | None]
+    ) -> None:
+        """Change (None: drop) a step of the system `head`."""
+
+        def edited(node: sx.SystemDecl) -> sx.SystemDecl:
+            known, members = _changed_member(node.members, sx.StepDecl, name.text, change)
+            if name.text not in known:
+                self.unknown(f"step `{name.text}` of {head.text}", name.text, known, name.span)
+            return replace(node, members=members)
+
+        self.in_system(head, edited)
 
     def in_branches(
         self, at: sx.Address, name: sx.Name, change: Callable[[sx.Branch], Sequence[sx.Branch]]
@@ -239,34 +277,51 @@ class Editor:
                 at.head, at.operation, lambda node: replace(node, body=(*node.body, new))
             )
 
-    # --- inside branches -------------------------------------------------------------------------
+    # --- inside branches and steps ---------------------------------------------------------------
 
-    def conjunct(self, at: sx.Address, label: sx.Name, instead: sx.Expr | None) -> None:
-        """Replace the condition of a labelled conjunct, or drop it."""
+    def conjunct(self, at: sx.Address, label: sx.Name, change: Change) -> None:
+        """Replace or drop what a label covers, in the guard of a branch or in a step."""
+        if self._is_system(at.head):
+            self._in_step(at, lambda node: self._required(at, label, node, change))
+        else:
+            self._in_branch(at, lambda node: (self._guarded(at, label, node, change),))
 
-        def edited(node: sx.Branch) -> tuple[sx.Branch]:
-            guard: list[sx.Conjunct] = []
-            known = [part.label.text for part in node.guard if part.label is not None]
-            for part in node.guard:
-                if part.label is None or part.label.text != label.text:
-                    guard.append(part)
-                elif instead is not None:
-                    guard.append(replace(part, condition=instead, span=instead.span))
-            if label.text not in known:
-                what = f"conjunct `{label.text}` of {place_text(at)}"
-                self.unknown(what, label.text, known, label.span)
-            elif not guard and self._is_followed(at):
-                self.diagnostics.warn(
-                    "edit/guard-gone",
-                    f"this was the whole guard of `{node.name.text}`: now the branches behind it"
-                    " are never taken",
-                    label.span,
-                    hint=f"did you mean `drop branch {place_text(at)}`? If not, `replace conjunct"
-                    f" {label.text} of {place_text(at)} with true` says so",
-                )
-            return (replace(node, guard=tuple(guard)),)
+    def _guarded(
+        self, at: sx.Address, label: sx.Name, node: sx.Branch, change: Change
+    ) -> sx.Branch:
+        guard = changed_guard(node.guard, label.text, change)
+        is_known = self._knows_label(at, label, node.guard)
+        if is_known and not guard and self._is_followed(at):
+            self.diagnostics.warn(
+                "edit/guard-gone",
+                f"this was the whole guard of `{node.name.text}`: now the branches behind it"
+                " are never taken",
+                label.span,
+                hint=f"did you mean `drop branch {place_text(at)}`? If not, `replace conjunct"
+                f" {label.text} of {place_text(at)} with true` says so",
+            )
+        return replace(node, guard=guard)
 
-        self._in_branch(at, edited)
+    def _required(
+        self, at: sx.Address, label: sx.Name, node: sx.StepDecl, change: Change
+    ) -> sx.StepDecl:
+        required = [line for line in node.body if isinstance(line, sx.Require)]
+        self._knows_label(at, label, [part for line in required for part in line.guard])
+        body: list[sx.Statement] = []
+        for line in node.body:
+            if isinstance(line, sx.Require):
+                guard = changed_guard(line.guard, label.text, change)
+                body += (replace(line, guard=guard),) if guard else ()
+            else:
+                body.append(line)
+        return replace(node, body=tuple(body))
+
+    def _knows_label(self, at: sx.Address, label: sx.Name, guard: Iterable[sx.Conjunct]) -> bool:
+        known = [part.label.text for part in guard if part.label is not None]
+        if label.text not in known:
+            what = f"conjunct `{label.text}` of {place_text(at)}"
+            self.unknown(what, label.text, known, label.span)
+        return label.text in known
 
     def _is_followed(self, at: sx.Address) -> bool:
         """Does a branch stand behind the branch at `at`, and not in one group with it?"""
@@ -281,28 +336,20 @@ class Editor:
         )
         return any(at.branch.text in _names(line) for body in bodies for line in body[:-1])
 
-    def update(self, at: sx.Address, variable: sx.Name, instead: sx.Expr | None) -> None:
-        """Replace the update of a variable, or drop it."""
+    def update(self, at: sx.Address, variable: sx.Name, change: Change) -> None:
+        """Replace the update of a variable, or drop it, in a branch or in a step."""
 
-        def edited(node: sx.Branch) -> tuple[sx.Branch]:
-            body: list[sx.Statement] = []
-            known: list[str] = []
-            for line in node.body:
-                if not isinstance(line, sx.Assign):
-                    body.append(line)
-                    continue
-                known.append(_root(line.target))
-                if known[-1] != variable.text:
-                    body.append(line)
-                elif instead is not None and known.count(variable.text) == 1:
-                    target = sx.Ident(variable.text, span=variable.span)
-                    body.append(replace(line, target=target, value=instead, span=instead.span))
+        def edited(body: tuple[sx.Statement, ...]) -> tuple[sx.Statement, ...]:
+            known = updated(body)
             if variable.text not in known:
                 what = f"update of `{variable.text}` in {place_text(at)}"
                 self.unknown(what, variable.text, known, variable.span)
-            return (replace(node, body=tuple(body)),)
+            return changed_updates(body, variable, change)
 
-        self._in_branch(at, edited)
+        if self._is_system(at.head):
+            self._in_step(at, lambda node: replace(node, body=edited(node.body)))
+        else:
+            self._in_branch(at, lambda node: (replace(node, body=edited(node.body)),))
 
     def fault(self, edit: sx.AddFault) -> None:
         """Let a branch fail; in an overlay alone, since a protocol has no exceptions."""
@@ -324,6 +371,12 @@ class Editor:
         else:
             self.in_branches(at, at.branch, change)
 
+    def _in_step(self, at: sx.Address, change: Callable[[sx.StepDecl], sx.StepDecl]) -> None:
+        if at.operation is None or at.branch is not None:
+            self.unknown_place(f"step `{place_text(at)}`", at.head, (), at.span)
+        else:
+            self.in_step(at.head, at.operation, change)
+
 
 def _names(line: sx.Branch | sx.AnyOrder) -> list[str]:
     """The branch, or the branches of the group."""
@@ -335,6 +388,27 @@ def _steps(node: sx.SystemDecl) -> list[str]:
     return [member.name.text for member in node.members if isinstance(member, sx.StepDecl)]
 
 
+def _changed_member(
+    members: Iterable[OtherT],
+    kind: type[MemberT],
+    name: str,
+    change: Callable[[MemberT], MemberT | None],
+) -> tuple[list[str], tuple[OtherT | MemberT, ...]]:
+    """The names of the members of a kind, and all members, with `change` applied to that called
+    `name` (None: it goes)."""
+    known: list[str] = []
+    found: list[OtherT | MemberT] = []
+    for member in members:
+        if isinstance(member, kind):
+            known.append(member.name.text)
+        if isinstance(member, kind) and member.name.text == name:
+            changed = change(member)
+            found += () if changed is None else (changed,)
+        else:
+            found.append(member)
+    return known, tuple(found)
+
+
 def _same_kind(
     node: sx.FunDecl | sx.PropertyDecl | sx.EventuallyDecl | TypeDecl,
 ) -> tuple[type[sx.FunDecl | sx.PropertyDecl | sx.EventuallyDecl | TypeDecl], ...]:
@@ -343,10 +417,3 @@ def _same_kind(
     if isinstance(node, sx.PropertyDecl | sx.EventuallyDecl):
         return (sx.PropertyDecl, sx.EventuallyDecl)
     return (sx.RecordDecl, sx.EnumDecl, sx.UnionDecl, sx.AliasDecl)
-
-
-def _root(target: sx.Expr) -> str:
-    """The variable that an assignment changes."""
-    while isinstance(target, sx.FieldOf | sx.Index):
-        target = target.target
-    return target.name if isinstance(target, sx.Ident) else ""

@@ -29,8 +29,7 @@ def step_body(body: Body, lines: Sequence[sx.Statement]) -> None:
             case sx.Assign():
                 assign(body, line)
             case sx.Require():
-                condition = body.scope.check(line.condition, BOOL)
-                body.require(condition, line.span, doc_of(line))
+                require(body, line)
             case sx.CallOperation():
                 call(body, line)
             case sx.Send():
@@ -41,6 +40,20 @@ def step_body(body: Body, lines: Sequence[sx.Statement]) -> None:
                 misplaced(body.scope, "`reply`", "the branches of operations", line.span)
             case _:
                 assert_never(line)
+
+
+def require(body: Body, node: sx.Require) -> None:
+    """`require e`, or its labelled parts in order. No label stands twice in a step."""
+    known = {line.label for line in body.lines if isinstance(line, ir.Require)}
+    for part in node.guard:
+        label = "" if part.label is None else part.label.text
+        if label and label in known:
+            message = f"two conditions of this step are called `{label}`"
+            body.scope.error("name/duplicate", message, part.span)
+        known.add(label)
+        condition = body.scope.check(part.condition, BOOL)
+        span = node.span if len(node.guard) == 1 else part.span
+        body.lines.append(ir.Require(condition, label, span=span, doc=doc_of(node)))
 
 
 def budget(body: Body, name: sx.Name) -> None:

@@ -89,9 +89,11 @@ class Assign(Placed):
 
 @dataclass(frozen=True, slots=True)
 class Require(Placed):
-    """A step is enabled only where `condition` holds (steps of systems only)."""
+    """A step is enabled only where `condition` holds (steps of systems only); `label` is "" if it
+    has none."""
 
     condition: Expr
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

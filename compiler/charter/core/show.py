@@ -165,7 +165,8 @@ def show_statement(line: ir.Statement) -> str:
         case ir.Assign():
             return f"@{line.variable}' = {show_expr(line.value)}"
         case ir.Require():
-            return f"require {show_expr(line.condition)}"
+            label = f"{line.label}: " if line.label else ""
+            return f"require {label}{show_expr(line.condition)}"
         case ir.CallOperation():
             result = f"let {line.result} = " if line.result else ""
             index = "" if line.index is None else f"[{show_expr(line.index)}]"

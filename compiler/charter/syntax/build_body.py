@@ -39,7 +39,8 @@ def remarked(reader: Reader, node: Tree, item: ItemT) -> ItemT:
 def statement(reader: Reader, part: Part) -> nodes.Statement:
     """Any statement of a branch, a step, an operation or a scenario."""
     node = tree(part)
-    return remarked(reader, node, STATEMENTS[node.rule](reader, node))
+    item = STATEMENTS[node.rule](reader, node)
+    return item if isinstance(item, nodes.Require) else remarked(reader, node, item)
 
 
 def let(reader: Reader, part: Part) -> nodes.Let:
@@ -152,6 +153,20 @@ def _receive(reader: Reader, node: Tree) -> nodes.Receive:
     )
 
 
+def _require(reader: Reader, node: Tree) -> nodes.Require:
+    """`require e`. Comments between its parts go above it."""
+    guard = _guard(reader, node.children[0])
+    inner = [line for part in guard for line in (*part.comments, part.trailing) if line]
+    if all(part.label is None for part in guard):
+        span = guard[0].span.to(guard[-1].span)
+        operators = ["and"] * (len(guard) - 1)
+        whole = fold(reader, [part.condition for part in guard], operators, span)
+        guard = (nodes.Conjunct(None, whole, span=span),)
+    guard = tuple(replace(part, comments=(), trailing="") for part in guard)
+    item = remarked(reader, node, nodes.Require(guard, span=reader.span(node)))
+    return replace(item, comments=(*item.comments, *inner))
+
+
 STATEMENTS: Final[Mapping[str, Callable[[Reader, Tree], nodes.Statement]]] = {
     "let": let,
     "let_call": _call,
@@ -159,7 +174,7 @@ STATEMENTS: Final[Mapping[str, Callable[[Reader, Tree], nodes.Statement]]] = {
     "pick": _pick,
     "assign": _assign,
     "reply": lambda r, n: nodes.Reply(expr(r, n.children[0]), span=r.span(n)),
-    "require": lambda r, n: nodes.Require(expr(r, n.children[0]), span=r.span(n)),
+    "require": _require,
     "send": _send,
     "receive": _receive,
 }

@@ -165,9 +165,11 @@ def _channel(reader: Reader, node: Tree) -> nodes.ChannelDecl:
     )
 
 
-def _step(reader: Reader, node: Tree) -> nodes.StepDecl:
+def step(reader: Reader, part: Part) -> nodes.StepDecl:
+    """A step of a system, with its statements."""
+    node = tree(part)
     called, takes, cites, budget, *body = node.children
-    return nodes.StepDecl(
+    item = nodes.StepDecl(
         name(reader, called),
         params(reader, takes),
         citations(reader, cites),
@@ -175,6 +177,7 @@ def _step(reader: Reader, node: Tree) -> nodes.StepDecl:
         tuple(statement(reader, child) for child in body),
         span=reader.span(node),
     )
+    return remarked(reader, node, item)
 
 
 def _system(reader: Reader, node: Tree) -> nodes.SystemDecl:
@@ -197,7 +200,7 @@ def _system_member(
         case "channel_decl":
             return remarked(reader, node, _channel(reader, node))
         case _:
-            return remarked(reader, node, _step(reader, node))
+            return step(reader, node)
 
 
 # --- properties, instances, scenarios ------------------------------------------------------------

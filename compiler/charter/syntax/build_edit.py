@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from charter.syntax import nodes
 from charter.syntax.build_body import branch, operation, remarked, state
-from charter.syntax.build_decl import plain_declaration
+from charter.syntax.build_decl import plain_declaration, step
 from charter.syntax.build_expr import (
     Reader,
     citations,
@@ -19,10 +19,12 @@ from charter.syntax.build_expr import (
 )
 from charter.syntax.concrete import Part, Tree, leaf, tree, trees
 
-What = Literal["conjunct", "update", "branch", "operation", "property", "witness", "scenario"]
+What = Literal[
+    "conjunct", "update", "branch", "operation", "step", "property", "witness", "scenario"
+]
 WHAT: Final[Mapping[str, What]] = {
     "conjunct": "conjunct", "update": "update", "branch": "branch", "operation": "operation",
-    "property": "property", "witness": "witness", "scenario": "scenario",
+    "step": "step", "property": "property", "witness": "witness", "scenario": "scenario",
 }  # fmt: skip
 Verdict = Literal["charter_gap", "documented_difference", "known_defect", "suspected_defect"]
 VERDICT: Final[Mapping[str, Verdict]] = {
@@ -155,7 +157,8 @@ def _replace(reader: Reader, node: Tree) -> nodes.Edit:
         case "replace_branch", (at, new):
             return nodes.ReplaceBranch(_address(reader, at), branch(reader, new), span=span)
         case "replace_operation", (at, new):
-            return nodes.ReplaceOperation(_address(reader, at), operation(reader, new), span=span)
+            made = step(reader, new) if tree(new).rule == "step_decl" else operation(reader, new)
+            return nodes.ReplaceOperation(_address(reader, at), made, span=span)
         case "replace_conjunct", (label, at, new):
             return nodes.ReplaceConjunct(
                 _address(reader, at), name(reader, label), expr(reader, new), span=span
@@ -189,12 +192,14 @@ def _add(reader: Reader, node: Tree) -> nodes.Add:
     if node.rule == "add":
         return nodes.Add(None, None, plain_declaration(reader, node.children[0]), span=span)
     at, before, new = node.children
-    declaration: nodes.StateDecl | nodes.Operation | nodes.Branch
+    declaration: nodes.StateDecl | nodes.Operation | nodes.StepDecl | nodes.Branch
     match tree(new).rule:
         case "state_decl":
             declaration = state(reader, new)
         case "operation":
             declaration = operation(reader, new)
+        case "step_decl":
+            declaration = step(reader, new)
         case _:
             declaration = branch(reader, new)
     return nodes.Add(_address(reader, at), optional_name(reader, before), declaration, span=span)

@@ -203,21 +203,10 @@ MISTAKES: Final = (
         lambda s: s.text.isdigit() and s.last == "conjunct",
     ),
     Mistake(
-        "a `require` has no label",
-        "put a condition that edits shall reach into the guard of an operation, or into a `fun`",
-        ("system s { step t() { require free: x == none } }",),
-        lambda s: s.text == ":" and s.second_last == "require",
-    ),
-    Mistake(
-        "edits reach operations and functions, not the steps of a system",
-        "put what an edit shall change into an operation, or into a `fun`",
-        (
-            "variant v { drop step s.t }",
-            "variant v { replace in s step t() { } }",
-            "variant v { add in s step t() { } }",
-            "mutant m in tiny { drop require 1 of s.t } caught by p",
-        ),
-        lambda s: s.text in {"step", "require"} and s.expects("operation") and s.expects("branch"),
+        "a condition of a step is addressed by its label",
+        "`require label: e` gives it one; `drop conjunct label of system.step` drops it",
+        ("mutant m in tiny { drop require 1 of s.t } caught by p",),
+        lambda s: s.text == "require" and s.expects("operation") and s.expects("branch"),
     ),
     Mistake(
         "a branch answers with `reply`",

@@ -234,10 +234,10 @@ class ReplaceBranch(Item):
 
 @dataclass(frozen=True, slots=True)
 class ReplaceOperation(Item):
-    """`replace in controller operation f ...`."""
+    """`replace in controller operation f ...`, `replace in cluster step s ...`."""
 
     at: Address
-    operation: Operation
+    operation: Operation | StepDecl
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +261,12 @@ class ReplaceUpdate(Item):
 @dataclass(frozen=True, slots=True)
 class Drop(Item):
     """`drop conjunct l of a`, `drop update x of a`, `drop branch a`, `drop property p`,
-    `drop witness w`, `drop scenario "t"`, `drop operation a`. Of a branch or an operation `at` is
-    the whole address and `name` its last part."""
+    `drop witness w`, `drop scenario "t"`, `drop operation a`, `drop step a`. Of a branch, an
+    operation or a step `at` is the whole address and `name` its last part."""
 
-    what: Literal["conjunct", "update", "branch", "operation", "property", "witness", "scenario"]
+    what: Literal[
+        "conjunct", "update", "branch", "operation", "step", "property", "witness", "scenario"
+    ]
     name: Name
     at: Address | None
 
@@ -275,7 +277,7 @@ class Add(Item):
 
     at: Address | None
     before: Name | None
-    declaration: Declaration | StateDecl | Operation | Branch
+    declaration: Declaration | StateDecl | Operation | StepDecl | Branch
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,9 +46,10 @@ class Reply(Item):
 
 @dataclass(frozen=True, slots=True)
 class Require(Item):
-    """`require e`: a step is enabled only where it holds."""
+    """`require e`: a step is enabled only where it holds. With labels it is taken apart like a
+    guard, without any it is one condition."""
 
-    condition: Expr
+    guard: tuple[Conjunct, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from charter.syntax.rows import (
     text_of,
 )
 from charter.syntax.show_body import branch_rows, cites_doc, operation_rows, state_rows
-from charter.syntax.show_decl import plain_rows
+from charter.syntax.show_decl import plain_rows, step_rows
 from charter.syntax.show_expr import bound_to, quoted, show_expr, show_type
 
 __all__ = ["show", "show_declaration", "show_expr", "show_type"]
@@ -150,14 +150,16 @@ def _dropped(what: str, name: nodes.Name, at: nodes.Address | None) -> str:
         return f"scenario {quoted(name.text)}"
     if at is None:
         return f"{what} {name.text}"
-    if what in {"branch", "operation"}:
+    if what in {"branch", "operation", "step"}:
         return f"{what} {_at(at)}"
     return f"{what} {name.text} of {_at(at)}"
 
 
 def _wrapped(
     item: nodes.Item,
-    declaration: nodes.Declaration | nodes.StateDecl | nodes.Operation | nodes.Branch,
+    declaration: (
+        nodes.Declaration | nodes.StateDecl | nodes.Operation | nodes.StepDecl | nodes.Branch
+    ),
     opening: str,
     indent: int,
 ) -> list[Row]:
@@ -173,6 +175,8 @@ def _wrapped(
             return state_rows(declaration, indent, opening)
         case nodes.Operation():
             return operation_rows(declaration, indent, opening)
+        case nodes.StepDecl():
+            return step_rows(declaration, indent, opening)
         case nodes.Branch():
             return branch_rows(declaration, indent, opening)
         case _:

@@ -57,8 +57,10 @@ def _statement(item: nodes.Statement) -> Doc:
             return bound_to((expression(target), "' ="), value)
         case nodes.Reply(value):
             return bound_to("reply", value)
-        case nodes.Require(condition):
+        case nodes.Require((nodes.Conjunct(None, condition),)):
             return bound_to("require", condition)
+        case nodes.Require(guard):
+            return Group(("require ", Nest(join((LINE, "and "), _conjuncts(guard)))))
         case nodes.CallOperation():
             return _call(item)
         case nodes.Send(channel, keys, message):

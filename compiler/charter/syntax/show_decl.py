@@ -192,13 +192,19 @@ def _member(item: Member, indent: int) -> list[Row]:
             return remark(item, rows_of((name.text, ": ", each, component.text), indent), indent)
         case nodes.ChannelDecl():
             return remark(item, rows_of(_channel(item), indent), indent)
-        case nodes.StepDecl(name, params, citations, budget, body):
-            ending = f" budget {budget.text}" if budget else ""
-            head: Doc = (f"step {name.text}", params_doc(params), cites_doc(citations), ending)
-            inner = [row for each in body for row in statement_rows(each, indent + STEP)]
-            return block(item, Group(head), inner, indent)
+        case nodes.StepDecl():
+            return step_rows(item, indent)
         case _:
             assert_never(item)
+
+
+def step_rows(item: nodes.StepDecl, indent: int, opening: str = "") -> list[Row]:
+    """A step after `opening`."""
+    called = f"{opening}step {item.name.text}"
+    ending = f" budget {item.budget.text}" if item.budget else ""
+    head = Group((called, params_doc(item.params), cites_doc(item.citations), ending))
+    inner = [row for each in item.body for row in statement_rows(each, indent + STEP)]
+    return block(item, head, inner, indent)
 
 
 def _observed(item: nodes.Observed, indent: int) -> list[Row]:

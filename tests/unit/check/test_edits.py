@@ -81,20 +81,103 @@ def test_an_edit_of_a_label_changes_all_that_it_covers(edit: str, left: list[str
 
 SYSTEM = """system s {
   c: c
-  step act(t: Topic, b: Broker) { require c.row[t].isr != {}  c.go(t, b) }
+  state far: bool = false
+  channel box: Broker carries Topic set
+  step act(t: Topic, b: Broker) {
+    require b == b and full: c.row[t].isr != {} and not far
+      and near: not far
+    c.go(t, b)
+    far' = true
+    send box[b] t
+  }
 }
+instance small of s { Broker = 2 Topic = 1 }
+always calm of s: true
 """
 
 
+def step_of(edits: str) -> list[str]:
+    """The step of the system with edits of a variant, as the dump shows it."""
+    lines = dump(BASE + SYSTEM + f"variant v {{ {edits} }}", variant="v")
+    start = next(i for i, line in enumerate(lines) if line.startswith("  step "))
+    return [line.strip() for line in lines[start:] if line.startswith(("  step ", "    "))]
+
+
+ACT = [
+    "step act(t: Topic, b: Broker)",
+    "require (b eq b)",
+    "require full: ((@c.row[t].isr ne {}) and not(@far))",
+    "require near: not(@far)",
+    "c.go(t, b)",
+    "@far' = true",
+    "@box' = (@box with [b: (@box[b] union {t})])",
+]
+
+
 @pytest.mark.parametrize(
-    "edit", ["drop conjunct full of s.act", "drop conjunct full of act", "drop branch s.act",
-             "drop operation act", "replace update row of s.act with row",
-             "drop conjunct full of s.act/done", "add in s state more: bool = true"],
+    ("edit", "steps"),
+    [
+        ("", ACT),
+        ("drop conjunct full of s.act", [*ACT[:2], *ACT[3:]]),
+        ("replace conjunct near of s.act with t == t",
+         [*ACT[:3], "require near: (t eq t)", *ACT[4:]]),
+        ("drop update far of s.act", [*ACT[:5], ACT[6]]),
+        ("replace update far of s.act with far", [*ACT[:5], "@far' = @far", ACT[6]]),
+        ("replace in s step act(t: Topic, b: Broker) { require far }",
+         [ACT[0], "require @far"]),
+        ("add in s step rest() { require far }", [*ACT, "step rest()", "require @far"]),
+        ("add in s state more: bool = far", ACT),
+        ("drop step s.act  add in s step rest() { far' = far }", ["step rest()", "@far' = @far"]),
+    ],
 )  # fmt: skip
-def test_edit_of_a_step_is_told_what_edits_reach(edit: str) -> None:
+def test_a_step_of_a_system_is_edited_by_its_name(edit: str, steps: list[str]) -> None:
+    if "more" in edit:
+        edit = edit.replace("= far", "= true")
+    assert step_of(edit) == steps
+
+
+@pytest.mark.parametrize(
+    "edit", ["drop conjunct full of act", "drop branch s.act", "drop operation s.act",
+             "drop operation act", "drop conjunct full of s.act/done", "drop step act",
+             "replace in s branch done reply true",
+             "replace in s operation act() -> bool { branch done reply true }"],
+)  # fmt: skip
+def test_a_misplaced_edit_of_a_step_is_told_how_steps_are_edited(edit: str) -> None:
     (found,) = api.check_sources((Source("t", WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"),))
     assert found.code == "edit/unknown-target"
-    assert "not the steps of a system" in found.hint
+    assert "system.step" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("edit", "hint"),
+    [
+        ("drop conjunct ful of s.act", "full"),
+        ("replace update near of s.act with far", ""),
+        ("drop step s.acts", "act"),
+        ("replace in s step acts() { require far }", "act"),
+        ("drop step t.act", ""),
+        ("drop step c.go", ""),
+        ("add in c step go() { require true }", ""),
+    ],
+)
+def test_an_edit_of_a_part_of_a_step_that_is_not_there_is_reported_once(
+    edit: str, hint: str
+) -> None:
+    (found,) = api.check_sources((Source("t", WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"),))
+    assert found.code == "edit/unknown-target"
+    assert hint in found.hint
+
+
+def test_a_mutant_bends_a_step() -> None:
+    mutant = "mutant m in small { drop conjunct near of s.act } caught by calm"
+    plain, bent = (load(BASE + SYSTEM + mutant, mutant=name) for name in ("", "m"))
+    assert plain.mutants[0].addresses == ("s.act:near",)
+    assert len(plain.systems[0].steps[0].body) == len(bent.systems[0].steps[0].body) + 1
+
+
+def test_two_conditions_of_a_step_with_one_label_are_refused() -> None:
+    twice = SYSTEM.replace("far' = true", "require near: far  far' = true")
+    assert codes(BASE + twice) == ["name/duplicate"]
 
 
 GATE = """component d {

@@ -80,6 +80,23 @@ def test_modules_are_the_golden_ones_when_a_component_is_exported(golden: Golden
             golden.matches(GOLDEN / name, text)
 
 
+def test_labels_of_a_step_are_noted_when_a_system_is_exported() -> None:
+    system = """
+system pair {
+  lock: lock
+  step ask(c: Client) {
+    require lock.holder != present(c) and calm: lock.holder == none and busy: lock.queue != {}
+    lock.leave()
+  }
+}
+witness asked of pair: took ask
+instance two of pair { Client = {a, b}  most = 1 }
+"""
+    text = exported(api.load_text(LOCK + system))["pair.tla"]
+    noted = [line.strip() for line in text.splitlines() if line.endswith(("calm", "busy"))]
+    assert noted == ["/\\ lock.holder = None  \\* calm", "/\\ lock.queue # {}  \\* busy"]
+
+
 def test_equal_charters_give_equal_bytes() -> None:
     assert exported(api.load_text(LOCK)) == exported(api.load_text(LOCK))
 

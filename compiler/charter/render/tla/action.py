@@ -221,8 +221,9 @@ class Body:
                     name = self.printer.names.of("variable", variable)
                     self.changed.add(name)
                     items.append(open_item(self.assigned(name, value)))
-                case n.Require(condition=condition):
-                    items += self.condition(condition)
+                case n.Require(condition=condition, label=label):
+                    first, *others = self.condition(condition)
+                    items += (replace(first, note=label), *others)
                 case n.Bind():
                     binds = leading(body[place:])
                     rows = tuple(self.bind(bind) for bind in binds)
