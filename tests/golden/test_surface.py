@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 from pathlib import Path
 
-from charter.check.checker import check_everything
+from charter import api
 from charter.diagnostics import Diagnostics, Source
 from charter.syntax import nodes
 from charter.syntax.parse import parse
@@ -33,8 +33,8 @@ def test_a_vocabulary_looks_as_before_when_it_is_formatted() -> None:
 
 
 def test_everything_has_no_error_when_it_is_checked_with_all_its_variants() -> None:
-    diagnostics = Diagnostics()
-    check_everything((parsed("everything.charter"),), diagnostics)
+    text = (HERE / "everything.charter").read_text(encoding="utf-8")
+    diagnostics = api.check_sources((Source("everything.charter", text),))
     assert [item.show() for item in diagnostics] == []
 
 
