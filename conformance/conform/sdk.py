@@ -48,11 +48,13 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What `start` gets: `sorts[sort][element]` is the concrete id; `given` a durable state."""
+    """What `start` gets: `sorts[sort][element]` is the concrete id; `given` a durable state;
+    `consts` are values of constants of the charter, such as a time to live."""
 
     id: str
     sorts: Mapping[str, Mapping[str, int]]
     given: Json
+    consts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Fault(Exception):
@@ -256,4 +258,7 @@ def _question(question: dict[str, Json]) -> Question:
     for sort, ids in sorts.items():
         assert isinstance(ids, dict)
         named[sort] = {name: int(str(number)) for name, number in ids.items()}
-    return Question(str(question["id"]), named, question["given"])
+    consts = question.get("consts", {})
+    assert isinstance(consts, dict)
+    values = {name: int(str(value)) for name, value in consts.items()}
+    return Question(str(question["id"]), named, question["given"], values)

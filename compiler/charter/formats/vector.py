@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from charter.formats import canonical
@@ -28,6 +28,10 @@ SOURCES = ("scenario", "finding", "witness", "exploration", "solver", "mutant", 
 
 Delta = Literal["each"] | tuple[int, ...]
 
+_QUESTION = (
+    "format", "protocol", "variant", "component", "sorts", "given", "operations", "delta",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -45,7 +49,8 @@ class Question:
     """What is asked. Its id is the hash of its content, so an equal question has an equal id.
 
     `sorts` maps each sort to its elements and their concrete ids. `given` is a durable state or
-    None for the initial one. `delta` says after which steps the image catches up.
+    None for the initial one. `delta` says after which steps the image catches up. `consts` are the
+    values of the constants that the component's rules read.
     """
 
     protocol: str
@@ -55,6 +60,7 @@ class Question:
     given: Json
     operations: tuple[Call, ...]
     delta: Delta = "each"
+    consts: Mapping[str, int] = field(default_factory=dict)
 
     def json(self) -> Json:
         delta: Json = "each" if self.delta == "each" else list(self.delta)
@@ -68,6 +74,7 @@ class Question:
             "given": self.given,
             "operations": [call.json() for call in self.operations],
             "delta": delta,
+            **({"consts": dict(self.consts)} if self.consts else {}),
         }
 
     @property
@@ -188,9 +195,9 @@ def read_vector(value: Json, where: str = "vector") -> Vector:
 
 def read_question(value: Json, where: str = "question") -> Question:
     """A question from parsed JSON. Raises `BadVector`."""
-    reader = Reader(value, where).fields(
-        "format", "protocol", "variant", "component", "sorts", "given", "operations", "delta"
-    )
+    reader = Reader(value, where)
+    consts = ("consts",) if "consts" in reader.object() else ()
+    reader.fields(*_QUESTION, *consts)
     if reader.value("format") != FORMAT:
         raise BadVector(
             f"{where}: the format is {reader.value('format')!r}, this program reads {FORMAT}"
@@ -206,6 +213,9 @@ def read_question(value: Json, where: str = "question") -> Question:
         given=given,
         operations=tuple(_call(item) for item in reader.item("operations").items()),
         delta=_delta(reader),
+        consts={name: item.integer() for name, item in reader.item("consts").entries()}
+        if consts
+        else {},
     )
 
 

@@ -6,13 +6,14 @@ nothing of how they were found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
 from charter.core.nodes import Model, Value
+from charter.core.reach import Reach
 from charter.formats.canonical import Json
-from charter.formats.vector import Vector, Why
+from charter.formats.vector import Question, Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import State
 from charter.semantics.faults import refuse_faults
@@ -59,6 +60,7 @@ class Planner:
 
     model: Model
     answers: Answers
+    consts: Mapping[str, int]
     refused: dict[str, int] = field(default_factory=dict)
     last: Loaded | None = None
     begun: tuple[State, Json, Run] | None = None
@@ -69,7 +71,8 @@ class Planner:
         """A planner; `outcomes` may be a faster equal of `machine.outcomes`. Raises ValueError for
         a model with faults."""
         refuse_faults(model)
-        return Planner(model, Answers(machine, outcomes or machine.outcomes))
+        answers = Answers(machine, outcomes or machine.outcomes)
+        return Planner(model, answers, _consts(model, machine))
 
     @property
     def machine(self) -> Machine:
@@ -150,7 +153,7 @@ class Planner:
 
     def _of_loaded(self, loaded: Loaded, run: Run, step: Step, why: Why) -> Vector:
         trace = [(run.state, (step.operation, step.args))]
-        question = ask(self.model, self.machine, trace, loaded.given, self.shown)
+        question = self._ask(trace, loaded.given)
         return Vector(question, self.answers.answer(question, run), why)
 
     def _trace(self, start: State, acts: Sequence[Act], branches: Sequence[str]) -> Trace:
@@ -166,14 +169,26 @@ class Planner:
         return trace
 
     def _vector(self, trace: Trace, given: Json, why: Why) -> Vector:
-        question = ask(self.model, self.machine, trace, given, self.shown)
+        question = self._ask(trace, given)
         _, begun, run = self._start()
         first = run if given is begun else None
         return Vector(question, self.answers.answer(question, first), why)
 
+    def _ask(self, trace: Trace, given: Json) -> Question:
+        asked = ask(self.model, self.machine, trace, given, self.shown)
+        return replace(asked, consts=self.consts) if self.consts else asked
+
     def _refuse(self, problem: Exception) -> None:
         reason = f"{type(problem).__name__}: {problem}"
         self.refused[reason] = self.refused.get(reason, 0) + 1
+
+
+def _consts(model: Model, machine: Machine) -> dict[str, int]:
+    """The constants that the rules of a component read, with their values in its instance."""
+    if machine.component is None:
+        return {}
+    needed = Reach.of(model, machine.component).consts
+    return {name: value for name, value in machine.instance.consts if name in needed}
 
 
 def _taken(steps: Sequence[Followed]) -> tuple[str, ...]:

@@ -47,8 +47,9 @@ def schema() -> Mapping[str, object]:
     return content
 
 
-def check_adapter(start: Start, sorts: dict[str, Json]) -> Iterator[Check]:
-    """Try the adapter on every rule that needs no charter. `sorts` are given to the questions.
+def check_adapter(start: Start, world: dict[str, Json]) -> Iterator[Check]:
+    """Try the adapter on every rule that needs no charter. `world` is what every question has:
+    `sorts`, and `consts` if the charter has constants.
 
     Raises `CannotStart` if it does not even come up.
     """
@@ -57,7 +58,7 @@ def check_adapter(start: Start, sorts: dict[str, Json]) -> Iterator[Check]:
         yield Check(
             "answers hello", True, f"{connection.welcome.name} {connection.welcome.version}"
         )
-        trial = _Trial(connection, start, sorts)
+        trial = _Trial(connection, start, world)
         for rule, attempt in trial.rules():
             try:
                 attempt()
@@ -77,7 +78,7 @@ class _Trial:
 
     connection: StdioConnection
     start: Start
-    sorts: dict[str, Json]
+    world: dict[str, Json]
 
     def rules(self) -> Iterator[tuple[str, Callable[[], None]]]:
         yield "hello names operations and what it observes", self.hello
@@ -161,9 +162,7 @@ class _Trial:
         self, operation: str = "", args: dict[str, Json] | None = None, delta: Json = "each"
     ) -> bytes:
         calls: list[Json] = [{"operation": operation, "args": args or {}}] if operation else []
-        return orjson.dumps(
-            {"sorts": self.sorts, "given": None, "operations": calls, "delta": delta}
-        )
+        return orjson.dumps({**self.world, "given": None, "operations": calls, "delta": delta})
 
     def _ask(self, *questions: bytes) -> Answered:
         asked = [Asked(f"{n}", f"nonce-{n}", question) for n, question in enumerate(questions)]

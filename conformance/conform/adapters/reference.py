@@ -39,9 +39,9 @@ class Reference(sdk.Adapter):
         sorts = element_names(question.sorts)
         self.random = random.Random(question.id)
         if question.given is None:
-            self.state = self.model.initial(sorts)
+            self.state = self.model.initial(sorts, question.consts)
         else:
-            self.state = self.model.given(question.given, sorts)
+            self.state = self.model.given(question.given, sorts, question.consts)
 
     def perform(self, operation: str, args: Mapping[str, Json]) -> Json:
         if self.nothing:

@@ -19,7 +19,7 @@ from charter.formats.labels import Labels
 from charter.formats.resolve import Path, Unresolved, resolve
 from conform.console.errors import ModelBug
 from conform.judging.differ import Allowed
-from conform.judging.model import Fault, Model, Outcome, can_fail, element_names, fails, name_of
+from conform.judging.model import Fault, Model, Outcome, can_fail, fails, name_of, world_of
 from conform.judging.relabel import key
 from conform.judging.translate import NoPlace, translate
 from conform.judging.walk import project
@@ -126,11 +126,9 @@ class Follower:
         observes: Sequence[str] | None,
         start: Json,
     ) -> None:
-        sorts = question["sorts"]
-        assert isinstance(sorts, dict)
         self.question = question
-        self.sorts = element_names(sorts)  # type: ignore[arg-type]
-        self._sorts_text = key(sorts)
+        self.world = world_of(question)
+        self._world_text = key([question["sorts"], question.get("consts")])
         self.siblings = siblings
         self.observes = observes
         self.labels = Labels()
@@ -161,7 +159,7 @@ class Follower:
         """What is observed of the model's state before the first operation, and all of it."""
         given = self.question["given"]
         try:
-            first = model.initial(self.sorts) if given is None else model.given(given, self.sorts)
+            first = model.initial(*self.world) if given is None else model.given(given, *self.world)
         except Exception as error:
             if isinstance(error, _NOT_A_STATE) and not self.siblings.same_state:
                 raise CannotFollow(f"the given state is none of the model ({error})") from None
@@ -174,13 +172,13 @@ class Follower:
     def _decoded(self, model: Model, value: Json) -> object:
         """A state of the target as a state of the model. Raises `CannotFollow` if it is none."""
         try:
-            return model.decode(value, self.sorts)
+            return model.decode(value, *self.world)
         except _NOT_A_STATE as error:
             sentence = f"the model cannot hold what was observed ({error})"
         except Exception as error:
             raise self._bug(model, "", error) from error
         try:
-            model.decode(self._own, self.sorts)
+            model.decode(self._own, *self.world)
         except Exception as error:
             raise self._bug(model, "", error) from error
         raise CannotFollow(sentence)
@@ -208,7 +206,7 @@ class Follower:
         except Unresolved as error:
             raise CannotFollow(str(error)) from None
         raw = (key(args), key(step.reply), key(step.observation))
-        at = (self._sorts_text, self.known, self.labels.text, step.operation, *raw)
+        at = (self._world_text, self.known, self.labels.text, step.operation, *raw)
         moved = self.siblings.memory.get(at)
         if moved is None:
             judged = self._judge(step, args)
@@ -327,7 +325,7 @@ class Follower:
         except Exception as error:
             raise self._bug(charter, "", error) from error
         try:
-            return [model.decode(value, self.sorts) for value in encoded]
+            return [model.decode(value, *self.world) for value in encoded]
         except _NOT_A_STATE as error:
             if model is charter:
                 raise self._bug(charter, "", error) from error

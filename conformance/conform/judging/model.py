@@ -15,6 +15,9 @@ from conform.console.errors import BadSuite
 Sorts = Mapping[str, Sequence[str]]
 """The elements of each sort, by name."""
 
+World = tuple[Sorts, Mapping[str, int]]
+"""What a question is about: the elements of each sort, and the values of constants."""
+
 
 class Outcome(Protocol):
     """One thing that the charter allows an operation to do. The reply is JSON."""
@@ -48,14 +51,14 @@ class Model(Protocol):
     COMPONENT: str
     SPEC_DIGEST: str
 
-    def initial(self, sorts: Sorts) -> object: ...
+    def initial(self, sorts: Sorts, consts: Mapping[str, int] = ..., /) -> object: ...
     def outcomes(
         self, state: object, operation: str, args: Mapping[str, Json]
     ) -> Sequence[Outcome]: ...
     def encode(self, state: object) -> Json: ...
-    def decode(self, value: Json, sorts: Sorts) -> object: ...
+    def decode(self, value: Json, sorts: Sorts, consts: Mapping[str, int] = ..., /) -> object: ...
     def observe(self, state: object) -> Json: ...
-    def given(self, value: Json, sorts: Sorts) -> object: ...
+    def given(self, value: Json, sorts: Sorts, consts: Mapping[str, int] = ..., /) -> object: ...
 
 
 def can_fail(model: Model) -> bool:
@@ -107,6 +110,14 @@ def digest(modules: Collection[str]) -> str:
     for path in sorted(file for folder in folders for file in folder.rglob("*.py")):
         found.update(hashlib.sha256(path.read_bytes()).digest())
     return found.hexdigest()[:20]
+
+
+def world_of(question: Mapping[str, Json]) -> World:
+    """The sorts of a question without their concrete ids, and its constants."""
+    sorts, consts = question["sorts"], question.get("consts", {})
+    assert isinstance(sorts, dict) and isinstance(consts, dict)
+    ids = cast("Mapping[str, Mapping[str, int]]", sorts)
+    return element_names(ids), cast("Mapping[str, int]", consts)
 
 
 def element_names(sorts: Mapping[str, Mapping[str, int]]) -> dict[str, tuple[str, ...]]:

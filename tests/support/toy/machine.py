@@ -37,7 +37,7 @@ class Machine:
     def __init__(self, *bends):
         self.bends = bends
 
-    def initial(self, sorts):
+    def initial(self, sorts, consts=None):
         return Keeper(tuple((node, None) for node in sorts["Node"]))
 
     def outcomes(self, state, operation, args):
@@ -99,7 +99,7 @@ class Machine:
         hidden = {"session": sorted(state.session), "issued": f"@{state.issued}"}
         return {**self.observe(state), **hidden}
 
-    def decode(self, value, sorts):
+    def decode(self, value, sorts, consts=None):
         return Keeper(
             tuple((n, e and int(e["epoch"][1:])) for n, e in value["registration"].items()),
             value["leader"],
@@ -108,7 +108,7 @@ class Machine:
             int(value["issued"][1:]),
         )
 
-    def given(self, value, sorts):
+    def given(self, value, sorts, consts=None):
         return self.decode({"session": [], **value}, sorts)
 
 

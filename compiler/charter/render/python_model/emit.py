@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.reach import Reach
 from charter.render.python_model.expr import ExprPrinter, joined, uses_world
 from charter.render.python_model.faults import has_faults, print_fails
 from charter.render.python_model.imports import with_imports
 from charter.render.python_model.layout import Block, Doc, Spread, call, lines
 from charter.render.python_model.names import Names, camel
 from charter.render.python_model.operations import OperationPrinter, cited, place
-from charter.render.python_model.reach import Reach
 from charter.render.python_model.types import TypePrinter
 from charter.render.python_model.wire import WirePrinter
 from charter.render.text import Emitter, environment

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.reach import Reach
 from charter.render.python_model.expr import joined
 from charter.render.python_model.faults import fails_name, has_faults
 from charter.render.python_model.layout import Block, Doc, call, from_text, lines
 from charter.render.python_model.names import Names, camel
 from charter.render.python_model.observe import projected
-from charter.render.python_model.reach import Reach
 from charter.render.python_model.types import TypePrinter
 
 

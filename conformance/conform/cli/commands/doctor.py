@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--adapter", default="", help="id or folder of a target")
     parser.add_argument("--release", default="", help="release of the target")
     parser.add_argument("--sorts", default="", help="sorts for the questions, as JSON")
+    parser.add_argument("--consts", default="", help="values of constants, as JSON")
     parser.add_argument("--model", default="", help="module of a model (target reference)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -49,14 +50,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
-    try:
-        sorts: dict[str, Json] = orjson.loads(arguments.sorts or "{}")
-    except orjson.JSONDecodeError as error:
-        raise ConformError(f"--sorts is no JSON ({error})") from None
+    sorts, consts = _json(arguments, "sorts"), _json(arguments, "consts")
+    world: dict[str, Json] = {"sorts": sorts, **({"consts": consts} if consts else {})}
     chosen = target(arguments.adapter)
     prepared = prepare(chosen, arguments.release, {"model": arguments.model})
-    checks = list(check_adapter(prepared.start, sorts))
+    checks = list(check_adapter(prepared.start, world))
     return checks
+
+
+def _json(arguments: argparse.Namespace, option: str) -> dict[str, Json]:
+    try:
+        found: dict[str, Json] = orjson.loads(getattr(arguments, option) or "{}")
+    except orjson.JSONDecodeError as error:
+        raise ConformError(f"--{option} is no JSON ({error})") from None
+    return found
 
 
 def _of_machine() -> list[Check]:
