@@ -6,6 +6,7 @@ changes nothing else.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -69,6 +70,22 @@ class Target:
             if found is not None:
                 return found
         return ""
+
+
+_PASSED_OVER = frozenset({"__pycache__", "node_modules"})
+
+
+def files_digest(chosen: Target) -> str:
+    """Identifies the files of a target's folder: 20 hex digits. Hidden files and what interpreters
+    and package managers write there are passed over."""
+    found = hashlib.sha256()
+    for path in sorted(chosen.folder.rglob("*")):
+        parts = path.relative_to(chosen.folder).parts
+        hidden = any(part in _PASSED_OVER or part.startswith(".") for part in parts)
+        if path.is_file() and not hidden:
+            found.update("/".join(parts).encode())
+            found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:20]
 
 
 def adapters_folder() -> Path:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import pkgutil
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
 from conform.adapters.stdio import StdioConnection
-from conform.adapters.targets import Prepared, Target, prepare, target
+from conform.adapters.targets import Prepared, Target, files_digest, prepare, target
 from conform.console.errors import BadRun, BadSuite, UnknownTarget, Untrustworthy
 from conform.console.progress import bar
 from conform.judging import model
@@ -31,6 +32,7 @@ from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import Context
 from conform.runs.overclaims import denied
+from conform.storage.lease import Lease
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite, open_suite
 from conform.suites.importing import item_of
@@ -41,11 +43,12 @@ Ranges = Callable[[Target], Mapping[str, tuple[str, str]]]
 """Tells the first and the last release ("" for open) of each entry of a target's overlay."""
 
 
+_LOCK = ".lock"
 _SAME = {
     "target": "target", "release": "release", "suite": "suite", "spec_digest": "charter",
     "limit": "limit", "implementation": "implementation", "component": "component",
     "overlay": "overlay", "entries": "overlay's entries", "models": "models",
-    "buckets": "number of buckets",
+    "buckets": "number of buckets", "adapter": "adapter's files",
 }  # fmt: skip
 """What of run.json must be as it was for a run to go on, with the words for it."""
 _OURS = ("verdicts", "deviations", "observations", "transitions", "commits")
@@ -94,11 +97,20 @@ def run_target(
     did not end. `say` gets sentences for a person. Raises `ConformError`s."""
     began = time.time()
     chosen = choose(Wanted("", options.target, options.release, options.suite), ranges)
-    suite, prepared, entries = chosen.suite, chosen.prepared, chosen.entries
+    suite, prepared = chosen.suite, chosen.prepared
     _check_fits(suite, prepared)
-    about = {**_greet(prepared, suite, options), **judged_with(suite, entries)}
+    about = {**_greet(prepared, suite, options), **judged_with(suite, chosen.entries)}
     folder = _folder(options, about)
-    _start_or_resume(folder, about, say)
+    with _alone_in(folder):
+        _start_or_resume(folder, about, say)
+        return _run_into(folder, about, chosen, options, began)
+
+
+def _run_into(
+    folder: RunFolder, about: Mapping[str, Json], chosen: Chosen, options: Options, began: float
+) -> Finished:
+    """Judge what is left, and sum up a run that began at a time."""
+    suite, prepared, entries = chosen.suite, chosen.prepared, chosen.entries
     folder.write_json("prepared.json", {**prepared.said})
     context = _context(suite, prepared, options, (about, folder, entries))
     spent = _judge_all(suite, context, options, folder)
@@ -274,6 +286,7 @@ def _greet(prepared: Prepared, suite: Suite, options: Options) -> dict[str, Json
         "overlay": chosen.overlay,
         "errors": dict(chosen.errors),
         "not_compared": dict(chosen.not_compared),
+        "adapter": files_digest(chosen),
         "engine": options.engine,
         "buckets": suite.buckets,
         "limit": options.limit,
@@ -293,6 +306,27 @@ def _folder(options: Options, about: Mapping[str, Json]) -> RunFolder:
     return RunFolder(out if "://" in out else str(Path(out).resolve()))
 
 
+@contextlib.contextmanager
+def _alone_in(folder: RunFolder) -> Iterator[None]:
+    """Have a folder for one run. Raises `BadRun` if another has it, or if it is none of a run."""
+    if "://" in folder.place:
+        yield
+        return
+    place = Path(folder.place)
+    if not folder.has("run.json") and any(path.name != _LOCK for path in place.glob("*")):
+        raise BadRun(f"{folder.place} holds something else; choose another folder with --out")
+    lease = Lease(place / _LOCK)
+    try:
+        if not lease.take() and lease.works:
+            raise BadRun(
+                f"another run writes into {folder.place}; wait for it, or choose another folder"
+                " with --out"
+            )
+        yield
+    finally:
+        lease.close()
+
+
 def _start_or_resume(
     folder: RunFolder, about: Mapping[str, Json], say: Callable[[str], None]
 ) -> None:
@@ -310,8 +344,6 @@ def _start_or_resume(
                 f" begun; it begins anew, {done} buckets are judged again"
             )
         _clear(folder)
-    elif "://" not in folder.place and any(Path(folder.place).glob("*")):
-        raise BadRun(f"{folder.place} holds something else; choose another folder with --out")
     folder.write_json("run.json", dict(about))
 
 

@@ -33,9 +33,9 @@ from charter.formats.suite import (
 from charter.formats.vector import Vector, read_vector
 from conform.console.errors import BadSuite, CannotWrite
 from conform.judging.assess import Item
+from conform.storage.lease import Lease
 from conform.storage.tables import SUITE, Rows
 from conform.suites.importing import Imported, import_line, import_value
-from conform.suites.lease import Lease
 
 KEPT = 3
 _ATTEMPTS = 3

@@ -1,0 +1,81 @@
+"""One run has a folder at a time, and goes on only with the adapter that it was begun with."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.judging import environment
+
+from conform.console.errors import BadRun
+from conform.runs.run import Options, run_target
+from conform.storage.lease import Lease
+
+HOLD = """
+import sys
+from pathlib import Path
+from conform.storage.lease import Lease
+lease = Lease(Path(sys.argv[1]))
+print(lease.take(), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def judged(toy_suite, tmp_path):
+    """A run into one folder: what it says, and the run."""
+
+    def run(target):
+        said = []
+        options = Options(target, suite=str(toy_suite), engine="inline", out=str(tmp_path / "run"))
+        return said, run_target(options, said.append)
+
+    return run
+
+
+def test_folder_that_another_run_writes_into_is_refused(judged, targets_folder, tmp_path):
+    held = Lease(tmp_path / "run" / ".lock")
+    assert held.take()
+    with pytest.raises(BadRun, match="another run writes into"):
+        judged("reference")
+    held.close()
+    assert judged("reference")[1].exit_code == 0
+
+
+def test_run_that_was_killed_leaves_its_folder_free(judged, targets_folder, tmp_path):
+    command = [sys.executable, "-c", HOLD, str(tmp_path / "run" / ".lock")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **environment()}
+    ) as child:
+        assert child.stdout.readline() == b"True\n"
+        with pytest.raises(BadRun, match="another run writes into"):
+            judged("reference")
+        child.kill()
+    assert judged("reference")[1].exit_code == 0
+
+
+def test_folder_of_somebody_else_gets_no_lock(judged, targets_folder, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.txt").write_text("years of work")
+    with pytest.raises(BadRun, match="holds something else"):
+        judged("reference")
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("changed", ["notes.txt", ".hidden/notes.txt", "__pycache__/notes.pyc"])
+def test_run_goes_on_only_with_the_adapter_that_it_was_begun_with(
+    changed, judged, targets_folder, tmp_path
+):
+    _, first = judged("reference")
+    done = len(first.folder.committed())
+    (tmp_path / "run" / "summary.json").unlink()
+    path = Path(os.environ["CHARTER_ADAPTERS"]) / "reference" / changed
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("another adapter")
+    said, again = judged("reference")
+    anew = f"the adapter's files changed since the run in {tmp_path / 'run'} was begun"
+    same = f"going on with the run in {tmp_path / 'run'}: {done} buckets are done"
+    (sentence,) = said
+    assert sentence.startswith(anew if changed == "notes.txt" else same)
+    assert again.exit_code == 0
