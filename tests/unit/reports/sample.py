@@ -213,7 +213,10 @@ def summary(tables, kinds, trusted):
             "register/unclean": {"taken": 0, "deviating": 2},
         },
         "distinct_vectors": len(held), "distinct_pairs": 12, "seconds": 3.2, "exit": 1,
-        "trusted": trusted, "complete": True, "reasons": ["3 new deviations"],
+        "not_compared": [
+            {"what": "unsupported votes", "vectors": 1, "allowed": f"Nobody votes. {HOSTILE}"}],
+        "broken_batches": 2, "unexplained_breaks": [],
+        "trusted": trusted, "complete": False, "reasons": ["3 new deviations"],
     }  # fmt: skip
 
 

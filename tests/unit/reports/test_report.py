@@ -168,6 +168,13 @@ def test_run_tells_what_was_not_judged_and_the_words_of_the_target(site):
     assert "STALE_BROKER_EPOCH" in page.text
 
 
+def test_run_tells_what_was_not_compared_and_why_that_is_allowed(site):
+    page = Page(site / "runs" / "kafka-controller-4.3.1" / "index.html")
+    assert "unsupported votes: 1 vector, allowed: Nobody votes. " in page.text
+    assert "The adapter broke on 2 batches" in page.text
+    assert "not compared: 1 unsupported votes (allowed)" in page.text
+
+
 def test_comparison_shows_both_sides_of_the_first_difference(site):
     text = Page(site / "compare.html").text
     assert "diverges conforms 1" in text
