@@ -70,7 +70,7 @@ def session(master: str, instead: str = "--engine inline") -> SparkSession:
         builder = builder.config(name, value)
     said: list[str] = []
     try:
-        with _aside(said):
+        with interrupts_later(), _aside(said):
             made: SparkSession = builder.getOrCreate()
     except Exception as error:  # pyspark raises many kinds, up to plain RuntimeError
         raise MissingEngine(why_not(said, error, instead)) from None
@@ -80,6 +80,23 @@ def session(master: str, instead: str = "--engine inline") -> SparkSession:
     if not master.startswith("local"):
         _ship(made)
     return made
+
+
+@contextlib.contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Let Ctrl-C wait. A JVM that pyspark leaves while it starts loses the file that it would say
+    its port in, and never ends; one that has started ends with this process."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupted: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupted:
+        raise KeyboardInterrupt
 
 
 def why_not(said: Sequence[str], error: Exception, instead: str = "--engine inline") -> str:
