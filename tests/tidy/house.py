@@ -6,9 +6,9 @@ import ast
 import fnmatch
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -31,8 +31,16 @@ class File:
         return enumerate(self.text.splitlines(), 1)
 
     def tree(self) -> ast.Module:
-        """The syntax tree of a Python file."""
-        return ast.parse(self.text, self.path)
+        """The syntax tree of a Python file; rules that read one file after another share it."""
+        return _parsed(self)
+
+
+Find = Callable[[File], Iterable[str]]
+
+
+@lru_cache(maxsize=1)
+def _parsed(file: File) -> ast.Module:
+    return ast.parse(file.text, file.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +52,22 @@ class Rule:
 
     name: str
     holds: Callable[[str], bool]
-    find: Callable[[File], Iterable[str]]
+    find: Find
     bad: tuple[str, str]
 
 
-def breaches(rule: Rule, files: Iterable[File]) -> list[str]:
-    """Every breach of a rule, as `path:line: sentence`."""
-    return [
-        f"{file.path}:{breach}" for file in files if rule.holds(file.path)
-        for breach in rule.find(file)
-    ]  # fmt: skip
+def breaches(rules: Sequence[Rule], files: Iterable[File]) -> dict[str, list[str]]:
+    """Every breach of each rule, as `path:line: sentence`. What several rules look for in the same
+    way is looked for once."""
+    found: dict[str, list[str]] = {rule.name: [] for rule in rules}
+    for file in files:
+        said: dict[Find, list[str]] = {}
+        for rule in rules:
+            if rule.holds(file.path):
+                if rule.find not in said:
+                    said[rule.find] = [f"{file.path}:{breach}" for breach in rule.find(file)]
+                found[rule.name] += said[rule.find]
+    return found
 
 
 @cache
