@@ -27,7 +27,7 @@ from conform.adapters.base import Start
 from conform.adapters.targets import python_path
 from conform.runs.engines import inline, spark
 from conform.runs.engines.context import Context
-from conform.runs.run import Wanted, choose
+from conform.runs.select import Wanted, choose
 from conform.storage.store import RunFolder
 from conform.suites.cache import Bucket, Suite, open_suite
 

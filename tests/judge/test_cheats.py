@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conform.console.errors import BadSuite, ConformError, UnknownTarget
-from conform.runs.run import Options, run_target
+from conform.runs.execute import RunOptions, run_target
 
 REASON = "of no use here"
 
@@ -33,7 +33,7 @@ def judged(toy_suite, tmp_path):
     def run(target, out="run", **options):
         place = str(tmp_path / out)
         options = {"engine": "inline", **options}
-        chosen = Options(target, suite=str(toy_suite), out=place, **options)
+        chosen = RunOptions(target, suite=str(toy_suite), out=place, **options)
         return run_target(chosen, lambda _: None)
 
     return run

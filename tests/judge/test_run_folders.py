@@ -9,7 +9,7 @@ import pytest
 from tests.support.judging import environment
 
 from conform.console.errors import BadRun
-from conform.runs.run import Options, run_target
+from conform.runs.execute import RunOptions, run_target
 from conform.storage.lease import Lease
 
 HOLD = """
@@ -28,7 +28,9 @@ def judged(toy_suite, tmp_path):
 
     def run(target):
         said = []
-        options = Options(target, suite=str(toy_suite), engine="inline", out=str(tmp_path / "run"))
+        options = RunOptions(
+            target, suite=str(toy_suite), engine="inline", out=str(tmp_path / "run")
+        )
         return said, run_target(options, said.append)
 
     return run

@@ -23,7 +23,7 @@ from conform.console.errors import (
 )
 from conform.runs import canaries
 from conform.runs.engines import spark as spark_engine
-from conform.runs.run import Options, run_target
+from conform.runs.execute import RunOptions, run_target
 from conform.storage.store import RunFolder
 
 
@@ -33,7 +33,7 @@ def quiet(_):
 
 def judged(target, suite, out, **options):
     return run_target(
-        Options(target, suite=str(suite), engine="inline", out=str(out), **options), quiet
+        RunOptions(target, suite=str(suite), engine="inline", out=str(out), **options), quiet
     )
 
 
@@ -59,7 +59,8 @@ def test_engines_give_the_same_results(mode, toy_suite, targets_folder, tmp_path
     name = targets_folder(mode)
     inline = judged(name, toy_suite, tmp_path / "inline")
     on_spark = run_target(
-        Options(name, suite=str(toy_suite), master="local[2]", out=str(tmp_path / "spark")), quiet
+        RunOptions(name, suite=str(toy_suite), master="local[2]", out=str(tmp_path / "spark")),
+        quiet,
     )
     for dataset in ("verdicts", "transitions"):
         assert rows(inline, dataset) == rows(on_spark, dataset)
@@ -146,7 +147,7 @@ def test_run_goes_on_after_it_was_killed(toy_suite, targets_folder, tmp_path):
     before = {path: path.stat().st_mtime_ns for path in out.glob("verdicts/*/*.parquet")}
     said = []
     finished = run_target(
-        Options(name, suite=str(toy_suite), engine="inline", out=str(out)), said.append
+        RunOptions(name, suite=str(toy_suite), engine="inline", out=str(out)), said.append
     )
     assert said == [f"going on with the run in {out}: {len(done)} buckets are done"]
     kept = [path for path in before if f"{path.parent.name}.json" in
@@ -228,7 +229,7 @@ def test_error_of_a_worker_is_told_in_its_own_words(toy_suite, targets_folder, t
     """The adapter comes up for the greeting of the run, and never for a worker."""
     name = targets_folder("once_up", str(tmp_path / "log"))
     with pytest.raises(CannotStart, match=r"did not come up: it ended with 7"):
-        run_target(Options(name, suite=str(toy_suite), out=str(tmp_path / "run")), quiet)
+        run_target(RunOptions(name, suite=str(toy_suite), out=str(tmp_path / "run")), quiet)
 
 
 @pytest.mark.parametrize("engine", ["inline", "spark"])

@@ -7,11 +7,11 @@ from tests.support.suites import write_suite
 from tests.support.toy.vectors import killers, vector
 
 from charter.formats.suite import Manifest, Models
-from conform.runs.run import Options, run_target
+from conform.runs.execute import RunOptions, run_target
 
 
 def judged(target, suite, out, **options):
-    chosen = Options(target, suite=str(suite), engine="inline", out=str(out), **options)
+    chosen = RunOptions(target, suite=str(suite), engine="inline", out=str(out), **options)
     return run_target(chosen, lambda _: None)
 
 

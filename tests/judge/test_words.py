@@ -10,9 +10,9 @@ import pytest
 from tests.support.judging import environment
 
 from charter.formats.verdict import Kind
-from conform.runs import run
+from conform.runs import execute
 from conform.runs.engines import spark as spark_engine
-from conform.runs.run import Options, run_target
+from conform.runs.execute import RunOptions, run_target
 from conform.storage.store import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -182,7 +182,7 @@ def test_counts_are_explained(conform, word):
 
 def stopped(target, suite, out):
     """A run that was stopped after some of its buckets."""
-    run_target(Options(target, suite=str(suite), engine="inline", out=str(out)), lambda _: None)
+    run_target(RunOptions(target, suite=str(suite), engine="inline", out=str(out)), lambda _: None)
     (out / "summary.json").unlink()
     min((out / "commits").glob("*.json")).unlink()
     return RunFolder(str(out))
@@ -191,7 +191,7 @@ def stopped(target, suite, out):
 def again(target, suite, out):
     said = []
     finished = run_target(
-        Options(target, suite=str(suite), engine="inline", out=str(out)), said.append
+        RunOptions(target, suite=str(suite), engine="inline", out=str(out)), said.append
     )
     return said, finished
 
@@ -203,7 +203,7 @@ def test_run_whose_models_changed_since_begins_anew_and_says_so(
     folder = stopped(name, toy_suite, out)
     done = {path: path.stat().st_mtime_ns for path in out.glob("verdicts/*/*.parquet")}
     buckets = len(folder.committed())
-    monkeypatch.setattr(run.model, "digest", lambda modules: "another")
+    monkeypatch.setattr(execute.model, "digest", lambda modules: "another")
     said, finished = again(name, toy_suite, out)
     assert said == [
         f"the models changed since the run in {out} was begun; it begins anew,"
@@ -218,7 +218,7 @@ def test_run_whose_overlay_releases_changed_since_begins_anew(toy_suite, targets
     stopped(name, toy_suite, out)
     said = []
     finished = run_target(
-        Options(name, suite=str(toy_suite), engine="inline", out=str(out)),
+        RunOptions(name, suite=str(toy_suite), engine="inline", out=str(out)),
         said.append,
         lambda _: {"leader_stays": ("9.0", "")},
     )

@@ -28,7 +28,7 @@ BREACHES: Final = {
     "compiler": ("compiler/charter/project/pipeline.py", "import conform.console.errors"),
     "product": ("generated/charter_models/__init__.py", "import charter.formats.canonical"),
     "judge": ("conformance/conform/judging/judge.py", "import charter.core.types"),
-    "storeys of the judge": ("conformance/conform/storage/store.py", "import conform.runs.run"),
+    "storeys of the judge": ("conformance/conform/storage/store.py", "import conform.runs.execute"),
     "lark": ("compiler/charter/syntax/show.py", "import lark"),
     "z3": ("compiler/charter/core/walk.py", "import z3"),
     "jinja2": ("compiler/charter/check/types.py", "import jinja2"),

@@ -22,7 +22,8 @@ from conform.runs import summary
 from conform.runs.compared import left_out
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.engines.context import Context
-from conform.runs.run import Finished, Ranges, judged_with, models_of, no_ranges, scope, variables
+from conform.runs.execute import Finished, judged_with, scope
+from conform.runs.select import Ranges, models_of, no_ranges, variables
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite

@@ -6,7 +6,7 @@ import pytest
 
 from conform.adapters.targets import prepare, read, target, targets
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
-from conform.runs.run import within
+from conform.runs.select import within
 
 TOML = """
 id = "x"

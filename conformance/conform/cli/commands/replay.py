@@ -14,7 +14,7 @@ from conform.judging.differ import paths
 from conform.judging.relabel import key
 from conform.judging.walk import is_fault
 from conform.runs.engines.single import Replayed, Shown, replay
-from conform.runs.run import Chosen, Wanted, choose
+from conform.runs.select import Chosen, Wanted, choose
 from conform.suites.importing import item_of
 
 EXAMPLES = """examples:

@@ -12,7 +12,7 @@ from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
 from conform.console.terminal import columns, number, out, out_json, say, shortened
 from conform.runs.compared import read, sentence
-from conform.runs.run import Finished, Options, run_target
+from conform.runs.execute import Finished, RunOptions, run_target
 
 EXAMPLES = """examples:
   conform run --target reference
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    options = Options(
+    options = RunOptions(
         target=arguments.target,
         release=arguments.release,
         suite=arguments.suite,

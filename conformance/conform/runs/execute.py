@@ -1,0 +1,235 @@
+"""Executes one run: judges the buckets that are left, adds canaries, and writes the summary."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+from charter.formats.canonical import Json
+from conform.adapters.stdio import StdioConnection
+from conform.adapters.targets import Prepared, files_digest
+from conform.console.errors import BadSuite, Untrustworthy
+from conform.console.progress import bar
+from conform.judging import model
+from conform.judging.assess import Item
+from conform.judging.follow import Siblings
+from conform.runs import canaries, overclaims, summary
+from conform.runs.compared import Scope, left_out
+from conform.runs.engines import inline
+from conform.runs.engines.bucket import empty_bucket
+from conform.runs.engines.context import Context
+from conform.runs.resume import alone_in, folder_at, start_or_resume
+from conform.runs.select import Chosen, Ranges, Wanted, check_fits, choose, no_ranges, variables
+from conform.storage.store import RunFolder
+from conform.suites.cache import Suite
+from conform.suites.importing import item_of
+
+Engine = Literal["spark", "inline"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the caller asks for. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors."""
+
+    target: str
+    release: str = ""
+    suite: str = ""
+    engine: Engine = "spark"
+    master: str = "local[*]"
+    limit: int = 0
+    out: str = ""
+    strict: bool = False
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that came to its end."""
+
+    folder: RunFolder
+    run: Mapping[str, Json]
+    summary: Mapping[str, Json]
+    canaries: tuple[Json, ...] = field(default_factory=tuple)
+
+    @property
+    def exit_code(self) -> int:
+        code = self.summary["exit"]
+        assert isinstance(code, int)
+        return code
+
+
+def run_target(
+    options: RunOptions, say: Callable[[str], None], ranges: Ranges = no_ranges
+) -> Finished:
+    """Judge a target. Buckets of an earlier run of the same kind are not judged again if that run
+    did not end. `say` gets sentences for a person. Raises `ConformError`s."""
+    began = time.time()
+    chosen = choose(Wanted("", options.target, options.release, options.suite), ranges)
+    suite, prepared = chosen.suite, chosen.prepared
+    check_fits(suite, prepared)
+    about = {**_greet(prepared, suite, options), **judged_with(suite, chosen.entries)}
+    folder = folder_at(options.out, about)
+    with alone_in(folder):
+        start_or_resume(folder, about, say)
+        return _run_into(folder, about, chosen, options, began)
+
+
+def _run_into(
+    folder: RunFolder, about: Mapping[str, Json], chosen: Chosen, options: RunOptions, began: float
+) -> Finished:
+    """Judge what is left, and sum up a run that began at a time."""
+    suite, prepared, entries = chosen.suite, chosen.prepared, chosen.entries
+    folder.write_json("prepared.json", {**prepared.said})
+    context = _context(suite, prepared, options, (about, folder, entries))
+    spent = _judge_all(suite, context, options, folder)
+    extra: list[Json] = [canary.json() for canary in canaries.of_run(context)]
+    counts = summary.collect(folder)
+    counts.canaries += extra
+    stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
+    vectors = sum(min(held.vectors, context.limit or held.vectors) for held in suite.stored)
+    left = left_out(folder, scope(suite, about, vectors))
+    asked = summary.Asked(tuple(entries), stale, options.strict, suite.manifest.vectors, left)
+    concluded = summary.conclude(counts, asked, time.time() - began, summary.distinct_pairs(folder))
+    concluded["judging_seconds"] = round(spent, 3)
+    concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
+    trusted = concluded["trusted"]
+    folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
+    folder.write_json("summary.json", concluded)
+    return Finished(folder, about, concluded, tuple(counts.canaries))
+
+
+def scope(suite: Suite, about: Mapping[str, Json], asked: int) -> Scope:
+    """What a run is to compare that is asked for so many vectors of a suite."""
+    shows, allowed = about["observes"], about["not_compared"]
+    assert isinstance(shows, list) and isinstance(allowed, dict)
+    hidden = [name for name in variables(suite) if name not in shows]
+    reasons = {name: str(reason) for name, reason in allowed.items()}
+    return Scope(asked, suite.manifest.vectors - asked, hidden, reasons)
+
+
+def stale_entries(
+    folder: RunFolder, suite: Suite, entries: Mapping[str, str], counts: summary.Counts
+) -> tuple[str, ...]:
+    """The entries that explain nothing, though the target went where they would have to."""
+    unused = [entry for entry in entries if entry and not counts.by_entry[entry]]
+    if not unused:
+        return ()
+    models = {entry: Siblings(model.load(entries[entry]), same_state=False) for entry in unused}
+    shows = folder.read_json("run.json")["observes"]
+    assert isinstance(shows, list)
+    wanted = variables(suite)
+    all_shown = set(wanted) <= set(shows)
+    observes = None if all_shown else tuple(name for name in wanted if name in shows)
+    return tuple(overclaims.denied(overclaims.Finished(folder, suite, observes), models))
+
+
+def _judge_all(suite: Suite, context: Context, options: RunOptions, folder: RunFolder) -> float:
+    """Judge the buckets that are not done; seconds from the first job on."""
+    done = set(folder.committed())
+    left = [bucket for bucket in range(suite.buckets) if bucket not in done]
+    for bucket in list(left):
+        if not suite.stored[bucket].vectors:
+            empty_bucket(bucket, context)
+            left.remove(bucket)
+    if not left:
+        return 0.0
+    title = f"{options.target} {context.start.release}".strip()
+    with bar(title, suite.buckets, lambda: len(folder.committed())) as progress:
+        began = time.time()
+        if options.engine == "inline":
+            inline.run(suite, left, context, progress)
+            return time.time() - began
+        from conform.runs.engines import spark  # heavy, and only needed here
+
+        session = spark.session(options.master)
+        began = time.time()
+        spark.run(session, suite, left, context, progress)
+        return time.time() - began
+
+
+def _greet(prepared: Prepared, suite: Suite, options: RunOptions) -> dict[str, Json]:
+    """The content of run.json: start the adapter once and hear what it found."""
+    connection = StdioConnection(prepared.start)
+    welcome = connection.welcome
+    connection.close()
+    manifest, chosen = suite.manifest, prepared.target
+    if welcome.component != manifest.component:
+        raise BadSuite(
+            f"the adapter drives the component {welcome.component}, but the suite is about"
+            f" {manifest.component}; choose another with --suite"
+        )
+    name = "-".join(part for part in (chosen.id, prepared.release, manifest.digest[:8]) if part)
+    return {
+        "id": f"{name}-{options.limit}" if options.limit else name,
+        "format": 1,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "target": chosen.id,
+        "title": chosen.title,
+        "release": prepared.release,
+        "implementation": {"name": welcome.name, "version": welcome.version},
+        "component": manifest.component,
+        "protocol": manifest.protocol,
+        "variant": manifest.variant,
+        "observes": list(welcome.observes),
+        "capabilities": [*sorted(welcome.capabilities)],
+        "operations": [*sorted(welcome.operations)],
+        "suite": manifest.digest,
+        "suite_vectors": manifest.vectors,
+        "suite_counts": dict(manifest.counts),
+        "spec_digest": manifest.spec_digest,
+        "overlay": chosen.overlay,
+        "errors": dict(chosen.errors),
+        "not_compared": dict(chosen.not_compared),
+        "adapter": files_digest(chosen),
+        "engine": options.engine,
+        "buckets": suite.buckets,
+        "limit": options.limit,
+        "command": list(options.command),
+    }
+
+
+def judged_with(suite: Suite, entries: Mapping[str, str]) -> dict[str, Json]:
+    """What verdicts depend on beside suite and target: the models, and which entries apply."""
+    module = suite.manifest.models.charter
+    modules = sorted({module, *entries.values()} - {""})
+    return {"models": model.digest(modules), "entries": dict(sorted(entries.items()))}
+
+
+def _context(
+    suite: Suite,
+    prepared: Prepared,
+    options: RunOptions,
+    known: tuple[Mapping[str, Json], RunFolder, Mapping[str, str]],
+) -> Context:
+    about, folder, entries = known
+    manifest = suite.manifest
+    module = manifest.models.charter
+    return Context(
+        run=f"{about['id']}-{time.time_ns():x}",
+        place=folder.place,
+        start=prepared.start,
+        model=module,
+        entries=entries,
+        variables=variables(suite),
+        limit=-(-options.limit // suite.buckets) if options.limit else 0,
+        canaries=_canary_items(suite),
+        started=time.time(),
+        reference=model.is_of(module, manifest.spec_digest),
+    )
+
+
+def _canary_items(suite: Suite) -> dict[str, tuple[Item, ...]]:
+    manifest = suite.manifest
+    found = {}
+    for mutant, module in manifest.models.mutants.items():
+        ids = manifest.canaries.get(mutant, ())
+        found[module] = tuple(item_of(suite.find(vector)) for vector in ids[: canaries.SAMPLE])
+        if not found[module]:
+            raise Untrustworthy(
+                f"the suite names the mutant {mutant} and no vector that catches it; generate it"
+                " again"
+            )
+    return found

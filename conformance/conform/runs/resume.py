@@ -1,0 +1,83 @@
+"""The folder of a run: resumed if it holds the same run unfinished, cleared if it holds another.
+
+One run at a time writes into a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from charter.formats.canonical import Json
+from conform.console.errors import BadRun
+from conform.storage.lease import Lease
+from conform.storage.store import RunFolder
+
+_LOCK = ".lock"
+_SAME = {
+    "target": "target", "release": "release", "suite": "suite", "spec_digest": "charter",
+    "limit": "limit", "implementation": "implementation", "component": "component",
+    "overlay": "overlay", "entries": "overlay's entries", "models": "models",
+    "buckets": "number of buckets", "adapter": "adapter's files",
+}  # fmt: skip
+"""What of run.json must be as it was for a run to go on, with the words for it."""
+_OURS = ("verdicts", "deviations", "observations", "transitions", "commits")
+
+
+def folder_at(out: str, about: Mapping[str, Json]) -> RunFolder:
+    """The folder `out`, by default `build/runs/<id>`, of a run as run.json describes it."""
+    out = out or str(Path("build") / "runs" / str(about["id"]))
+    return RunFolder(out if "://" in out else str(Path(out).resolve()))
+
+
+@contextlib.contextmanager
+def alone_in(folder: RunFolder) -> Iterator[None]:
+    """Have a folder for one run. Raises `BadRun` if another has it, or if it is none of a run."""
+    if "://" in folder.place:
+        yield
+        return
+    place = Path(folder.place)
+    if not folder.has("run.json") and any(path.name != _LOCK for path in place.glob("*")):
+        raise BadRun(f"{folder.place} holds something else; choose another folder with --out")
+    lease = Lease(place / _LOCK)
+    try:
+        if not lease.take() and lease.works:
+            raise BadRun(
+                f"another run writes into {folder.place}; wait for it, or choose another folder"
+                " with --out"
+            )
+        yield
+    finally:
+        lease.close()
+
+
+def start_or_resume(
+    folder: RunFolder, about: Mapping[str, Json], say: Callable[[str], None]
+) -> None:
+    """Go on with a run that did not end and was the same; begin afresh otherwise."""
+    if folder.has("run.json"):
+        before = folder.read_json("run.json")
+        changed = [words for name, words in _SAME.items() if before.get(name) != about[name]]
+        done = len(folder.committed())
+        if not changed and not folder.has("summary.json"):
+            say(f"going on with the run in {folder.place}: {done} buckets are done")
+            return
+        if changed and done:
+            say(
+                f"the {' and the '.join(changed)} changed since the run in {folder.place} was"
+                f" begun; it begins anew, {done} buckets are judged again"
+            )
+        _clear(folder)
+    folder.write_json("run.json", dict(about))
+
+
+def _clear(folder: RunFolder) -> None:
+    """Remove what an earlier run wrote, and nothing else."""
+    if "://" in folder.place:
+        raise BadRun(f"{folder.place} holds another run; choose another folder with --out")
+    root = Path(folder.place)
+    for name in _OURS:
+        shutil.rmtree(root / name, ignore_errors=True)
+    for name in ("summary.json", "canaries.json", "run.json", "prepared.json"):
+        (root / name).unlink(missing_ok=True)

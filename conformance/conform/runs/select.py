@@ -1,0 +1,166 @@
+"""Selects what a run judges: target, release, suite, and the overlay entries that apply."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from charter.formats.suite import MANIFEST, Manifest, read_manifest
+from conform.adapters.targets import Prepared, Target, prepare, target
+from conform.console.errors import BadSuite, UnknownTarget
+from conform.storage.store import RunFolder
+from conform.suites.cache import Suite, open_suite
+
+Ranges = Callable[[Target], Mapping[str, tuple[str, str]]]
+"""Tells the first and the last release ("" for open) of each entry of a target's overlay."""
+
+
+def no_ranges(_: Target) -> Mapping[str, tuple[str, str]]:
+    """Every entry applies to every release."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A target that is ready, with a suite and the overlay entries that apply."""
+
+    prepared: Prepared
+    suite: Suite
+    entries: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Target, release and suite by name; what is empty is taken from the run `earlier`."""
+
+    earlier: str = ""
+    target: str = ""
+    release: str = ""
+    suite: str = ""
+
+
+def choose(wanted: Wanted, ranges: Ranges = no_ranges) -> Chosen:
+    """What was asked for, ready to be started. Raises `ConformError`s."""
+    name, release, suite = wanted.target, wanted.release, wanted.suite
+    if wanted.earlier:
+        about = RunFolder(str(Path(wanted.earlier).resolve())).read_json("run.json")
+        same = name in ("", about["target"])
+        name = name or str(about["target"])
+        release = release or (str(about["release"]) if same else "")
+        suite = suite or str(about["suite"])
+    if not name:
+        raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
+    chosen = target(name)
+    found = open_suite(_suite_for(chosen, release, suite), os.cpu_count() or 1)
+    prepared = prepare(chosen, release, {"model": found.manifest.models.charter})
+    entries = models_of(found.manifest, chosen, prepared.release, ranges)
+    return Chosen(prepared, found, entries)
+
+
+def _suite_for(chosen: Target, release: str, suite: str) -> str:
+    """The suite that was asked for, or the generated one that fits the target."""
+    if suite:
+        return suite
+    generated = Path(__file__).resolve().parents[3] / "generated"
+    variant = chosen.variant(chosen.release(release))
+    found = []
+    for path in sorted(generated.rglob(MANIFEST)):
+        try:
+            manifest = read_manifest(path.parent)
+        except Exception:  # another kind of manifest
+            continue
+        if chosen.protocol in ("", manifest.protocol) and manifest.variant == variant:
+            found.append((manifest.vectors, str(path.parent)))
+    if not found:
+        raise BadSuite(
+            f"no generated suite fits {chosen.id}; `conform vectors` makes one, and --suite"
+            " names it"
+        )
+    return max(found)[1]
+
+
+def check_fits(suite: Suite, prepared: Prepared) -> None:
+    """Raises `BadSuite` for a suite of another protocol or variant than the target's."""
+    chosen, manifest = prepared.target, suite.manifest
+    if chosen.protocol and chosen.protocol != manifest.protocol:
+        raise BadSuite(
+            f"{chosen.id} implements {chosen.protocol}, but the suite is about"
+            f" {manifest.protocol}; choose another with --suite"
+        )
+    if chosen.protocol and prepared.start.variant != manifest.variant:
+        raise BadSuite(
+            f"{chosen.id} {prepared.release} is judged against the variant"
+            f" {prepared.start.variant or 'without a name'!r}, but the suite is of"
+            f" {manifest.variant or 'the one without a name'!r}; choose another with --suite"
+        )
+
+
+def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) -> dict[str, str]:
+    """The overlay entries that apply to a release, with the modules of their models; "" is the one
+    with all of them.
+
+    They are named by the suite, or else found beside the generated models; `ranges` tells the
+    releases of each entry.
+    """
+    found = dict(manifest.models.overlays.get(chosen.overlay, {}))
+    if not found and chosen.overlay and not manifest.variant:
+        found = _generated_overlay(manifest.protocol, chosen.id)
+    known = ranges(chosen)
+    applying = {
+        entry: module
+        for entry, module in found.items()
+        if not entry.startswith("@") and (entry not in known or within(release, *known[entry]))
+    }
+    groups = [name for name in found if name.startswith("@") and within(release, name[1:], "")]
+    if groups and len(applying) > 1:
+        applying[""] = found[max(groups, key=lambda name: _numbers(name[1:]))]
+    return applying
+
+
+def _generated_overlay(protocol: str, target_id: str) -> dict[str, str]:
+    """The sibling models that `conform generate` made from a target's overlay.charter."""
+    package = f"charter_models.{protocol.replace('.', '_')}_overlays"
+    package = f"{package}.{target_id.replace('-', '_')}"
+    try:
+        paths = importlib.import_module(package).__path__
+    except ImportError:
+        return {}
+    names = sorted(module.name for module in pkgutil.iter_modules(paths))
+    return {_entry(name): f"{package}.{name}" for name in names}
+
+
+def _entry(module: str) -> str:
+    """The entry of a model's module; `@4.3.0` for all that apply from that release on."""
+    start, _, release = module.partition("_")
+    parts = release.split("_")
+    if start == "from" and all(part.isdigit() for part in parts):
+        return f"@{'.'.join(parts)}"
+    return module
+
+
+def within(release: str, first: str, last: str) -> bool:
+    """Whether a release lies in a range; an end that is empty is open. "4.0" as the last one
+    includes all its patches."""
+    parts = _numbers(release)
+    if first and parts < _numbers(first):
+        return False
+    return not last or parts[: len(_numbers(last))] <= _numbers(last)
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(int(part) if part.isdigit() else 0 for part in release.split("."))
+
+
+def variables(suite: Suite) -> tuple[str, ...]:
+    """The variables that the answers of the suite show."""
+    for bucket in range(suite.buckets):
+        for item in suite.items(bucket):
+            observation = orjson.loads(item.answer)["observations"][0]
+            return tuple(observation) if isinstance(observation, dict) else ()
+    return ()
