@@ -244,7 +244,7 @@ def test_digest_of_models_is_another_when_a_model_is(tmp_path, monkeypatch):
 def test_command_of_the_shell_ends_with_3_when_it_crashes(tmp_path):
     """Seen from outside, as a CI sees it."""
     shutil.copytree(ROOT / "conformance" / "conform", tmp_path / "conform")
-    broken = tmp_path / "conform" / "commands" / "targets.py"
+    broken = tmp_path / "conform" / "cli" / "commands" / "targets.py"
     broken.write_text(broken.read_text().replace("found = targets.targets()", "found = 1 / 0"))
     path = f"{tmp_path}:{environment()['PYTHONPATH']}"
     done = subprocess.run(
