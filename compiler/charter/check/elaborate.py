@@ -419,11 +419,12 @@ def eventually_of(context: Context, node: sx.EventuallyDecl) -> tuple[ir.Eventua
     machine = machine_of(context, node.machine)
     if machine is None:
         return ()
-    parts = liveness.read(context.scope(machine), machine, node)
+    params, trigger, goal, fair = liveness.read(context.scope(machine), machine, node)
     cited = citations(context, node.citations)
-    core = ir.Eventually(
-        node.name.text, machine.name, *parts, cited, span=node.span, doc=doc_of(node)
-    )
+    core: ir.Eventually = ir.Eventually(
+        node.name.text, machine.name, params, trigger, goal, fair, cited,
+        span=node.span, doc=doc_of(node),
+    )  # fmt: skip
     return (core,)
 
 

@@ -176,7 +176,7 @@ def misplaced(scope: Scope, what: str, where: str, span: Span) -> None:
 
 def branch_body(
     scope: Scope, machine: Machine, node: sx.Branch, result: ty.Type
-) -> tuple[tuple[ir.Statement, ...], ir.Expr]:
+) -> tuple[tuple[ir.Change, ...], ir.Expr]:
     """The statements and the reply of a branch."""
     body = Body(scope, machine)
     reply: ir.Expr | None = None
@@ -199,4 +199,5 @@ def branch_body(
     if reply is None:
         misplaced(scope, "a branch without `reply`", "no operation", node.name.span)
         reply = unknown(node.name.span)
-    return tuple(body.lines), reply
+    changes = (line for line in body.lines if isinstance(line, ir.Bind | ir.Pick | ir.Assign))
+    return tuple(changes), reply

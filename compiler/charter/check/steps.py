@@ -64,7 +64,7 @@ def budget(body: Body, name: sx.Name) -> None:
     zero = ir.Literal(0, type=INT, span=name.span)
     one = ir.Literal(1, type=INT, span=name.span)
     body.require(ir.Binary("gt", left, zero, type=BOOL, span=name.span), name.span)
-    used = ir.Binary("sub", left, one, type=INT, span=name.span)
+    used: ir.Expr = ir.Binary("sub", left, one, type=INT, span=name.span)
     body.lines.append(ir.Assign(variable, used, span=name.span))
 
 

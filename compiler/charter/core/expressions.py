@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeAlias, final
 from typing import Literal as OneOf
-from typing import final
 
 from charter.core.types import Type
 from charter.diagnostics import NOWHERE, Span
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # its default is in `typing` from Python 3.13 on
+
+    E_co = TypeVar("E_co", covariant=True, bound="Expr", default="Expr")
+else:
+    from typing import TypeVar
+
+    E_co = TypeVar("E_co", covariant=True)
 
 Value = bool | int | str | None | tuple["Value", ...] | frozenset["Value"]
 """Values, told apart by their type alone:
@@ -71,11 +80,11 @@ class Domain(Typed):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Call(Typed):
+class Call(Typed, Generic[E_co]):
     """A declared function."""
 
     function: str
-    args: tuple[Expr, ...]
+    args: tuple[E_co, ...]
 
 
 BuiltinName = OneOf[
@@ -98,121 +107,121 @@ BuiltinName = OneOf[
 
 @final
 @dataclass(frozen=True, slots=True)
-class Builtin(Typed):
+class Builtin(Typed, Generic[E_co]):
     """A built-in function."""
 
     name: BuiltinName
-    args: tuple[Expr, ...]
+    args: tuple[E_co, ...]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class FieldOf(Typed):
+class FieldOf(Typed, Generic[E_co]):
     """A field of a record."""
 
-    target: Expr
+    target: E_co
     field: str
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class MapGet(Typed):
+class MapGet(Typed, Generic[E_co]):
     """The value at a key; maps are total."""
 
-    target: Expr
-    key: Expr
+    target: E_co
+    key: E_co
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class RecordNew(Typed):
+class RecordNew(Typed, Generic[E_co]):
     """All fields, in the order of the record."""
 
-    fields: tuple[Expr, ...]
+    fields: tuple[E_co, ...]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class RecordWith(Typed):
+class RecordWith(Typed, Generic[E_co]):
     """A record with some fields replaced."""
 
-    target: Expr
-    fields: tuple[tuple[str, Expr], ...]
+    target: E_co
+    fields: tuple[tuple[str, E_co], ...]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class UnionNew(Typed):
+class UnionNew(Typed, Generic[E_co]):
     """A case of a union."""
 
     tag: str
-    args: tuple[Expr, ...]
+    args: tuple[E_co, ...]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class MapWith(Typed):
+class MapWith(Typed, Generic[E_co]):
     """A map with some entries replaced; a later entry for the same key wins."""
 
-    target: Expr
-    entries: tuple[tuple[Expr, Expr], ...]
+    target: E_co
+    entries: tuple[tuple[E_co, E_co], ...]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class MapNew(Typed):
+class MapNew(Typed, Generic[E_co]):
     """`[name in K: value]`; the key type is that of `type`."""
 
     name: str
-    value: Expr
+    value: E_co
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class SetNew(Typed):
+class SetNew(Typed, Generic[E_co]):
     """`{a, b}`."""
 
-    items: tuple[Expr, ...]
+    items: tuple[E_co, ...]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class SeqNew(Typed):
+class SeqNew(Typed, Generic[E_co]):
     """`<a, b>`: a sequence or, by its type, a ranking (a repeat fails)."""
 
-    items: tuple[Expr, ...]
+    items: tuple[E_co, ...]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Present(Typed):
+class Present(Typed, Generic[E_co]):
     """`present(x)`."""
 
-    inner: Expr
+    inner: E_co
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Comprehend(Typed):
+class Comprehend(Typed, Generic[E_co]):
     """`{ body for name in domain if condition }`; more binders nest: the body is then a set and
     `flatten` joins them."""
 
     name: str
-    domain: Expr
-    condition: Expr
-    body: Expr
+    domain: E_co
+    condition: E_co
+    body: E_co
     flatten: bool = False
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Quantified(Typed):
+class Quantified(Typed, Generic[E_co]):
     """`forall`, `some` (bool), or `the` (the only member with the property; fails otherwise)."""
 
     kind: OneOf["forall", "some", "the"]
     name: str
-    domain: Expr
-    body: Expr
+    domain: E_co
+    body: E_co
 
 
 UnaryOp = OneOf["not", "negate"]
@@ -227,59 +236,109 @@ BinaryOp = OneOf[
 
 @final
 @dataclass(frozen=True, slots=True)
-class Unary(Typed):
+class Unary(Typed, Generic[E_co]):
     """`not x`, `-x`."""
 
     op: UnaryOp
-    operand: Expr
+    operand: E_co
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Binary(Typed):
+class Binary(Typed, Generic[E_co]):
     """An infix operation; `not in` and `!=` on sets are spelled with `not` and `ne`."""
 
     op: BinaryOp
-    left: Expr
-    right: Expr
+    left: E_co
+    right: E_co
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class If(Typed):
+class If(Typed, Generic[E_co]):
     """Only the branch that is taken is evaluated."""
 
-    condition: Expr
-    then: Expr
-    otherwise: Expr
+    condition: E_co
+    then: E_co
+    otherwise: E_co
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Let(Typed):
+class Let(Typed, Generic[E_co]):
     """`let name = value in body`."""
 
     name: str
-    value: Expr
-    body: Expr
+    value: E_co
+    body: E_co
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Case(Generic[E_co]):
     """One case of a match; `tag` is a union case, an enum member, `none` or `present`."""
 
     tag: str
     names: tuple[str, ...]
-    body: Expr
+    body: E_co
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Match(Typed):
+class Match(Typed, Generic[E_co]):
     """Exhaustive; the checker has seen to it. The cases stand in the order of the author."""
 
-    subject: Expr
-    cases: tuple[Case, ...]
+    subject: E_co
+    cases: tuple[Case[E_co], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class IsCase(Typed, Generic[E_co]):
+    """Whether an option, a union or an enum is in the case `tag`, which is called as in a match."""
+
+    target: E_co
+    tag: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CaseArg(Typed, Generic[E_co]):
+    """What a case of a union has at a position, or (`present`, 0) what an option holds. It is only
+    evaluated where `IsCase` is true of the target and the tag."""
+
+    target: E_co
+    tag: str
+    position: int
+
+
+PrimitiveName = OneOf[
+    "size",  # of a set, sequence or ranking
+    "least", "greatest",  # member of a set that is not empty, in the order of its type
+    "set",  # the members of a sequence or ranking
+    "nth",  # nth(sequence or ranking, position), which is inside
+    "join",  # of sequences, fails past the limit; of rankings with no common item
+    "keep",  # keep(sequence or ranking, set): the items that are in the set, in their order
+    "take", "drop",  # take(sequence, n): the first n; drop: all but those; n may exceed the size
+]  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Primitive(Typed, Generic[E_co]):
+    """What built-in functions are made of."""
+
+    name: PrimitiveName
+    args: tuple[E_co, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Checked(Typed, Generic[E_co]):
+    """`value`, which does not exist where `condition` is false; `why` tells the user."""
+
+    condition: E_co
+    value: E_co
+    why: str
 
 
 @final
@@ -290,8 +349,12 @@ class Took(Typed):
     branch: str
 
 
-Expr = (
-    Literal | Local | StateRef | ConstRef | Domain | Call | Builtin | FieldOf | MapGet | RecordNew
-    | RecordWith | UnionNew | MapWith | MapNew | SetNew | SeqNew | Present | Comprehend
-    | Quantified | Unary | Binary | If | Let | Match | Took
-)  # fmt: skip
+Expr: TypeAlias = (
+    "Literal | Local | StateRef | ConstRef | Domain | Took | Call[Expr] | Builtin[Expr]"
+    " | FieldOf[Expr] | MapGet[Expr] | RecordNew[Expr] | RecordWith[Expr] | UnionNew[Expr]"
+    " | MapWith[Expr] | MapNew[Expr] | SetNew[Expr] | SeqNew[Expr] | Present[Expr]"
+    " | Comprehend[Expr] | Quantified[Expr] | Unary[Expr] | Binary[Expr] | If[Expr] | Let[Expr]"
+    " | Match[Expr] | IsCase[Expr] | CaseArg[Expr] | Primitive[Expr] | Checked[Expr]"
+)
+"""An expression of rich core, which has all kinds. A node is one of rich core unless its parameter
+says otherwise: `If` is `If[Expr]`. Those of small core are listed in `charter.core.small`."""

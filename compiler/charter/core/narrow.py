@@ -50,7 +50,7 @@ def _reached(cut: n.Model) -> tuple[set[str], set[t.Type], set[str]]:
     wanted: set[str] = set()
     kinds = {kind for stated in _stated(cut) for kind in t.inside(stated)}
     consts = {name for i in _instances(cut) for name, _ in i.consts}
-    waiting = list(_expressions(cut))
+    waiting = list(expressions(cut))
     while waiting:
         e = waiting.pop()
         if e.type not in kinds:
@@ -93,8 +93,8 @@ def _stated(cut: n.Model) -> Iterator[t.Type]:
         yield from (p.type for p in live.params)
 
 
-def _expressions(cut: n.Model) -> Iterator[n.Expr]:
-    """Every expression of machines, properties, instances and scenarios."""
+def expressions(cut: n.Model) -> Iterator[n.Expr]:
+    """Every expression of machines, properties, instances and scenarios, but not of functions."""
     yield from rules(cut)
     yield from (v.initial for v in _state(cut))
     for instance in _instances(cut):

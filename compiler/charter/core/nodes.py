@@ -8,6 +8,7 @@ become state, and finite types used as domains are `Domain` nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeAlias
 from typing import Literal as OneOf
 
 from charter.core.expressions import (
@@ -17,12 +18,16 @@ from charter.core.expressions import (
     BuiltinName,
     Call,
     Case,
+    CaseArg,
+    Checked,
     Comprehend,
     ConstRef,
     Domain,
+    E_co,
     Expr,
     FieldOf,
     If,
+    IsCase,
     Let,
     Literal,
     Local,
@@ -31,6 +36,8 @@ from charter.core.expressions import (
     MapWith,
     Match,
     Present,
+    Primitive,
+    PrimitiveName,
     Quantified,
     RecordNew,
     RecordWith,
@@ -47,6 +54,15 @@ from charter.core.expressions import (
 from charter.core.types import Counter, Enum, Record, Sort, Type, Union
 from charter.diagnostics import NOWHERE, Span
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    S_co = TypeVar("S_co", covariant=True, bound="Statement", default="Statement")
+else:
+    from typing import TypeVar
+
+    S_co = TypeVar("S_co", covariant=True)
+
 # --- statements ----------------------------------------------------------------------------------
 
 
@@ -59,15 +75,15 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Bind(Placed):
+class Bind(Placed, Generic[E_co]):
     """`let name = value`."""
 
     name: str
-    value: Expr
+    value: E_co
 
 
 @dataclass(frozen=True, slots=True)
-class Pick(Placed):
+class Pick(Placed, Generic[E_co]):
     """Nondeterminism. Without `index`: `name` is any member of `domain`; with `or_none` it is an
     option, none exactly where `domain` is empty. With `index` (a variable and a finite type) the
     choice is made for each index on its own, and `name` is a map."""
@@ -75,40 +91,44 @@ class Pick(Placed):
     name: str
     type: Type
     index: tuple[str, Type] | None
-    domain: Expr
+    domain: E_co
     or_none: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Assign(Placed):
+class Assign(Placed, Generic[E_co]):
     """`variable' = value`, the whole variable. All reads are of the state before."""
 
     variable: str
-    value: Expr
+    value: E_co
 
 
 @dataclass(frozen=True, slots=True)
-class Require(Placed):
+class Require(Placed, Generic[E_co]):
     """A step is enabled only where `condition` holds (steps of systems only); `label` is "" if it
     has none."""
 
-    condition: Expr
+    condition: E_co
     label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class CallOperation(Placed):
+class CallOperation(Placed, Generic[E_co]):
     """A step calls an operation of a part. `result` names the reply ("" if unused). Calls take
     effect one after another; all other expressions of a step read the state before the step."""
 
     result: str
     part: str
-    index: Expr | None
+    index: E_co | None
     operation: str
-    args: tuple[Expr, ...]
+    args: tuple[E_co, ...]
 
 
-Statement = Bind | Pick | Assign | Require | CallOperation
+Change: TypeAlias = "Bind[E_co] | Pick[E_co] | Assign[E_co]"
+"""A statement of a branch."""
+
+Statement: TypeAlias = "Change[Expr] | Require | CallOperation"
+"""A statement of a step in rich core."""
 
 
 # --- declarations --------------------------------------------------------------------------------
@@ -131,70 +151,70 @@ class Param:
 
 
 @dataclass(frozen=True, slots=True)
-class Function(Placed):
+class Function(Placed, Generic[E_co]):
     """A pure total function; never recursive."""
 
     name: str
     params: tuple[Param, ...]
     result: Type
-    body: Expr
+    body: E_co
     citations: tuple[Citation, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Conjunct(Placed):
+class Conjunct(Placed, Generic[E_co]):
     """One part of a guard; unlabelled ones are called `1`, `2`, ... by position."""
 
     label: str
-    condition: Expr
+    condition: E_co
 
 
 @dataclass(frozen=True, slots=True)
-class Fault(Placed):
+class Fault(Placed, Generic[E_co]):
     """What an implementation may do instead of a branch where `condition` holds, which is read
     where the guard is: throw an exception of the class `exception` whose message contains
     `saying`, change nothing and go no further. Only the entries of overlays have any."""
 
     exception: str
     saying: str
-    condition: Expr
+    condition: E_co
 
 
 @dataclass(frozen=True, slots=True)
-class Branch(Placed):
+class Branch(Placed, Generic[E_co]):
     """A named branch. `lets` are those of the operation that stand before it, then the guard is
     read, then `body` in order, then `reply`. `group` is 0, or the number of the `in any order`
     group it stands in: within a group every true guard's branch is allowed."""
 
     name: str
     group: int
-    lets: tuple[Bind, ...]
-    guard: tuple[Conjunct, ...]
-    body: tuple[Statement, ...]
-    reply: Expr
+    lets: tuple[Bind[E_co], ...]
+    guard: tuple[Conjunct[E_co], ...]
+    body: tuple[Change[E_co], ...]
+    reply: E_co
     citations: tuple[Citation, ...]
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[Fault[E_co], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(Placed):
+class Operation(Placed, Generic[E_co]):
     """Total: the first branch (or group) with a true guard is taken."""
 
     name: str
     params: tuple[Param, ...]
     result: Type
-    branches: tuple[Branch, ...]
+    branches: tuple[Branch[E_co], ...]
     citations: tuple[Citation, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class StateVar(Placed):
+class StateVar(Placed, Generic[E_co]):
     """A state variable and its initial value. Volatile ones are lost in a failover: a component
     with volatile state has an operation `failover` that assigns them all."""
 
     name: str
     type: Type
-    initial: Expr
+    initial: E_co
     kind: OneOf["durable", "volatile", "ghost"]
 
 
@@ -211,12 +231,12 @@ class Observable(Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Component(Placed):
+class Component(Placed, Generic[E_co]):
     """Owns state and offers operations."""
 
     name: str
-    state: tuple[StateVar, ...]
-    operations: tuple[Operation, ...]
+    state: tuple[StateVar[E_co], ...]
+    operations: tuple[Operation[E_co], ...]
     observables: tuple[Observable, ...]
 
 
@@ -230,35 +250,35 @@ class Part(Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Placed):
+class Step(Placed, Generic[E_co, S_co]):
     """An environment step; `budget` is a state variable that counts its uses, "" without one."""
 
     name: str
     params: tuple[Param, ...]
-    body: tuple[Statement, ...]
+    body: tuple[S_co, ...]
     citations: tuple[Citation, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class System(Placed):
+class System(Placed, Generic[E_co, S_co]):
     """`state` holds everything: each part's variables as `part.variable`, channels, budgets and
     the system's own variables. `channels` are the names of those that are channels."""
 
     name: str
     parts: tuple[Part, ...]
-    state: tuple[StateVar, ...]
-    steps: tuple[Step, ...]
+    state: tuple[StateVar[E_co], ...]
+    steps: tuple[Step[E_co, S_co], ...]
     channels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Property(Placed):
+class Property(Placed, Generic[E_co]):
     """`always` reads one state; `stepwise` the states before and after; a witness is either."""
 
     kind: OneOf["always", "stepwise", "witness"]
     name: str
     machine: str
-    body: Expr
+    body: E_co
     citations: tuple[Citation, ...]
 
 
@@ -277,21 +297,21 @@ class Fair:
 
 
 @dataclass(frozen=True, slots=True)
-class Eventually(Placed):
+class Eventually(Placed, Generic[E_co]):
     """In every fair run of a system, for all values of `params`: whenever `trigger` holds, `goal`
     holds then or later. Without a trigger: `goal` holds at least once."""
 
     name: str
     machine: str
     params: tuple[Param, ...]
-    trigger: Expr | None
-    goal: Expr
+    trigger: E_co | None
+    goal: E_co
     fairness: tuple[Fair, ...]
     citations: tuple[Citation, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Instance(Placed):
+class Instance(Placed, Generic[E_co]):
     """Sizes and names of the sorts, values of constants, initial values that replace those of the
     machine, the operations that its environment offers (empty: all), conditions on their
     arguments that it keeps to, and what it is too small to meet: names of branches (of a system:
@@ -301,9 +321,9 @@ class Instance(Placed):
     machine: str
     sorts: tuple[tuple[str, tuple[str, ...]], ...]
     consts: tuple[tuple[str, int], ...]
-    starts: tuple[tuple[str, Expr], ...]
+    starts: tuple[tuple[str, E_co], ...]
     offers: tuple[str, ...]
-    only: tuple[tuple[str, Expr], ...] = ()
+    only: tuple[tuple[str, E_co], ...] = ()
     misses: tuple[str, ...] = ()
 
 
@@ -368,7 +388,7 @@ class OverlayEntry(Placed):
 
 
 @dataclass(frozen=True, slots=True)
-class Model(Placed):
+class Model(Placed, Generic[E_co, S_co]):
     """One protocol in one variant: everything that a backend needs."""
 
     protocol: str
@@ -379,26 +399,27 @@ class Model(Placed):
     records: tuple[Record, ...]
     unions: tuple[Union, ...]
     consts: tuple[tuple[str, Type], ...]
-    functions: tuple[Function, ...]
-    components: tuple[Component, ...]
-    systems: tuple[System, ...]
-    properties: tuple[Property, ...]
-    instances: tuple[Instance, ...]
+    functions: tuple[Function[E_co], ...]
+    components: tuple[Component[E_co], ...]
+    systems: tuple[System[E_co, S_co], ...]
+    properties: tuple[Property[E_co], ...]
+    instances: tuple[Instance[E_co], ...]
     scenarios: tuple[Scenario, ...]
     mutants: tuple[Mutant, ...]
     variants: tuple[str, ...]
     sources: tuple[tuple[str, str], ...]
     docs: tuple[tuple[str, str], ...] = ()
-    liveness: tuple[Eventually, ...] = ()
+    liveness: tuple[Eventually[E_co], ...] = ()
 
 
 __all__ = [
     "ASKED", "Assign", "Binary", "BinaryOp", "Bind", "Branch", "Builtin", "BuiltinName", "Call",
-    "CallOperation", "Case", "Citation", "CompareMode", "Component", "Comprehend", "Conjunct",
-    "ConstRef", "Do", "Domain", "Eventually", "Expect", "Expr", "Fair", "FieldOf", "Function",
-    "If", "Instance", "Let", "Literal", "Local", "MapGet", "MapNew", "MapWith", "Match", "Model",
-    "Moment", "Mutant", "Observable", "Operation", "OverlayEntry", "Param", "Part", "Pick",
-    "Placed", "Present", "Property", "Quantified", "RecordNew", "RecordWith", "Require",
-    "Scenario", "SeqNew", "SetNew", "StateRef", "StateVar", "Statement", "Step", "System", "Took",
-    "Typed", "Unary", "UnaryOp", "UnionNew", "Value",
+    "CallOperation", "Case", "CaseArg", "Change", "Checked", "Citation", "CompareMode",
+    "Component", "Comprehend", "Conjunct", "ConstRef", "Do", "Domain", "Eventually", "Expect",
+    "Expr", "Fair", "FieldOf", "Function", "If", "Instance", "IsCase", "Let", "Literal", "Local",
+    "MapGet", "MapNew", "MapWith", "Match", "Model", "Moment", "Mutant", "Observable", "Operation",
+    "OverlayEntry", "Param", "Part", "Pick", "Placed", "Present", "Primitive", "PrimitiveName",
+    "Property", "Quantified", "RecordNew", "RecordWith", "Require", "S_co", "Scenario", "SeqNew",
+    "SetNew", "StateRef", "StateVar", "Statement", "Step", "System", "Took", "Typed", "Unary",
+    "UnaryOp", "UnionNew", "Value",
 ]  # fmt: skip

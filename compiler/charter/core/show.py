@@ -77,8 +77,10 @@ def show_expr(expr: ir.Expr) -> str:
             return show_type(expr.type).removeprefix("set ")
         case ir.Call():
             return f"{expr.function}({_all(expr.args)})"
-        case ir.Builtin():
+        case ir.Builtin() | ir.Primitive():
             return f"{expr.name}!({_all(expr.args)})"
+        case ir.Checked():
+            return f"({show_expr(expr.value)} checked {show_expr(expr.condition)})"
         case ir.FieldOf():
             return f"{show_expr(expr.target)}.{expr.field}"
         case ir.MapGet():
@@ -99,6 +101,10 @@ def show_expr(expr: ir.Expr) -> str:
             return f"<{_all(expr.items)}>"
         case ir.Present():
             return f"present({show_expr(expr.inner)})"
+        case ir.IsCase():
+            return f"({show_expr(expr.target)} is {expr.tag})"
+        case ir.CaseArg():
+            return f"{show_expr(expr.target)}.{expr.tag}.{expr.position}"
         case _:
             return _show_compound(expr)
 

@@ -148,3 +148,33 @@ def inside(kind: Type) -> Iterator[Type]:
 def holds(kind: Type, wanted: type[Sort | Counter | Seq]) -> bool:
     """Whether a type is, or has inside, a sort, a counter or a sequence; keys of maps too."""
     return any(isinstance(part, wanted) for part in inside(kind))
+
+
+def record_of(kind: Type) -> Record:
+    """The type, which is a record."""
+    assert isinstance(kind, Record)
+    return kind
+
+
+def map_of(kind: Type) -> Map:
+    """The type, which is a map."""
+    assert isinstance(kind, Map)
+    return kind
+
+
+def inner_of(kind: Type) -> Type:
+    """What a set, an option, a sequence or a ranking has inside."""
+    assert isinstance(kind, Set | Option | Seq | Ranking)
+    return kind.inner
+
+
+def tags_of(kind: Type) -> tuple[str, ...]:
+    """The cases of a union, an enum or an option, as a match calls them."""
+    match kind:
+        case Union(cases=cases):
+            return tuple(tag for tag, _ in cases)
+        case Enum(members=members):
+            return members
+        case _:
+            assert isinstance(kind, Option)
+            return ("none", "present")

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import assert_never, overload
 
 from charter.core import nodes as ir
+from charter.core import small
 
 
+@overload
+def children(expr: small.Expr) -> tuple[small.Expr, ...]: ...
+@overload
+def children(expr: ir.Expr) -> tuple[ir.Expr, ...]: ...
 def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
     """The direct subexpressions, in the order in which `rebuild` takes them."""
     match expr:
         case ir.Literal() | ir.Local() | ir.StateRef() | ir.ConstRef() | ir.Domain() | ir.Took():
             return ()
-        case ir.Call() | ir.Builtin() | ir.UnionNew():
+        case ir.Call() | ir.Builtin() | ir.UnionNew() | ir.Primitive():
             return expr.args
-        case ir.FieldOf():
+        case ir.FieldOf() | ir.IsCase() | ir.CaseArg():
             return (expr.target,)
         case ir.MapGet():
             return (expr.target, expr.key)
@@ -36,6 +41,8 @@ def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
             return (expr.domain, expr.condition, expr.body)
         case ir.Quantified():
             return (expr.domain, expr.body)
+        case ir.Checked():
+            return (expr.condition, expr.value)
         case ir.Unary():
             return (expr.operand,)
         case ir.Binary():
@@ -55,9 +62,9 @@ def rebuild(expr: ir.Expr, parts: Sequence[ir.Expr]) -> ir.Expr:
     match expr:
         case ir.Literal() | ir.Local() | ir.StateRef() | ir.ConstRef() | ir.Domain() | ir.Took():
             return expr
-        case ir.Call() | ir.Builtin() | ir.UnionNew():
+        case ir.Call() | ir.Builtin() | ir.UnionNew() | ir.Primitive():
             return replace(expr, args=tuple(parts))
-        case ir.FieldOf():
+        case ir.FieldOf() | ir.IsCase() | ir.CaseArg():
             return replace(expr, target=parts[0])
         case ir.MapGet():
             return replace(expr, target=parts[0], key=parts[1])
@@ -79,6 +86,8 @@ def rebuild(expr: ir.Expr, parts: Sequence[ir.Expr]) -> ir.Expr:
             return replace(expr, domain=parts[0], condition=parts[1], body=parts[2])
         case ir.Quantified():
             return replace(expr, domain=parts[0], body=parts[1])
+        case ir.Checked():
+            return replace(expr, condition=parts[0], value=parts[1])
         case ir.Unary():
             return replace(expr, operand=parts[0])
         case ir.Binary():

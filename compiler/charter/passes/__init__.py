@@ -1,12 +1,100 @@
-"""The passes over core, in order. Each says in its docstring what it changes and what it keeps."""
+"""Core to core. `RICH` is run on what the check makes; all readers get what comes of it. `LOWERING`
+leads from there to small core: engines, the solver and TLA+ read nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
 from charter.core import nodes as ir
-from charter.passes import fold_constants
+from charter.core import small
+from charter.core.narrow import expressions, narrowed
+from charter.core.rewrite import Rule, rewritten
+from charter.core.valid import InvalidCore, validate
+from charter.core.walk import fold, nodes
+from charter.passes import builtins, fold_constants, match, only
 
-PASSES: tuple[tuple[str, Callable[[ir.Model], ir.Model]], ...] = (
-    ("fold_constants", fold_constants.run),
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """`rule` gives what is done to the nodes of one declaration. Of the nodes for which
+    `is_done_with` is true neither this pass nor a later one leaves any."""
+
+    name: str
+    rule: Callable[[], Rule]
+    is_done_with: Callable[[ir.Expr], bool]
+
+    def run(self, model: ir.Model) -> ir.Model:
+        """The model after the pass."""
+        return rewritten(model, self.rule)
+
+
+RICH = (Pass("fold", lambda: fold_constants.simplify, lambda _: False),)
+
+LOWERING = (
+    Pass("match", match.Matches, lambda e: isinstance(e, ir.Match)),
+    Pass("builtins", builtins.Builtins, lambda e: isinstance(e, ir.Builtin)),
+    Pass("only", only.Only, lambda e: isinstance(e, ir.Quantified) and e.kind == "the"),
 )
+
+PASSES = (*RICH, *LOWERING)
+
+
+def run_rich(model: ir.Model) -> ir.Model:
+    """What the check made, as all readers get it. Raises `InvalidCore` if a pass breaks core."""
+    validate(model, "elaboration")
+    return run_checked(model, RICH)
+
+
+def run_checked(model: ir.Model, passes: Sequence[Pass]) -> ir.Model:
+    """The passes in order. Raises `InvalidCore`, with the name of the pass, if one breaks core or
+    leaves what it, or one before it, should have removed."""
+    for number, item in enumerate(passes, 1):
+        model = item.run(model)
+        stage = f"pass {item.name}"
+        validate(model, stage)
+        if problems := list(_left(model, passes[:number])):
+            raise InvalidCore(stage, problems)
+    return model
+
+
+def lowered(model: ir.Model) -> small.Model:
+    """Small core. It is checked when all is done, and after each pass only where something is wrong
+    then: to name the pass."""
+    done = model
+    for item in LOWERING:
+        done = item.run(done)
+    try:
+        validate(done, "lowering")
+        if problems := list(_left(done, LOWERING)):
+            raise InvalidCore("lowering", problems)
+    except InvalidCore:
+        run_checked(model, LOWERING)
+        raise
+    # What is not of small core has just been looked for.
+    return cast(small.Model, done)
+
+
+def lowered_instance(model: ir.Model, instance: ir.Instance) -> tuple[small.Model, small.Instance]:
+    """Small core of the machine that an instance is of, and the instance in it."""
+    cut = replace(narrowed(model, instance.machine), instances=(instance,), scenarios=())
+    whole = lowered(cut)
+    return whole, whole.instances[0]
+
+
+def lowered_expr(expr: ir.Expr) -> small.Expr:
+    """An expression of a machine's model in small core."""
+    for item in LOWERING:
+        expr = fold(expr, item.rule())
+    return cast(small.Expr, expr)
+
+
+def _left(model: ir.Model, passes: Sequence[Pass]) -> Iterator[str]:
+    """What passes should have removed, and did not."""
+    for whole in (*expressions(model), *(f.body for f in model.functions)):
+        for node in nodes(whole):
+            for item in passes:
+                if item.is_done_with(node):
+                    what = type(node).__name__
+                    yield f"{item.name} leaves no {what} ({node.span.where()})"

@@ -11,9 +11,8 @@ from charter.check.checker import check_bent, check_everything, check_overlay, c
 from charter.check.elaborate import overlay_entry
 from charter.check.flatten import apply_overlay, apply_selection, only_overlay
 from charter.core import nodes as ir
-from charter.core.valid import validate
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span
-from charter.passes import PASSES
+from charter.passes import run_rich
 from charter.semantics.scenario import ScenarioFails, follow
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse
@@ -73,7 +72,7 @@ def compile_files(files: sx.Protocol, choice: Choice) -> ir.Model:
     check = check_bent if choice.mutant or choice.entries else check_protocol
     model = check(files, choice.variant, diagnostics)
     diagnostics.refuse_if_any()
-    return run_passes(model)
+    return run_rich(model)
 
 
 def with_question(
@@ -94,7 +93,7 @@ def with_question(
         prop = asked(flatten(files, choice), model, instance, node.body, diagnostics)
         if not diagnostics.errors:
             prop = replace(prop, span=Span(shown, 0, len(text)))
-            return run_passes(replace(model, properties=(*model.properties, prop)))
+            return run_rich(replace(model, properties=(*model.properties, prop)))
     raise Refused(Diagnostics([_moved(item, whole, shown, len(head)) for item in diagnostics]))
 
 
@@ -109,15 +108,6 @@ def _moved(item: Diagnostic, whole: Source, shown: Source, by: int) -> Diagnosti
 
     notes = tuple((text, moved(span)) for text, span in item.notes)
     return replace(item, span=moved(item.span), notes=notes)
-
-
-def run_passes(model: ir.Model) -> ir.Model:
-    """All passes in order. Raises `InvalidCore` if one of them breaks core."""
-    validate(model, "elaboration")
-    for name, run in PASSES:
-        model = run(model)
-        validate(model, f"pass {name}")
-    return model
 
 
 def check_sources(sources: Sequence[Source]) -> Diagnostics:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import assert_never, cast
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
 from charter.prove.layout import Layout
 from charter.prove.terms import FALSE, TRUE, Term
@@ -19,7 +20,6 @@ from charter.prove.values import (
     Scalar,
     Sym,
     Tagged,
-    Unsupported,
 )
 
 Coded = tuple[Sym, Term]
@@ -94,19 +94,63 @@ def normal(layout: Layout, inner: t.Type, value: Mask | Bag) -> Mask | Bag:
     return layout.as_mask(inner, value) if layout.is_finite(inner) else value
 
 
-def infix(layout: Layout, e: n.Binary, left: Sym, right: Sym) -> Sym:
-    """An infix operation other than and, or, implies."""
+def put(layout: Layout, kind: t.Map, table: Fields, entries: tuple[Sym, ...]) -> Coded:
+    """A map with other values at some keys, and that they are keys."""
+    items, known = list(table.items), []
+    for key, value in zip(entries[::2], entries[1::2], strict=True):
+        hits = [layout.equal(key, k) for k in layout.keys(kind.key)[1]]
+        items = [layout.choose(hit, value, old) for hit, old in zip(hits, items, strict=True)]
+        known.append(in_domain(layout, kind.key, hits))
+    return Fields(tuple(items)), layout.terms.and_(*known)
+
+
+def listing(layout: Layout, kind: t.Type, items: tuple[Sym, ...]) -> Coded:
+    """A sequence or ranking that is written out, and that a ranking repeats nothing."""
+    line = Line(layout.numbers.constant(len(items)), items)
+    pairs = [(a, b) for i, a in enumerate(items) for b in items[:i]]
+    if not isinstance(kind, t.Ranking):
+        return line, TRUE
+    return line, layout.terms.not_(layout.terms.or_(*(layout.equal(a, b) for a, b in pairs)))
+
+
+def is_case(layout: Layout, kind: t.Type, tag: str, target: Sym) -> Term:
+    """That an option, a union or an enum is in a case."""
+    match target:
+        case Maybe(present=present):
+            return present if tag == "present" else layout.terms.not_(present)
+        case Tagged(tag=term) | Scalar(term=term):
+            return layout.terms.eq(term, layout.tag(kind, tag))
+        case _:
+            raise TypeError(f"a case of {kind}")
+
+
+def case_arg(e: n.CaseArg[s.Expr], target: Sym) -> Sym | None:
+    """What a case has at a position; None where it cannot be in that case."""
+    if isinstance(target, Maybe):
+        return target.inner
+    found = cast(Tagged, target).cases[t.tags_of(e.target.type).index(e.tag)]
+    return None if found is None else found[e.position]
+
+
+def operator(layout: Layout, e: n.Unary[s.Expr] | n.Binary[s.Expr], args: tuple[Sym, ...]) -> Sym:
+    """An operator, but not `and`, `or`, `implies`."""
     terms, numbers = layout.terms, layout.numbers
     match e.op:
+        case "not":
+            return Scalar(terms.not_(cast(Scalar, args[0]).term))
+        case "negate":
+            return numbers.negate(cast(Number, args[0]))
         case "eq":
-            return Scalar(layout.equal(left, right))
+            return Scalar(layout.equal(*args))
         case "ne":
-            return Scalar(terms.not_(layout.equal(left, right)))
+            return Scalar(terms.not_(layout.equal(*args)))
         case "in":
-            return Scalar(layout.contains(cast("Mask | Bag", right), left))
-    if isinstance(left, Mask | Bag) and isinstance(right, Mask | Bag):
-        return _set_infix(layout, e, left, right)
-    a, b = cast(Number, left), cast(Number, right)
+            return Scalar(layout.contains(cast("Mask | Bag", args[1]), args[0]))
+        case "subset":
+            return Scalar(layout.subset(cast("Mask | Bag", args[0]), cast("Mask | Bag", args[1])))
+        case "union" | "intersection" | "difference":
+            return _algebra(layout, e.op, t.inner_of(e.type), cast("tuple[Mask | Bag, ...]", args))
+    a, b = cast("tuple[Number, ...]", args)
     match e.op:
         case "lt":
             return Scalar(numbers.less(a, b))
@@ -123,18 +167,15 @@ def infix(layout: Layout, e: n.Binary, left: Sym, right: Sym) -> Sym:
         case "mul":
             return numbers.multiply(a, b)
         case _:
-            raise TypeError(f"{e.op} of numbers")
+            raise TypeError(e.op)
 
 
-def _set_infix(layout: Layout, e: n.Binary, a: Mask | Bag, b: Mask | Bag) -> Sym:
+def _algebra(layout: Layout, op: str, inner: t.Type, sets: tuple[Mask | Bag, ...]) -> Mask | Bag:
     terms = layout.terms
-    if e.op == "subset":
-        return Scalar(layout.subset(a, b))
-    assert isinstance(e.type, t.Set)
-    a, b = normal(layout, e.type.inner, a), normal(layout, e.type.inner, b)
+    a, b = (normal(layout, inner, each) for each in sets)
     if isinstance(a, Mask) and isinstance(b, Mask) and a.keys == b.keys:
-        pairs = list(zip(a.members, b.members, strict=True))
-        match e.op:
+        pairs = zip(a.members, b.members, strict=True)
+        match op:
             case "union":
                 members = [terms.or_(x, y) for x, y in pairs]
             case "intersection":
@@ -142,15 +183,14 @@ def _set_infix(layout: Layout, e: n.Binary, a: Mask | Bag, b: Mask | Bag) -> Sym
             case _:
                 members = [terms.and_(x, terms.not_(y)) for x, y in pairs]
         return Mask(a.keys, tuple(members), a.items)
-    each = layout.members(a)
-    match e.op:
-        case "union":
-            return Bag((*each, *layout.members(b)))
-        case "intersection":
-            return Bag(tuple((terms.and_(p, layout.contains(b, x)), x) for p, x in each))
-        case _:
-            rest = ((terms.and_(p, terms.not_(layout.contains(b, x))), x) for p, x in each)
-            return Bag(tuple(rest))
+    if op == "union":
+        return Bag((*layout.members(a), *layout.members(b)))
+
+    def kept(there: Term, item: Sym) -> Term:
+        inside = layout.contains(b, item)
+        return terms.and_(there, inside if op == "intersection" else terms.not_(inside))
+
+    return Bag(tuple((kept(there, item), item) for there, item in layout.members(a)))
 
 
 def size(layout: Layout, value: Sym) -> Number:
@@ -171,89 +211,59 @@ def size(layout: Layout, value: Sym) -> Number:
             raise TypeError("size of something that has none")
 
 
-def builtin(layout: Layout, e: n.Builtin, args: tuple[Sym, ...]) -> Coded:
-    """A built-in function, and where it has a value."""
-    first = args[0]
+def primitive(layout: Layout, e: n.Primitive[s.Expr], args: tuple[Sym, ...]) -> Coded:
+    """A primitive, and where it has a value."""
     match e.name:
         case "size":
-            return size(layout, first), TRUE
-        case "value":
-            option = cast(Maybe, first)
-            if option.inner is None:
-                return anything(layout, e.type), FALSE
-            return option.inner, option.present
-        case "default":
-            option = cast(Maybe, first)
-            if option.inner is None:
-                return args[1], TRUE
-            return layout.choose(option.present, option.inner, args[1]), TRUE
-        case "bump":
-            return layout.numbers.add(cast(Number, first), layout.numbers.constant(1)), TRUE
-        case "min" | "max":
-            return _extreme(layout, e, args)
+            return size(layout, args[0]), TRUE
+        case "least" | "greatest":
+            return _extreme(layout, e, cast("Mask | Bag", args[0])), TRUE
+        case "join":
+            return _join(layout, e.type, cast(Line, args[0]), cast(Line, args[1]))
         case _:
-            return _listed(layout, e, cast(Line, first), args)
+            return _listed(layout, e, cast(Line, args[0]), args[-1]), TRUE
 
 
-def _extreme(layout: Layout, e: n.Builtin, args: tuple[Sym, ...]) -> Coded:
+def _extreme(layout: Layout, e: n.Primitive[s.Expr], pool: Mask | Bag) -> Sym:
+    """A member of a set that is not empty: of numbers the least or the greatest. Of others the
+    first in the order of their domain; where they have none, the set has one member at most."""
     terms, numbers = layout.terms, layout.numbers
-    if len(args) == 2:
-        pool: tuple[tuple[Term, Sym], ...] = ((TRUE, args[0]), (TRUE, args[1]))
-    else:
-        pool = layout.members(cast("Mask | Bag", args[0]))
-    if not pool:
-        return anything(layout, e.type), FALSE
-    found, best = pool[0][0], cast(Number, pool[0][1])
-    for there, item in pool[1:]:
+    members = layout.members(pool)
+    if not members or not isinstance(members[0][1], Number):
+        order = members if e.name == "least" else members[::-1]
+        return pick_first(layout, e.type, list(order))
+    found, best = members[0][0], members[0][1]
+    for there, item in members[1:]:
         other = cast(Number, item)
-        better = numbers.less(other, best) if e.name == "min" else numbers.less(best, other)
+        better = numbers.less(other, best) if e.name == "least" else numbers.less(best, other)
         take = terms.and_(there, terms.or_(terms.not_(found), better))
         best = numbers.choose(take, other, best)
         found = terms.or_(found, there)
-    return best, found
+    return best
 
 
 # --- sequences and rankings ----------------------------------------------------------------------
 
 
-def _listed(layout: Layout, e: n.Builtin, line: Line, args: tuple[Sym, ...]) -> Coded:
-    numbers = layout.numbers
+def _listed(layout: Layout, e: n.Primitive[s.Expr], line: Line, last: Sym) -> Sym:
     match e.name:
         case "set":
-            assert isinstance(e.type, t.Set)
             items = ((there, slot) for there, slot in _slots(layout, line) if slot is not None)
-            return normal(layout, e.type.inner, Bag(tuple(items))), TRUE
-        case "first":
-            return _at(layout, line, numbers.constant(0)), TRUE
-        case "last":
-            end = numbers.add(line.length, numbers.constant(-1))
-            return _at(layout, line, end), TRUE
-        case "at":
-            return _at(layout, line, cast(Number, args[1])), TRUE
-        case "item":
-            found = _at(layout, line, cast(Number, args[1]))
-            inner = anything(layout, e.type) if found.inner is None else found.inner
-            return inner, found.present
-        case "append" if isinstance(e.type, t.Ranking):
-            moved = _append(layout, _remove(layout, line, args[1]), args[1])
-            return _without_excess(layout, e.type, moved), TRUE
-        case "append":
-            return _bounded(layout, e, _append(layout, line, args[1]))
-        case "remove":
-            return _remove(layout, line, args[1]), TRUE
+            return normal(layout, t.inner_of(e.type), Bag(tuple(items)))
+        case "nth":
+            position = cast(Number, last)
+            ways = [
+                (layout.numbers.equal(position, layout.numbers.constant(i)), slot)
+                for i, slot in enumerate(line.slots)
+                if slot is not None
+            ]
+            return pick_first(layout, e.type, ways)
         case "keep":
-            kept = cast("Mask | Bag", args[1])
-            return _filtered(layout, line, lambda item: layout.contains(kept, item)), TRUE
-        case "concat" if isinstance(e.type, t.Ranking):
-            joined = _joined(layout, line, cast(Line, args[1]))
-            return _without_excess(layout, e.type, joined), TRUE
-        case "concat":
-            return _bounded(layout, e, _concat(layout, line, cast(Line, args[1])))
-        case "take" | "drop":
-            cut = _clamp(layout, cast(Number, args[1]), line.length)
-            return (_take(line, cut) if e.name == "take" else _drop(layout, line, cut)), TRUE
+            kept = cast("Mask | Bag", last)
+            return _filtered(layout, line, lambda item: layout.contains(kept, item))
         case _:
-            raise Unsupported(f"the built-in {e.name}")
+            cut = _clamp(layout, cast(Number, last), line.length)
+            return _take(line, cut) if e.name == "take" else _drop(layout, line, cut)
 
 
 def _slots(layout: Layout, line: Line) -> list[tuple[Term, Sym | None]]:
@@ -262,25 +272,6 @@ def _slots(layout: Layout, line: Line) -> list[tuple[Term, Sym | None]]:
     return [
         (numbers.less(numbers.constant(i), line.length), slot) for i, slot in enumerate(line.slots)
     ]
-
-
-def _at(layout: Layout, line: Line, position: Number) -> Maybe:
-    numbers = layout.numbers
-    inside = layout.terms.and_(
-        numbers.less_equal(numbers.constant(0), position), numbers.less(position, line.length)
-    )
-    held = [
-        (layout.terms.and_(there, numbers.equal(position, numbers.constant(i))), slot)
-        for i, (there, slot) in enumerate(_slots(layout, line))
-        if slot is not None
-    ]
-    ways = [(here, slot) for here, slot in held if here != FALSE]
-    if not ways:
-        return Maybe(FALSE, None)
-    value = ways[-1][1]
-    for here, slot in reversed(ways[:-1]):
-        value = layout.choose(here, slot, value)
-    return Maybe(inside, value)
 
 
 def _append(layout: Layout, line: Line, item: Sym) -> Line:
@@ -292,20 +283,6 @@ def _append(layout: Layout, line: Line, item: Sym) -> Line:
     return Line(numbers.add(line.length, numbers.constant(1)), tuple(slots))
 
 
-def _remove(layout: Layout, line: Line, item: Sym) -> Line:
-    """Of a ranking, which holds an item once at most: what follows it moves up by one."""
-    terms, numbers = layout.terms, layout.numbers
-    gone = FALSE
-    slots: list[Sym | None] = []
-    following = (*line.slots[1:], None)[: len(line.slots)]
-    for (there, slot), after in zip(_slots(layout, line), following, strict=True):
-        if slot is not None:
-            gone = terms.or_(gone, terms.and_(there, layout.equal(slot, item)))
-        slots.append(slot if slot is None or after is None else layout.choose(gone, after, slot))
-    less = numbers.choose(gone, numbers.constant(-1), numbers.constant(0))
-    return Line(numbers.add(line.length, less), tuple(slots))
-
-
 def _filtered(layout: Layout, line: Line, wanted: Callable[[Sym], Term]) -> Line:
     """The items that are wanted, in their order."""
     kept = Line(layout.numbers.constant(0), ())
@@ -315,35 +292,13 @@ def _filtered(layout: Layout, line: Line, wanted: Callable[[Sym], Term]) -> Line
     return kept
 
 
-def _joined(layout: Layout, a: Line, b: Line) -> Line:
-    """Of rankings: `a`, and behind it what only `b` holds."""
-    held = Bag(tuple((there, slot) for there, slot in _slots(layout, a) if slot is not None))
-    joined = a
-    for there, slot in _slots(layout, b):
-        if slot is not None and there != FALSE:
-            new = layout.terms.and_(there, layout.terms.not_(layout.contains(held, slot)))
-            joined = _append_if(layout, new, joined, slot)
-    return joined
-
-
-def _without_excess(layout: Layout, kind: t.Ranking, line: Line) -> Line:
-    """Without the slots that a ranking, which repeats nothing, cannot reach."""
-    return Line(line.length, line.slots[: layout.longest(kind)])
-
-
 def _append_if(layout: Layout, condition: Term, line: Line, item: Sym) -> Line:
     grown = layout.choose(condition, _append(layout, line, item), line)
     return cast(Line, grown)
 
 
-def _bounded(layout: Layout, e: n.Builtin, line: Line) -> Coded:
-    assert isinstance(e.type, t.Seq)
-    limit = layout.universe.limit(e.type.limit)
-    fits = layout.numbers.within(line.length, 0, limit)
-    return Line(line.length, line.slots[:limit]), fits
-
-
-def _concat(layout: Layout, a: Line, b: Line) -> Line:
+def _join(layout: Layout, kind: t.Type, a: Line, b: Line) -> Coded:
+    """One list behind the other. Slots that cannot count are left out."""
     numbers = layout.numbers
     slots: list[Sym | None] = []
     for k in range(len(a.slots) + len(b.slots)):
@@ -357,7 +312,11 @@ def _concat(layout: Layout, a: Line, b: Line) -> Line:
                 else:
                     value = layout.choose(here, other, value)
         slots.append(value)
-    return Line(numbers.add(a.length, b.length), tuple(slots))
+    length = numbers.add(a.length, b.length)
+    assert isinstance(kind, t.Seq | t.Ranking)
+    most = layout.longest(kind)
+    fits = numbers.within(length, 0, most) if isinstance(kind, t.Seq) else TRUE
+    return Line(length, tuple(slots[:most])), fits
 
 
 def _clamp(layout: Layout, value: Number, longest: Number) -> Number:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
-from charter.prove.encode import Encoder
 from charter.prove.layout import Layout
 from charter.prove.program import Options, Program, build, possible
 from charter.prove.replay import ReplayError, Transition, expect, read_transition
@@ -199,8 +198,7 @@ def _encode(machines: tuple[Machine, Machine], question: PairQuestion, options: 
     for machine, tag in zip(machines, ("", "other:"), strict=True):
         if machine.component is None:
             raise Unsupported(f"{machine.instance.machine} is a system")
-        encoder = replace(Encoder.of(machine.model, layout), tag=tag)
-        programs.append(build(machine, machine.component, encoder))
+        programs.append(build(machine, layout, tag=tag))
     first, second = programs
     states = [[(v.name, v.type) for v in p.component.state] for p in programs]
     if states[0] != states[1]:

@@ -8,16 +8,18 @@ from typing import cast
 
 from charter.core import types as t
 from charter.core.obligations import Obligation
+from charter.diagnostics import Span
 from charter.prove.program import Program
 from charter.prove.terms import FALSE, Term
 from charter.prove.transition import BranchCode
 from charter.prove.values import Number, Scalar, Sym, Tagged
 
 
-def comparison_sites(wanted: Iterable[Obligation]) -> dict[int, int]:
-    """The comparisons that an encoder has to watch for these obligations, numbered."""
-    comparisons = (o.expr for o in wanted if o.kind == "boundary")
-    return {key: i for i, key in enumerate(dict.fromkeys(id(e) for e in comparisons))}
+def comparison_sites(wanted: Iterable[Obligation]) -> dict[Span, int]:
+    """The comparisons that an encoder has to watch for these obligations, numbered. They are known
+    by their place, which the passes keep."""
+    comparisons = (o.expr for o in wanted if o.kind == "boundary" and o.expr is not None)
+    return {span: i for i, span in enumerate(dict.fromkeys(e.span for e in comparisons))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Goals:
     """Obligations as terms over one step."""
 
     program: Program
-    sites: Mapping[int, int]
+    sites: Mapping[Span, int]
 
     def term(self, obligation: Obligation) -> Term:
         """That the step meets the obligation; false where its operation is not offered."""
@@ -75,7 +77,8 @@ class Goals:
 
     def _boundary(self, obligation: Obligation) -> Term:
         terms = self.program.terms
-        site = self.sites[id(obligation.expr)]
+        assert obligation.expr is not None
+        site = self.sites[obligation.expr.span]
         ways: list[Term] = []
         for operation in self.program.operations:
             called = self.program.calls(operation)

@@ -113,6 +113,11 @@ class Layout:
         """Position `position` among `count`, as a word."""
         return self.terms.const(position, word_width(count))
 
+    def tag(self, kind: t.Type, tag: str) -> Term:
+        """A case of a union or an enum, as a word."""
+        tags = t.tags_of(kind)
+        return self.word(tags.index(tag), len(tags))
+
     def constant(self, kind: t.Type, value: Value) -> Sym:
         """A core value as a symbolic value."""
         match kind, value:

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
+from charter.core import small as s
+from charter.diagnostics import Span
+from charter.passes import lowered_expr, lowered_instance
 from charter.prove.encode import Encoder, View
 from charter.prove.layout import Layout, word_width
 from charter.prove.terms import Term, Terms
@@ -33,7 +36,7 @@ class Program:
     inside it, and on which everything evaluated is defined."""
 
     machine: Machine
-    component: n.Component
+    component: s.Component
     encoder: Encoder
     before: Mapping[str, Sym]
     after: Mapping[str, Sym]
@@ -84,12 +87,12 @@ class Program:
 
     def holds(self, body: n.Expr, view: View) -> Term:
         """That a boolean expression is defined and true."""
-        value, defined = self.encoder.truth(body, view, {})
+        value, defined = self.encoder.truth(lowered_expr(body), view, {})
         return self.terms.and_(value, defined)
 
     def fails(self, body: n.Expr, view: View) -> Term:
         """That a boolean expression is defined and false."""
-        value, defined = self.encoder.truth(body, view, {})
+        value, defined = self.encoder.truth(lowered_expr(body), view, {})
         return self.terms.and_(self.terms.not_(value), defined)
 
     def is_state(self, state: Mapping[str, n.Value]) -> Term:
@@ -103,26 +106,30 @@ class Program:
 
 
 def encode_component(
-    machine: Machine, options: Options, watched: Mapping[int, int] | None = None
+    machine: Machine, options: Options, watched: Mapping[Span, int] | None = None
 ) -> Program:
-    """The transition relation of the component that `machine` is. Raises Unsupported for systems
-    and for types that have no layout."""
-    component = machine.component
-    if component is None:
-        raise Unsupported(f"{machine.instance.machine} is a system; only components are encoded")
+    """The transition relation of the component that `machine` is; the comparisons at the spans of
+    `watched` have these numbers. Raises Unsupported for systems and for types that have no
+    layout."""
     layout = Layout.of(
         machine.universe, integers=options.integers, counter_bits=options.counter_bits
     )
-    encoder = replace(Encoder.of(machine.model, layout), watched=watched or {})
-    return build(machine, component, encoder)
+    return build(machine, layout, watched=watched)
 
 
-def build(machine: Machine, component: n.Component, encoder: Encoder) -> Program:
-    """The same with an encoder that exists. Programs that share a layout share the state before
-    and the arguments; the `tag` of the encoder keeps the rest apart. Raises ValueError for a model
-    with faults."""
+def build(
+    machine: Machine, layout: Layout, *, tag: str = "", watched: Mapping[Span, int] | None = None
+) -> Program:
+    """The same with a layout that exists. Programs that share one share the state before and the
+    arguments; the `tag` keeps the rest apart. Raises Unsupported, and ValueError for a model with
+    faults."""
     refuse_faults(machine.model)
-    layout, terms = encoder.layout, encoder.terms
+    own = Machine.of(*lowered_instance(machine.model, machine.instance))
+    component = own.component
+    if component is None:
+        raise Unsupported(f"{machine.instance.machine} is a system; only components are encoded")
+    encoder = replace(Encoder.of(own.model, layout), watched=watched or {}, tag=tag)
+    terms = encoder.terms
     state = component.state
     before = {v.name: layout.variable(v.type, v.name) for v in state}
     after = {v.name: layout.variable(v.type, f"{NEXT}{encoder.tag}{v.name}") for v in state}
@@ -142,7 +149,7 @@ def build(machine: Machine, component: n.Component, encoder: Encoder) -> Program
             for name, value in branch.after.items():
                 chain[name] = layout.choose(here, value, chain.get(name, value))
     parts.append(terms.or_(*took.values()))
-    parts += _offered(machine, encoder, operations, view)
+    parts += _offered(own, encoder, operations, view)
     for variable in state:
         name = variable.name
         parts.append(layout.inside(variable.type, after[name]))
@@ -155,7 +162,10 @@ def build(machine: Machine, component: n.Component, encoder: Encoder) -> Program
 
 
 def _offered(
-    machine: Machine, encoder: Encoder, operations: tuple[OperationCode, ...], view: View
+    machine: Machine[s.Expr, s.Statement],
+    encoder: Encoder,
+    operations: tuple[OperationCode, ...],
+    view: View,
 ) -> list[Term]:
     """That a call keeps to what the instance says of arguments; where that has no value the
     instance does not offer the call."""

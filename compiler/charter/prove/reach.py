@@ -8,6 +8,7 @@ from typing import assert_never
 
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
+from charter.diagnostics import Span
 from charter.prove.goals import Goals, comparison_sites
 from charter.prove.program import Options, Program, encode_component
 from charter.prove.replay import (
@@ -108,7 +109,7 @@ def find_property(model: n.Model, name: str) -> n.Property:
     raise KeyError(name)
 
 
-def meets(program: Program, goal: Goal, sites: Mapping[int, int]) -> Term:
+def meets(program: Program, goal: Goal, sites: Mapping[Span, int]) -> Term:
     """That the step meets the goal. An `always` property is read in the state after."""
     match goal:
         case Takes(branch=branch):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
 from charter.prove.collections import pick_first
 from charter.prove.encode import Encoder, Event, Names, View
@@ -21,7 +22,7 @@ class Atom:
     """A condition of a guard that is not built of others. `decides`: the guard's truth is that of
     this condition (or its opposite), all others being as they are."""
 
-    expr: n.Expr
+    expr: s.Expr
     value: Term
     defined: Term
     decides: Term
@@ -77,7 +78,7 @@ class _Work:
 
 
 def encode_operation(
-    encoder: Encoder, component: n.Component, operation: n.Operation, view: View
+    encoder: Encoder, component: s.Component, operation: s.Operation, view: View
 ) -> OperationCode:
     """`operation` from the state that `view` shows, with fresh parameters and choices. What
     `view.took` says of a branch is the condition under which its body counts as evaluated."""
@@ -109,7 +110,7 @@ def encode_operation(
     )
 
 
-def _lets(encoder: Encoder, branch: n.Branch, view: View, names: dict[str, Sym]) -> Term:
+def _lets(encoder: Encoder, branch: s.Branch, view: View, names: dict[str, Sym]) -> Term:
     """Bind what stands before the branch and is not bound yet; where it is defined."""
     defined = []
     for bind in branch.lets:
@@ -120,7 +121,7 @@ def _lets(encoder: Encoder, branch: n.Branch, view: View, names: dict[str, Sym])
 
 
 def encode_guard(
-    encoder: Encoder, conjuncts: tuple[n.Conjunct, ...], view: View, names: Names
+    encoder: Encoder, conjuncts: tuple[s.Conjunct, ...], view: View, names: Names
 ) -> Guard:
     """A guard as a chain of conjunctions."""
     terms = encoder.terms
@@ -146,7 +147,7 @@ def _under(terms: Terms, atoms: tuple[Atom, ...], *conditions: Term) -> tuple[At
     )
 
 
-def _condition(encoder: Encoder, expr: n.Expr, view: View, names: Names) -> Guard:
+def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guard:
     """A condition, with what its atoms decide; a right side that is undefined decides nothing."""
     terms = encoder.terms
     match expr:
@@ -177,7 +178,7 @@ def _condition(encoder: Encoder, expr: n.Expr, view: View, names: Names) -> Guar
 
 def _branch(
     encoder: Encoder,
-    where: tuple[str, n.Branch, Mapping[str, t.Type]],
+    where: tuple[str, s.Branch, Mapping[str, t.Type]],
     reached: Term,
     guard: Guard,
     scope: tuple[View, Mapping[str, Sym]],
@@ -208,7 +209,7 @@ def _branch(
 
 def _statement(
     encoder: Encoder,
-    line: n.Statement,
+    line: s.Statement,
     view: View,
     where: tuple[str, Mapping[str, t.Type], _Work],
 ) -> None:
@@ -227,7 +228,7 @@ def _statement(
             raise TypeError(f"{line} in a branch of an operation")
 
 
-def _pick(encoder: Encoder, pick: n.Pick, view: View, where: tuple[str, _Work]) -> Sym:
+def _pick(encoder: Encoder, pick: n.Pick[s.Expr], view: View, where: tuple[str, _Work]) -> Sym:
     name, work = where
     if pick.index is None:
         return _choice(encoder, pick, view, (name, work), work.names)
@@ -241,7 +242,7 @@ def _pick(encoder: Encoder, pick: n.Pick, view: View, where: tuple[str, _Work]) 
 
 
 def _choice(
-    encoder: Encoder, pick: n.Pick, view: View, where: tuple[str, _Work], names: Names
+    encoder: Encoder, pick: n.Pick[s.Expr], view: View, where: tuple[str, _Work], names: Names
 ) -> Sym:
     """A member of the domain; an option of one, with `or none`."""
     terms, layout = encoder.terms, encoder.layout
@@ -259,7 +260,9 @@ def _choice(
     return value
 
 
-def _member(encoder: Encoder, pick: n.Pick, name: str, domain: Mask | Bag) -> tuple[Sym, Term]:
+def _member(
+    encoder: Encoder, pick: n.Pick[s.Expr], name: str, domain: Mask | Bag
+) -> tuple[Sym, Term]:
     """A fresh value, and that it is a member: a variable of a finite type, else a position among
     the possible members."""
     terms, layout = encoder.terms, encoder.layout

@@ -108,10 +108,35 @@ def apply_builtin(e: n.Builtin, args: Sequence[Value], universe: Universe) -> Va
             assert_never(e.name)
 
 
-def _bounded(e: n.Builtin, grown: Items, universe: Universe) -> Items:
+def _bounded(e: n.Builtin | n.Primitive, grown: Items, universe: Universe) -> Items:
     if isinstance(e.type, t.Seq) and len(grown) > universe.limit(e.type.limit):
         raise EvaluationError("the sequence grows past its limit", e.span)
     return grown
+
+
+def apply_primitive(e: n.Primitive, args: Sequence[Value], universe: Universe) -> Value:
+    """A primitive of small core on values. Raises EvaluationError where a list grows too long."""
+    first = args[0]
+    match e.name:
+        case "size":
+            return len(cast(Members, first))
+        case "least" | "greatest":
+            members = ordered(cast(Members, first), t.inner_of(e.args[0].type))
+            return members[0 if e.name == "least" else -1]
+        case "set":
+            return frozenset(items(first))
+        case "nth":
+            return items(first)[cast(int, args[1])]
+        case "join":
+            return _bounded(e, (*items(first), *items(args[1])), universe)
+        case "keep":
+            return tuple(i for i in items(first) if i in cast(Members, args[1]))
+        case "take":
+            return items(first)[: max(0, cast(int, args[1]))]
+        case "drop":
+            return items(first)[max(0, cast(int, args[1])) :]
+        case _:
+            assert_never(e.name)
 
 
 Eager = OneOf[

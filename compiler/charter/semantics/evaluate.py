@@ -16,6 +16,7 @@ from charter.semantics.builtins import (
     Members,
     apply_builtin,
     apply_infix,
+    apply_primitive,
     items,
     ordered,
 )
@@ -127,7 +128,30 @@ class Evaluator:
             return self._map_new(expr, scope, names)
         if type(expr) is n.MapWith:
             return self._map_with(expr, scope, names)
-        assert_never(expr)
+        return self._lowered(expr, scope, names)
+
+    def _lowered(
+        self,
+        expr: n.IsCase | n.CaseArg | n.Primitive | n.Checked,
+        scope: Scope,
+        names: Locals,
+    ) -> Value:
+        """What only the passes write: the definition evaluates small core too."""
+        match expr:
+            case n.IsCase():
+                tag, _ = _case(expr.target.type, self.value(expr.target, scope, names))
+                return tag == expr.tag
+            case n.CaseArg():
+                _, parts = _case(expr.target.type, self.value(expr.target, scope, names))
+                return parts[expr.position]
+            case n.Primitive():
+                return apply_primitive(expr, self._each(expr.args, scope, names), self.universe)
+            case n.Checked():
+                if not self.value(expr.condition, scope, names):
+                    raise EvaluationError(expr.why, expr.span)
+                return self.value(expr.value, scope, names)
+            case _:
+                assert_never(expr)
 
     def truth(self, expr: n.Expr, scope: Scope, names: Locals) -> bool:
         """The value of a boolean expression."""
@@ -217,14 +241,7 @@ class Evaluator:
         return found[0]
 
     def _match(self, e: n.Match, scope: Scope, names: Locals) -> Value:
-        subject = self.value(e.subject, scope, names)
-        tag: Value = subject
-        parts: Items = ()
-        match e.subject.type:
-            case t.Option():
-                tag, parts = ("none", ()) if subject is None else ("present", (subject,))
-            case t.Union():
-                tag, parts = items(subject)[0], items(subject)[1:]
+        tag, parts = _case(e.subject.type, self.value(e.subject, scope, names))
         case = next(c for c in e.cases if c.tag == tag)
         inside = {**names, **dict(zip(case.names, parts, strict=True))} if case.names else names
         return self.value(case.body, scope, inside)
@@ -351,6 +368,17 @@ def _put(whole: Value, position: int, value: Value) -> tuple[Value, ...]:
 def _place(e: n.FieldOf) -> int:
     assert isinstance(e.target.type, t.Record)
     return e.target.type.index(e.field)
+
+
+def _case(kind: t.Type, value: Value) -> tuple[Value, Items]:
+    """The case that an option, a union or an enum is in, and what that has."""
+    match kind:
+        case t.Option():
+            return ("none", ()) if value is None else ("present", (value,))
+        case t.Union():
+            return items(value)[0], items(value)[1:]
+        case _:
+            return value, ()
 
 
 def _after(e: n.StateRef, scope: Scope) -> State:

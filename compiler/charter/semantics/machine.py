@@ -5,15 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.nodes import Value
+from charter.core.expressions import E_co
+from charter.core.nodes import S_co, Value
 from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Evaluator, Outcome, Scope, State
 from charter.semantics.values import Universe, fits, from_json, to_json
+
+E = TypeVar("E", bound="n.Expr")
+S = TypeVar("S", bound="n.Statement")
 
 
 class Taken(Protocol):
@@ -28,30 +32,30 @@ class Taken(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Generic[E_co, S_co]):
     """`operations` are those that the instance offers (steps, for a system), by name."""
 
-    model: n.Model
-    instance: n.Instance
+    model: n.Model[E_co, S_co]
+    instance: n.Instance[E_co]
     evaluator: Evaluator
     variables: tuple[n.StateVar, ...]
-    operations: Mapping[str, n.Operation | n.Step]
-    component: n.Component | None
+    operations: Mapping[str, n.Operation[E_co] | n.Step[E_co, S_co]]
+    component: n.Component[E_co] | None
 
     @staticmethod
-    def of(model: n.Model, instance: n.Instance) -> Machine:
+    def of(model: n.Model[E, S], instance: n.Instance[E]) -> Machine[E, S]:
         """The machine that `instance` is an instance of. Raises KeyError for an unknown name."""
         evaluator = Evaluator.of(model, instance.machine, Universe.of(instance))
         offered = set(instance.offers)
         for component in model.components:
             if component.name == instance.machine:
-                chosen: dict[str, n.Operation | n.Step] = {
+                chosen: dict[str, n.Operation[E] | n.Step[E, S]] = {
                     o.name: o for o in component.operations if not offered or o.name in offered
                 }
                 return Machine(model, instance, evaluator, component.state, chosen, component)
         for system in model.systems:
             if system.name == instance.machine:
-                steps: dict[str, n.Operation | n.Step] = {
+                steps: dict[str, n.Operation[E] | n.Step[E, S]] = {
                     s.name: s for s in system.steps if not offered or s.name in offered
                 }
                 return Machine(model, instance, evaluator, system.state, steps, None)

@@ -14,8 +14,8 @@ from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.valid import InvalidCore, validate
 from charter.core.walk import branch_expressions, children, fold, nodes, rebuild, substitute
+from charter.passes import run_rich
 from charter.passes.fold_constants import simplify
-from charter.project.pipeline import run_passes
 
 ROOT = Path(__file__).parents[3]
 BOOL = ty.Bool()
@@ -121,5 +121,5 @@ def test_constants_are_folded_where_the_left_side_decides(before: ir.Expr, after
 
 
 def test_passes_keep_names_of_branches_and_conjuncts(everything: ir.Model) -> None:
-    again = run_passes(everything)
+    again = run_rich(everything)
     assert again == everything

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.expr import Expr
@@ -124,7 +125,7 @@ class Body:
 
     # --- branches --------------------------------------------------------------------------------
 
-    def operation(self, operation: n.Operation) -> None:
+    def operation(self, operation: s.Operation) -> None:
         """All branches, and the end of the function."""
         code, group = self.code, 0
         done = code.label()
@@ -141,7 +142,7 @@ class Body:
         code.start(done)
         code.do(f"ret i64 {code.load(self.count)}")
 
-    def branch(self, operation: n.Operation, branch: n.Branch, done: str) -> None:
+    def branch(self, operation: s.Operation, branch: s.Branch, done: str) -> None:
         """A branch: a row for each outcome if its guard is true."""
         code, expr = self.code, self.expr
         for bind in branch.lets:
@@ -165,7 +166,7 @@ class Body:
         code.start(on)
         expr.names, self.work = known, dict(expr.before)
 
-    def step(self, step: n.Step) -> None:
+    def step(self, step: s.Step) -> None:
         """The statements of a step, and the end of the function."""
         self.statements(step.body, 0, lambda: self.finish(step.name))
         self.code.do(f"ret i64 {self.code.load(self.count)}")
@@ -173,7 +174,7 @@ class Body:
     # --- statements ------------------------------------------------------------------------------
 
     def statements(
-        self, body: tuple[n.Statement, ...], at: int, finish: Callable[[], None]
+        self, body: tuple[s.Statement, ...], at: int, finish: Callable[[], None]
     ) -> None:
         """The statements from number `at` on; what follows a pick or a call stands in its loop."""
         if at == len(body):
@@ -204,7 +205,7 @@ class Body:
             case n.CallOperation() as call:
                 self.call(call, rest)
 
-    def pick(self, pick: n.Pick, rest: Callable[[], None]) -> None:
+    def pick(self, pick: n.Pick[s.Expr], rest: Callable[[], None]) -> None:
         """A loop over the choices; with an index, a loop in a loop for each index."""
         expr = self.expr
         if pick.index is None:
@@ -229,7 +230,7 @@ class Body:
 
         level(0, ())
 
-    def choices(self, pick: n.Pick, body: Callable[[Held], None]) -> None:
+    def choices(self, pick: n.Pick[s.Expr], body: Callable[[Held], None]) -> None:
         """`body` for each choice that one domain allows."""
         expr, code = self.expr, self.code
         assert isinstance(pick.domain.type, t.Set)
@@ -249,7 +250,7 @@ class Body:
                 value = Tree(t.Option(inner), (Scalar(some), value))
             body(value)
 
-    def call(self, call: n.CallOperation, rest: Callable[[], None]) -> None:
+    def call(self, call: n.CallOperation[s.Expr], rest: Callable[[], None]) -> None:
         """A loop over what the operation of a part allows."""
         expr, code, unit = self.expr, self.code, self.unit
         system = next(s for s in unit.model.systems for p in s.parts if p.name == call.part)
@@ -263,7 +264,7 @@ class Body:
             expr.keep.put(expr.value(e), param.type, args, at)
         key: Ref | None = None
         if part.index is not None and call.index is not None:
-            key = expr.position(part.index, call.index)
+            key = expr.position(part.index, call.index, expr.value(call.index))
         for variable, at in zip(component.state, inner.offsets, strict=True):
             whole = self.work[f"{part.name}.{variable.name}"]
             expr.keep.put(self._entry(whole, key), variable.type, held, at)
@@ -308,7 +309,7 @@ class Body:
         return Place(kind, room)
 
 
-def assigned(operation: n.Operation) -> set[str]:
+def assigned(operation: s.Operation) -> set[str]:
     """The variables that some branch assigns."""
     statements = (s for branch in operation.branches for s in branch.body)
     return {s.variable for s in statements if isinstance(s, n.Assign)}
@@ -320,7 +321,7 @@ SIGNATURE = (
 )
 
 
-def operate(unit: Unit, component: n.Component, operation: n.Operation) -> None:
+def operate(unit: Unit, component: s.Component, operation: s.Operation) -> None:
     """Print an operation, once."""
     name = f"op_{component.name}_{operation.name}"
     if name in unit.printed:
@@ -334,7 +335,7 @@ def operate(unit: Unit, component: n.Component, operation: n.Operation) -> None:
     unit.add(code)
 
 
-def print_step(unit: Unit, system: n.System, step: n.Step) -> None:
+def print_step(unit: Unit, system: s.System, step: s.Step) -> None:
     """Print a step."""
     code = Code(f"internal i64 @step_{step.name}{SIGNATURE}", "nounwind")
     body = Body(unit, code, Shape.of(unit, system.state), 0)

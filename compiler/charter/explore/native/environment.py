@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native.body import Shape, arguments_of
 from charter.explore.native.code import Code, Ref
@@ -188,7 +189,7 @@ class _Loops:
     """The loops of one operation; `reply` is how many slots its rows have before the state."""
 
     offers: Offers
-    operation: n.Operation | n.Step
+    operation: s.Operation | s.Step
     number: int
     target: str
 

@@ -5,24 +5,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, assert_never
+from typing import TypeAlias, assert_never
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
+from charter.core.walk import children
 from charter.diagnostics import Span
+from charter.explore.native import calls, loops, operators, primitives
 from charter.explore.native.code import Code, Ref, constant
 from charter.explore.native.layout import Layout, Unsupported, mask_type
 from charter.explore.native.unit import FATAL_RANGE, Unit
 from charter.explore.native.values import Held, Keeper, Place, Scalar, Tree, scalar
 
-if TYPE_CHECKING:
-    from charter.explore.native.numbers import Numbers
-
 ERROR, FATAL = 0, 1
 """Slots of the context: the first failure, and why the engine cannot go on."""
 
-UNROLLED = 4
-COMPARISONS: Mapping[str, str] = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge"}
+
+Strict: TypeAlias = (
+    "n.Call[s.Expr] | n.Primitive[s.Expr] | n.Unary[s.Expr] | n.Binary[s.Expr]"
+    " | n.RecordNew[s.Expr] | n.RecordWith[s.Expr] | n.FieldOf[s.Expr] | n.UnionNew[s.Expr]"
+    " | n.Present[s.Expr] | n.IsCase[s.Expr] | n.CaseArg[s.Expr] | n.MapGet[s.Expr]"
+    " | n.MapWith[s.Expr] | n.SetNew[s.Expr] | n.SeqNew[s.Expr]"
+)
 
 
 @dataclass(slots=True)
@@ -40,13 +45,6 @@ class Expr:
 
     def __post_init__(self) -> None:
         self.keep = Keeper(self.code, self.unit.layout)
-
-    @property
-    def numbers(self) -> Numbers:
-        """Arithmetic and sets."""
-        from charter.explore.native.numbers import Numbers
-
-        return Numbers(self)
 
     @property
     def layout(self) -> Layout:
@@ -73,15 +71,15 @@ class Expr:
 
     # --- expressions -----------------------------------------------------------------------------
 
-    def truth(self, e: n.Expr) -> Ref:
+    def truth(self, e: s.Expr) -> Ref:
         """A boolean expression."""
         return scalar(self.value(e)).ref
 
-    def number(self, e: n.Expr) -> Scalar:
+    def number(self, e: s.Expr) -> Scalar:
         """A number."""
         return scalar(self.value(e))
 
-    def value(self, e: n.Expr) -> Held:
+    def value(self, e: s.Expr) -> Held:
         """The value of `e`."""
         match e:
             case n.Literal(value=value):
@@ -93,46 +91,81 @@ class Expr:
             case n.ConstRef(name=name):
                 return self.keep.number(self.layout.universe.consts[name])
             case n.Domain():
-                assert isinstance(e.type, t.Set)
-                _, low, high = self.layout.width(e.type)
-                size = self.layout.size(e.type.inner)
-                return Scalar(str((1 << size) - 1), low, high)
-            case n.Call():
-                from charter.explore.native.calls import Calls
-
-                return Calls(self).value(e)
-            case n.Builtin():
-                from charter.explore.native.builtins import Builtins
-
-                return Builtins(self).value(e)
-            case n.FieldOf(target=target, field=name):
-                assert isinstance(target.type, t.Record)
-                return self.keep.field(self.value(target), target.type.index(name))
-            case n.MapGet(target=target, key=key):
-                assert isinstance(target.type, t.Map)
-                whole = self.value(target)
-                return self.keep.entry(whole, self.position(target.type.key, key))
-            case n.RecordNew(fields=fields):
-                return Tree(e.type, tuple(self.value(part) for part in fields))
-            case n.UnionNew(tag=tag, args=args):
-                assert isinstance(e.type, t.Union)
-                number = [name for name, _ in e.type.cases].index(tag)
-                return Tree(e.type, (self.keep.number(number), *(self.value(a) for a in args)))
-            case n.Present(inner=inner):
-                return Tree(e.type, (Scalar("true"), self.value(inner)))
+                whole = frozenset(self.layout.domain(t.inner_of(e.type)))
+                return self.keep.constant(e.type, whole)
             case n.Took(branch=branch):
                 wanted = str(self.unit.label(branch))
                 return Scalar(self.code.compare("eq", self.took, wanted))
-            case n.RecordWith() | n.MapWith() | n.MapNew() | n.SetNew() | n.SeqNew():
-                return self.structure(e)
-            case n.Unary(op="not", operand=operand):
-                return Scalar(self.code.negation(self.truth(operand)))
-            case n.Unary(operand=operand):
-                inner_ = self.number(operand)
-                ref = self.code.binary("sub", "0", inner_.ref)
-                return Scalar(ref, -inner_.high, -inner_.low)
+            case n.Binary(op="and" | "or" | "implies" as op, left=left, right=right):
+                known = Scalar("false" if op == "and" else "true")
+                arms = (lambda: self.value(right), lambda: known)
+                return self.choose(e.type, self.truth(left), *(arms[::-1] if op == "or" else arms))
+            case n.Binary(op="in", left=left, right=n.SetNew(items=members)):
+                return Scalar(self.one_of(left, members))
+            case n.If(condition=condition, then=then, otherwise=otherwise):
+                test = self.truth(condition)
+                return self.choose(
+                    e.type, test, lambda: self.value(then), lambda: self.value(otherwise)
+                )
+            case n.Let(name=name, value=part, body=body):
+                self.names[name] = self.value(part)
+                return self.value(body)
+            case n.Checked(condition=condition, value=part, why=why):
+                self.demand(self.truth(condition), why, e.span)
+                return self.value(part)
+            case n.MapNew(name=name, value=part):
+                return self.map_new(t.map_of(e.type), name, part)
+            case n.Quantified():
+                return loops.quantified(self, e)
+            case n.Comprehend():
+                return loops.comprehend(self, e)
             case _:
-                return self.control(e)
+                return self.applied(e, [self.value(part) for part in children(e)])
+
+    def applied(self, e: Strict, args: list[Held]) -> Held:
+        """An operation whose operands are all evaluated."""
+        keep = self.keep
+        match e:
+            case n.Call():
+                return calls.call(self, e, args)
+            case n.Primitive():
+                return primitives.primitive(self, e, args)
+            case n.Unary(op=op):
+                return operators.unary(self, op, scalar(args[0]))
+            case n.Binary():
+                return operators.binary(self, e, args[0], args[1])
+            case n.RecordNew():
+                return Tree(e.type, tuple(args))
+            case n.RecordWith(fields=fields):
+                new = dict(zip((name for name, _ in fields), args[1:], strict=True))
+                names = enumerate(name for name, _ in t.record_of(e.type).fields)
+                parts = (new[name] if name in new else keep.field(args[0], i) for i, name in names)
+                return Tree(e.type, tuple(parts))
+            case n.FieldOf(target=target, field=name):
+                return keep.field(args[0], t.record_of(target.type).index(name))
+            case n.UnionNew(tag=tag):
+                return Tree(e.type, (keep.number(t.tags_of(e.type).index(tag)), *args))
+            case n.Present():
+                return Tree(e.type, (Scalar("true"), *args))
+            case n.IsCase(target=target, tag=tag):
+                return Scalar(self.is_case(target.type, tag, args[0]))
+            case n.CaseArg(target=target, tag=tag, position=position):
+                if isinstance(target.type, t.Option):
+                    return keep.inner(args[0])
+                return keep.argument(args[0], t.tags_of(target.type).index(tag), position)
+            case n.MapGet(target=target, key=key):
+                return keep.entry(args[0], self.position(t.map_of(target.type).key, key, args[1]))
+            case n.MapWith(entries=entries):
+                held, kind = args[0], t.map_of(e.type)
+                for (key, _), at, new_ in zip(entries, args[1::2], args[2::2], strict=True):
+                    held = self.with_entry(kind, held, self.position(kind.key, key, at), new_)
+                return held
+            case n.SetNew():
+                return operators.set_of(self, e.type, args)
+            case n.SeqNew():
+                return primitives.listing(self, e, args)
+            case _:
+                assert_never(e)
 
     def _variable(self, held: Held) -> Held:
         """A state variable is read from memory where it is used."""
@@ -140,35 +173,10 @@ class Expr:
             return self.keep.part(held.kind, held.pointer, held.offset)
         return held
 
-    def control(self, e: n.Comprehend | n.Quantified | n.Binary | n.If | n.Let | n.Match) -> Held:
-        """What branches, loops or binds."""
-        match e:
-            case n.Binary(op="and" | "or" | "implies"):
-                return Scalar(self.connective(e))
-            case n.Binary():
-                return self.binary(e)
-            case n.If(condition=condition, then=then, otherwise=otherwise):
-                test = self.truth(condition)
-                return self.choose(
-                    e.type, test, lambda: self.value(then), lambda: self.value(otherwise)
-                )
-            case n.Let(name=name, value=value, body=body):
-                self.names[name] = self.value(value)
-                return self.value(body)
-            case n.Match():
-                return self.match(e)
-            case n.Quantified() | n.Comprehend():
-                from charter.explore.native.loops import Loops
-
-                return Loops(self).value(e)
-            case _:
-                assert_never(e)
-
     # --- structure -------------------------------------------------------------------------------
 
-    def position(self, kind: t.Type, key: n.Expr) -> Ref:
+    def position(self, kind: t.Type, key: s.Expr, held: Held) -> Ref:
         """The position of a key in a map; a number outside fails."""
-        held = self.value(key)
         if isinstance(kind, t.Int):
             at = self.code.binary("sub", scalar(held).ref, str(self.layout.low(kind)))
         else:
@@ -262,52 +270,20 @@ class Expr:
                 row = self.code.at(rows, self.code.binary("mul", at, str(slots)))
                 return self.keep.part(kind, row, 0)
 
-    def structure(self, e: n.RecordWith | n.MapWith | n.MapNew | n.SetNew | n.SeqNew) -> Held:
-        """Records, maps, sets and lists that are made."""
-        match e:
-            case n.RecordWith(target=target, fields=fields):
-                assert isinstance(e.type, t.Record)
-                whole = self.value(target)
-                new = {name: self.value(value) for name, value in fields}
-                return Tree(
-                    e.type,
-                    tuple(
-                        new[name] if name in new else self.keep.field(whole, i)
-                        for i, (name, _) in enumerate(e.type.fields)
-                    ),
-                )
-            case n.MapWith(target=target, entries=entries):
-                assert isinstance(e.type, t.Map)
-                held = self.value(target)
-                for key, value in entries:
-                    held = self.with_entry(e.type, held, self.position(e.type.key, key), value)
-                return held
-            case n.MapNew(name=name, value=value):
-                assert isinstance(e.type, t.Map)
-                return self.map_new(e.type, name, value)
-            case n.SetNew(items=items):
-                return self.numbers.literal(e, [self.value(item) for item in items])
-            case n.SeqNew(items=items):
-                tree = Tree(e.type, tuple(self.value(item) for item in items))
-                if isinstance(e.type, t.Ranking):
-                    self._no_repeats(tree, e)
-                return tree
+    def member(self, kind: t.Type, at: Ref, mask: Scalar) -> Held:
+        """The member that a bit of a mask stands for."""
+        if isinstance(kind, t.Int):
+            return Scalar(self.code.add(at, str(mask.low)), mask.low, mask.high)
+        return self.element(kind, at)
 
-    def _no_repeats(self, tree: Tree, e: n.SeqNew) -> None:
-        assert isinstance(e.type, t.Ranking)
-        for i, a in enumerate(tree.parts):
-            for b in tree.parts[:i]:
-                differ = self.code.negation(self.keep.equal(a, b, e.type.inner))
-                self.demand(differ, "a ranking holds nothing twice", e.span)
-
-    def with_entry(self, kind: t.Map, held: Held, at: Ref, value: n.Expr) -> Held:
+    def with_entry(self, kind: t.Map, held: Held, at: Ref, new: Held) -> Held:
         """A map with one entry replaced."""
         code, keep, size = self.code, self.keep, self.layout.size(kind.key)
-        new, known = self.value(value), constant(at)
+        known = constant(at)
         if known is not None:
             parts = [keep.entry(held, str(i)) for i in range(size)]
             return Tree(kind, (*parts[:known], new, *parts[known + 1 :]))
-        if isinstance(new, Scalar) and size <= UNROLLED and not isinstance(kind.value, t.Set):
+        if isinstance(new, Scalar) and size <= loops.UNROLLED and not isinstance(kind.value, t.Set):
             ty = "i1" if isinstance(kind.value, t.Bool) else "i64"
             picked: list[Held] = []
             for i in range(size):
@@ -323,10 +299,10 @@ class Expr:
         keep.put(new, kind.value, moved, 0)
         return Place(kind, room)
 
-    def map_new(self, kind: t.Map, name: str, value: n.Expr) -> Held:
+    def map_new(self, kind: t.Map, name: str, value: s.Expr) -> Held:
         """`[name in K: value]`."""
         code, size = self.code, self.layout.size(kind.key)
-        if size <= UNROLLED:
+        if size <= loops.UNROLLED:
             parts: list[Held] = []
             for i in range(size):
                 self.names[name] = self.element(kind.key, str(i))
@@ -393,86 +369,15 @@ class Expr:
             self.code.let(f"phi {ty} [{x.ref}, %{from_x}], [{y.ref}, %{from_y}]"), *bounds
         )
 
-    def connective(self, e: n.Binary) -> Ref:
-        """`and`, `or`, `implies`: the right side is looked at only where it decides."""
-        left = self.truth(e.left)
+    def is_case(self, kind: t.Type, tag: str, target: Held) -> Ref:
+        """Whether an option, a union or an enum is in a case."""
+        if isinstance(kind, t.Option):
+            there = self.keep.is_present(target)
+            return there if tag == "present" else self.code.negation(there)
+        held = self.keep.tag(target) if isinstance(kind, t.Union) else scalar(target).ref
+        return self.code.compare("eq", held, str(t.tags_of(kind).index(tag)))
 
-        def right() -> Held:
-            return self.value(e.right)
-
-        def known() -> Held:
-            return Scalar("false" if e.op == "and" else "true")
-
-        arms = (known, right) if e.op == "or" else (right, known)
-        return scalar(self.choose(e.type, left, *arms)).ref
-
-    def match(self, e: n.Match) -> Held:
-        """A chain of tests on the tag, in the order of the author; exhaustive."""
-        subject = self.value(e.subject)
-        kind = e.subject.type
-        if not isinstance(kind, t.Option | t.Enum) and not isinstance(subject, Tree):
-            subject = self.keep.placed(subject)
-        tests: list[Ref] = []
-        numbers: list[int] = []
-        match kind:
-            case t.Option():
-                there = self.keep.is_present(subject)
-                for case in e.cases:
-                    tests.append(there if case.tag == "present" else self.code.negation(there))
-                    numbers.append(0)
-            case t.Union(cases=cases):
-                tag, known = self.keep.tag(subject), [name for name, _ in cases]
-                for case in e.cases:
-                    numbers.append(known.index(case.tag))
-                    tests.append(self.code.compare("eq", tag, str(numbers[-1])))
-            case t.Enum(members=members):
-                for case in e.cases:
-                    numbers.append(members.index(case.tag))
-                    which = scalar(subject).ref
-                    tests.append(self.code.compare("eq", which, str(numbers[-1])))
-            case _:
-                raise AssertionError(kind)
-
-        def body(i: int) -> Held:
-            case = e.cases[i]
-            for at, name in enumerate(case.names):
-                if isinstance(kind, t.Option):
-                    self.names[name] = self.keep.inner(subject)
-                else:
-                    self.names[name] = self.keep.argument(subject, numbers[i], at)
-            return self.value(case.body)
-
-        def chain(i: int) -> Held:
-            if i == len(e.cases) - 1:
-                return body(i)
-            return self.choose(e.type, tests[i], lambda: body(i), lambda: chain(i + 1))
-
-        return chain(0)
-
-    def binary(self, e: n.Binary) -> Held:
-        """An infix operation on values."""
-        code = self.code
-        if e.op == "in" and isinstance(e.right, n.SetNew):
-            return Scalar(self.one_of(e.left, e.right.items))
-        left, right = self.value(e.left), self.value(e.right)
-        match e.op:
-            case "eq" | "ne":
-                same = self.keep.equal(left, right, e.left.type)
-                return Scalar(same if e.op == "eq" else code.negation(same))
-            case "in":
-                assert isinstance(e.right.type, t.Set)
-                return Scalar(self.numbers.member(e.right.type.inner, left, scalar(right)))
-            case "lt" | "le" | "gt" | "ge":
-                how = COMPARISONS[e.op]
-                return Scalar(code.compare(how, scalar(left).ref, scalar(right).ref))
-            case "add" | "sub" | "mul":
-                return self.numbers.arithmetic(e.op, scalar(left), scalar(right))
-            case "union" | "intersection" | "difference" | "subset":
-                return self.numbers.algebra(e.op, scalar(left), scalar(right))
-            case _:
-                raise AssertionError(e.op)
-
-    def one_of(self, item: n.Expr, members: tuple[n.Expr, ...]) -> Ref:
+    def one_of(self, item: s.Expr, members: tuple[s.Expr, ...]) -> Ref:
         """Whether a value is one of those of a set that is written out."""
         value, found = self.value(item), "false"
         for member in members:

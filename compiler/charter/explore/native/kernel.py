@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from charter.core import nodes as n
+from charter.core import small as s
 from charter.explore.native.body import Shape
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.context import (
@@ -50,8 +50,8 @@ class Kernel:
     unit: Unit
     context: Context
     shape: Shape
-    states: Sequence[tuple[int, n.Property]]
-    moves: Sequence[tuple[int, n.Property]]
+    states: Sequence[tuple[int, s.Property]]
+    moves: Sequence[tuple[int, s.Property]]
     undefined: int
     deadlock: int
     seed: int
@@ -70,7 +70,7 @@ class Kernel:
 
     # --- properties ------------------------------------------------------------------------------
 
-    def print_property(self, number: int, prop: n.Property) -> None:
+    def print_property(self, number: int, prop: s.Property) -> None:
         """`@prop_<number>(ctx, before, after, took)`: whether it is to be noted."""
         head = (
             f"internal i1 @prop_{number}(ptr %ctx, ptr noalias readonly %s, "

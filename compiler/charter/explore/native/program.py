@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core.narrow import narrowed
 from charter.core.transition import is_of_transition
 from charter.explore.native.body import SIGNATURE, Shape, arguments_of, operate, print_step
@@ -28,6 +29,7 @@ from charter.explore.native.memory import Array
 from charter.explore.native.transition_graph import Labels, LinkPrinter
 from charter.explore.native.unit import Unit
 from charter.explore.native.visited_set import TablePrinter
+from charter.passes import lowered_instance
 from charter.project.cache import from_cache, to_cache
 from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
@@ -96,7 +98,7 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     of no machine of the model."""
     machine = Machine.of(narrowed(model, instance.machine), instance)
     layout = Layout(machine.universe)
-    unit = Unit(machine, layout)
+    unit = Unit(Machine.of(*lowered_instance(machine.model, instance)), layout)
     labels = labels_of(machine)
     for label in labels:
         unit.label(label)
@@ -104,7 +106,7 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     packing = Packing.of([bits for v in machine.variables for bits in layout.bits(v.type)])
     quotient = Quotient.of(machine, symmetry=choices.symmetry, renaming=choices.renaming)
     issued = Issued.of(unit)
-    noted, states, moves = notes_of(machine)
+    noted, states, moves = notes_of(unit.machine)
     system = machine.component is None
     args = max((arguments_of(layout, o.params)[1] for o in machine.operations.values()), default=0)
     replies = [
@@ -167,10 +169,10 @@ def print_operations(unit: Unit, offers: Offers) -> None:
 
 
 Noted = list[tuple[str, str]]
-Numbered = list[tuple[int, n.Property]]
+Numbered = list[tuple[int, s.Property]]
 
 
-def notes_of(machine: Machine) -> tuple[Noted, Numbered, Numbered]:
+def notes_of(machine: Machine[s.Expr, s.Statement]) -> tuple[Noted, Numbered, Numbered]:
     """The notes of the properties; those of states and those of transitions with their numbers."""
     noted: Noted = []
     states: Numbered = []

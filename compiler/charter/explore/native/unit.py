@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.diagnostics import Span
@@ -33,7 +33,7 @@ class Unit:
     """`sites` are the places where a charter may ask for a value that does not exist: number 1 is
     the first. `functions` is the text so far."""
 
-    machine: Machine
+    machine: Machine[s.Expr, s.Statement]
     layout: Layout
     functions: list[str] = field(default_factory=list)
     tables: dict[tuple[int, ...], str] = field(default_factory=dict)
@@ -42,9 +42,13 @@ class Unit:
     printed: set[str] = field(default_factory=set)
 
     @property
-    def model(self) -> n.Model:
+    def model(self) -> s.Model:
         """The model."""
         return self.machine.model
+
+    def function(self, name: str) -> s.Function:
+        """A declared function. Raises StopIteration if there is none."""
+        return next(f for f in self.model.functions if f.name == name)
 
     def site(self, why: str, span: Span) -> int:
         """The number of a place where evaluation can fail."""

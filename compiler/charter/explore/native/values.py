@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native.code import Code, Ref, constant
@@ -375,6 +376,6 @@ def scalar(value: Held) -> Scalar:
     return value
 
 
-def is_literal(expr: n.Expr, value: bool) -> bool:
+def is_literal(expr: s.Expr, value: bool) -> bool:
     """Whether an expression is a truth written out."""
     return isinstance(expr, n.Literal) and expr.value is value

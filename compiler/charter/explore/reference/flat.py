@@ -153,6 +153,8 @@ class Flat:
                 return f"({'not ' if op == 'not' else '-'}{self.expr(operand)})"
             case n.MapGet() | n.MapWith() | n.MapNew() | n.RecordWith() | n.SeqNew():
                 return self.structure(e)
+            case n.IsCase() | n.CaseArg() | n.Primitive() | n.Checked():
+                raise TypeError("small core")
             case _:
                 return self.control(e)
 

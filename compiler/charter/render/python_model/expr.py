@@ -136,6 +136,8 @@ class ExprPrinter:
                 return self.quantified(e)
             case n.Took():
                 raise TypeError("`took` stands in properties only")
+            case n.IsCase() | n.CaseArg() | n.Primitive() | n.Checked():
+                raise TypeError("small core")
             case _:
                 return Piece(self.structure(e))
 

@@ -12,11 +12,8 @@ Holds(condition) == condition = TRUE
 
 \* --- partial functions: where Charter has no value, TLC stops ---------------------------------
 
-Value(option) == IF option = None THEN Assert(FALSE, "value(none)") ELSE option
-Default(option, otherwise) == IF option = None THEN otherwise ELSE option
-The(S) == IF Cardinality(S) = 1
-          THEN CHOOSE x \in S : TRUE
-          ELSE Assert(FALSE, "the: none or several members")
+Checked(condition, value) == IF condition THEN value ELSE Assert(FALSE, "there is no value")
+AnyOf(S) == CHOOSE x \in S : TRUE
 Min(S) == IF S = {} THEN Assert(FALSE, "min of an empty set")
           ELSE CHOOSE x \in S : \A y \in S : x <= y
 Max(S) == IF S = {} THEN Assert(FALSE, "max of an empty set")
@@ -34,17 +31,10 @@ Put(f, key, value) == IF key \in DOMAIN f THEN [f EXCEPT ![key] = value]
 \* --- sequences and rankings; positions count from 0 --------------------------------------------
 
 Members(s) == {s[i] : i \in DOMAIN s}
-First(s) == IF s = <<>> THEN None ELSE s[1]
-Last(s) == IF s = <<>> THEN None ELSE s[Len(s)]
-At(s, position) == IF position \in 0..(Len(s) - 1) THEN s[position + 1] ELSE None
-Nth(s, position) == IF position \in 0..(Len(s) - 1) THEN s[position + 1]
-                    ELSE Assert(FALSE, "a position outside of the sequence")
+Nth(s, position) == s[position + 1]
 Take(s, n) == SubSeq(s, 1, IF n < Len(s) THEN n ELSE Len(s))
 Drop(s, n) == SubSeq(s, IF n > 0 THEN n + 1 ELSE 1, Len(s))
 Keep(s, S) == SelectSeq(s, LAMBDA x : x \in S)
-Without(s, item) == SelectSeq(s, LAMBDA x : x # item)
-Ranked(s, item) == Append(Without(s, item), item)
-Joined(s, more) == s \o SelectSeq(more, LAMBDA x : x \notin Members(s))
 
 \* --- types --------------------------------------------------------------------------------------
 

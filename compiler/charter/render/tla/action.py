@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.render.tla.expr import COMPARISONS, Printer, chain
 from charter.render.tla.layout import (
     Around,
@@ -63,7 +64,7 @@ def guarded(name: str, body: Noted) -> Doc:
     return Noted(body.notes, Bullets("/\\", (Item(held, held), *items)))
 
 
-def never_empty(e: n.Expr) -> bool:
+def never_empty(e: s.Expr) -> bool:
     """Whether a set has members as far as its text shows."""
     match e:
         case n.SetNew(items=items):
@@ -78,7 +79,7 @@ def never_empty(e: n.Expr) -> bool:
             return False
 
 
-def plain(e: n.Expr) -> bool:
+def plain(e: s.Expr) -> bool:
     """Whether TLC reads a condition as one value at the head of an action."""
     match e:
         case n.Binary(op=op):
@@ -96,7 +97,7 @@ class Body:
 
     printer: Printer
     variables: tuple[str, ...]
-    model: n.Model
+    model: s.Model
     watched: bool = True
     changed: set[str] = field(default_factory=set)
     work: dict[str, str] = field(default_factory=dict)
@@ -104,9 +105,9 @@ class Body:
 
     # --- branches --------------------------------------------------------------------------------
 
-    def operation(self, operation: n.Operation, outcomes: bool = False) -> Doc:
+    def operation(self, operation: s.Operation, outcomes: bool = False) -> Doc:
         """The branches: the first (or group) with a true guard; as sets, if `outcomes`."""
-        groups: list[list[n.Branch]] = []
+        groups: list[list[s.Branch]] = []
         for branch in operation.branches:
             if groups and branch.group and groups[-1][0].group == branch.group:
                 groups[-1].append(branch)
@@ -115,7 +116,7 @@ class Body:
         return self.rest(operation, groups, set(), outcomes)
 
     def rest(
-        self, operation: n.Operation, groups: list[list[n.Branch]], known: set[str], sets: bool
+        self, operation: s.Operation, groups: list[list[s.Branch]], known: set[str], sets: bool
     ) -> Doc:
         """What comes of the groups that are left."""
         if not groups:
@@ -140,8 +141,8 @@ class Body:
 
     def any_order(
         self,
-        operation: n.Operation,
-        groups: list[list[n.Branch]],
+        operation: s.Operation,
+        groups: list[list[s.Branch]],
         known: set[str],
         more: tuple[list[Row], bool],
     ) -> Doc:
@@ -172,7 +173,7 @@ class Body:
             name += "_"
         return name
 
-    def guard(self, branch: n.Branch) -> Doc:
+    def guard(self, branch: s.Branch) -> Doc:
         """The conjuncts of a guard with their labels."""
         items: list[Item] = []
         for conjunct in branch.guard:
@@ -183,7 +184,7 @@ class Body:
             return Remarked(items[0].loose, note) if note else items[0].loose
         return Bullets("/\\", tuple(items))
 
-    def branch(self, operation: n.Operation, branch: n.Branch, sets: bool) -> Noted:
+    def branch(self, operation: s.Operation, branch: s.Branch, sets: bool) -> Noted:
         """The body of a branch under a comment with its name."""
         label = f"{operation.name}/{branch.name}"
         own = branch.citations if branch.citations != operation.citations else ()
@@ -198,20 +199,20 @@ class Body:
         self.printer.renamed, self.changed = renamed, changed
         return Noted(about, doc)
 
-    def answers(self, label: str, reply: n.Expr) -> list[Item]:
+    def answers(self, label: str, reply: s.Expr) -> list[Item]:
         """What is told of a branch."""
         told = call("Answers", Text(f'"{label}"'), self.printer.doc(reply))
         return [Item(told, told)]
 
     # --- as actions ------------------------------------------------------------------------------
 
-    def step(self, step: n.Step) -> Doc:
+    def step(self, step: s.Step) -> Doc:
         """A step of a system."""
         self.printer.state = replace(self.printer.state, work=self.work)
         told = call("Takes", Text(f'"{step.name}"'))
         return self.run(step.body, lambda: [Item(told, told)] if self.watched else [])
 
-    def run(self, body: Sequence[n.Statement], finish: Finish) -> Doc:
+    def run(self, body: Sequence[s.Statement], finish: Finish) -> Doc:
         """The statements in order; what follows a let, a pick or a call stands inside of it."""
         items: list[Item] = []
         for place, statement in enumerate(body):
@@ -239,7 +240,7 @@ class Body:
                     return listed("/\\", [*items, open_item(doc)])
         return listed("/\\", [*items, *self.ending(finish)])
 
-    def assigned(self, name: str, value: n.Expr) -> Doc:
+    def assigned(self, name: str, value: s.Expr) -> Doc:
         """`x' = value`."""
         piece = self.printer.doc(value, 2)
         return Around(f"{name}' = ", piece)
@@ -257,12 +258,12 @@ class Body:
             items.append(Item(doc, doc))
         return items
 
-    def bind(self, bind: n.Bind) -> Row:
+    def bind(self, bind: n.Bind[s.Expr]) -> Row:
         """A definition of `LET`."""
         value = Noted(tuple(notes(bind.doc)), self.printer.doc(bind.value))
         return self.printer.local(bind.name), value
 
-    def condition(self, e: n.Expr) -> list[Item]:
+    def condition(self, e: s.Expr) -> list[Item]:
         """The parts of a condition, so written that TLC does not branch on them."""
         items: list[Item] = []
         for part in chain(e, "and"):
@@ -273,7 +274,7 @@ class Body:
                 items.append(Item(held, held))
         return items
 
-    def choices(self, pick: n.Pick) -> Doc:
+    def choices(self, pick: n.Pick[s.Expr]) -> Doc:
         """The set to pick from."""
         if pick.index is None:
             return self.options(pick)
@@ -282,13 +283,13 @@ class Body:
         head = f"[{name} \\in {bare(self.printer.types.set(kind))} |-> "
         return call("Choices", Around(head, self.options(pick), "]"))
 
-    def options(self, pick: n.Pick) -> Doc:
+    def options(self, pick: n.Pick[s.Expr]) -> Doc:
         """The members of the domain, or what stands for none."""
         if never_empty(pick.domain):
             return self.printer.members(pick.domain)
         return call("OrNone" if pick.or_none else "NotEmpty", self.printer.doc(pick.domain))
 
-    def call(self, made: n.CallOperation) -> Doc:
+    def call(self, made: n.CallOperation[s.Expr]) -> Doc:
         """`\\E outcome \\in operation(part, ...)`; what follows sees the reply."""
         printer = self.printer
         part = printer.state.parts[made.part]
@@ -312,7 +313,7 @@ class Body:
 
     # --- as sets of outcomes ---------------------------------------------------------------------
 
-    def outcome(self, body: Sequence[n.Statement], reply: n.Expr, new: dict[str, Doc]) -> Doc:
+    def outcome(self, body: Sequence[s.Statement], reply: s.Expr, new: dict[str, Doc]) -> Doc:
         """The set of replies and states that a branch of an operation of a part allows."""
         for place, statement in enumerate(body):
             after = body[place + 1 :]
@@ -337,9 +338,9 @@ class Body:
         return Around("{", self.printer.record(fields), "}")
 
 
-def leading(body: Sequence[n.Statement]) -> list[n.Bind]:
+def leading(body: Sequence[s.Statement]) -> list[n.Bind[s.Expr]]:
     """The lets at the head of a body."""
-    found: list[n.Bind] = []
+    found: list[n.Bind[s.Expr]] = []
     for statement in body:
         if not isinstance(statement, n.Bind):
             break

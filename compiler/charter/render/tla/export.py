@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files as resources
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core.narrow import narrowed
 from charter.diagnostics import Diagnostic, Diagnostics
+from charter.passes import lowered
 from charter.render.tla.counters import Orders, Unordered
 from charter.render.tla.instance import InstanceModule, NotOffered
 from charter.render.tla.machine import Module, Rules
@@ -27,14 +29,14 @@ def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
     """The files of `instances`. Raises `Refused` with what TLA+ has no form for."""
     diagnostics = Diagnostics()
     _leave_out(model, instances, diagnostics)
-    rules = Rules(model)
+    core = lowered(replace(model, instances=tuple(instances)))
+    rules = Rules(core)
     modules: dict[str, Module] = {}
     files: dict[str, str] = {}
-    for instance in instances:
+    for instance in core.instances:
         module = modules.get(instance.machine)
         if module is None:
-            machine = _machine(model, instance)
-            module = modules[instance.machine] = _module(rules, machine)
+            module = modules[instance.machine] = _module(rules, model, instance.machine)
             _add_machine(module, files, diagnostics)
         _add_instance(InstanceModule(module, instance), files, diagnostics)
     diagnostics.refuse_if_any()
@@ -45,9 +47,10 @@ def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
 
 def cfg_of(model: n.Model, instance: n.Instance, names: Sequence[str]) -> str:
     """A cfg of an instance that asks for the properties and witnesses called `names` alone."""
-    module = _module(Rules(model), _machine(model, instance))
+    core = lowered(replace(model, instances=(instance,)))
+    module = _module(Rules(core), model, instance.machine)
     wanted = [p for p in module.properties if p.name in names]
-    return InstanceModule(module, instance).cfg(wanted)
+    return InstanceModule(module, core.instances[0]).cfg(wanted)
 
 
 def _library() -> str:
@@ -55,15 +58,11 @@ def _library() -> str:
     return resources(__package__).joinpath("Charter.tla").read_text(encoding="utf-8")
 
 
-def _machine(model: n.Model, instance: n.Instance) -> n.Component | n.System:
-    """The machine of an instance."""
-    machines: tuple[n.Component | n.System, ...] = (*model.components, *model.systems)
-    return next(m for m in machines if m.name == instance.machine)
-
-
-def _module(rules: Rules, machine: n.Component | n.System) -> Module:
+def _module(rules: Rules, model: n.Model, name: str) -> Module:
     """The module of a machine, which names states as the explorers do."""
-    alone = narrowed(rules.model, machine.name)
+    alone = narrowed(model, name)
+    machines: tuple[s.Component | s.System, ...] = (*rules.model.components, *rules.model.systems)
+    machine = next(m for m in machines if m.name == name)
     return Module(rules, machine, Orders(ranked_counters(alone), mentioned_numbers(alone)))
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
 from charter.core.walk import locals_of
 from charter.render.tla.layout import (
     Around,
     Binding,
     Bullets,
-    Cases,
     Choice,
     Doc,
     Infix,
@@ -36,10 +37,15 @@ INFIX: Mapping[str, str] = {
     "intersection": "\\cap", "difference": "\\",
 }  # fmt: skip
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "in", "subset")
-CALLS: Mapping[str, str] = {
-    "value": "Value", "default": "Default", "set": "Members", "first": "First", "last": "Last",
-    "take": "Take", "drop": "Drop", "at": "At", "item": "Nth", "keep": "Keep", "remove": "Without",
+PRIMITIVES: Mapping[str, str] = {
+    "least": "Min", "greatest": "Max", "set": "Members", "nth": "Nth", "keep": "Keep",
+    "take": "Take", "drop": "Drop",
 }  # fmt: skip
+Structure: TypeAlias = (
+    "n.MapGet[s.Expr] | n.RecordNew[s.Expr] | n.RecordWith[s.Expr] | n.UnionNew[s.Expr]"
+    " | n.MapWith[s.Expr] | n.MapNew[s.Expr] | n.SetNew[s.Expr] | n.SeqNew[s.Expr]"
+    " | n.Comprehend[s.Expr]"
+)
 TRUE = n.Literal(True, type=t.Bool())
 
 
@@ -83,11 +89,10 @@ class Printer:
     state: State
     renamed: dict[str, str] = field(default_factory=dict)
     elements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    subjects: int = 0
 
     # --- helpers ---------------------------------------------------------------------------------
 
-    def doc(self, e: n.Expr, level: int = OPEN) -> Doc:
+    def doc(self, e: s.Expr, level: int = OPEN) -> Doc:
         """`e`, in parentheses if it holds together less tightly than `level`."""
         piece = self.piece(e)
         return piece.doc if piece.level >= level else parens(piece.doc)
@@ -96,22 +101,25 @@ class Printer:
         """The name of a local."""
         known = self.renamed.get(name)
         if known is None:
-            known = self.renamed[name] = self.names.free(name)
+            known = self.names.free(name.replace("#", "_"))
+            while known in self.renamed.values():
+                known += "_"
+            self.renamed[name] = known
         return known
 
-    def item(self, e: n.Expr, note: str = "") -> Item:
+    def item(self, e: s.Expr, note: str = "") -> Item:
         """A member of a list of `/\\` or `\\/`."""
         piece = self.piece(e)
         tight = piece.doc if piece.level >= COMPARE else parens(piece.doc)
         return Item(piece.doc, tight, note)
 
-    def members(self, domain: n.Expr) -> Doc:
+    def members(self, domain: s.Expr) -> Doc:
         """The set after `\\in`."""
         return self.doc(domain, OPERATOR)
 
     # --- expressions -----------------------------------------------------------------------------
 
-    def piece(self, e: n.Expr) -> Piece:
+    def piece(self, e: s.Expr) -> Piece:
         """The printed expression."""
         match e:
             case n.Literal():
@@ -127,12 +135,18 @@ class Printer:
                 return Piece(Text(self.types.set(e.type.inner)))
             case n.Call(function=name, args=args):
                 return Piece(call(self.names.of("function", name), *(self.doc(a) for a in args)))
-            case n.Builtin():
-                return self.builtin(e)
+            case n.Primitive():
+                return self.primitive(e)
+            case n.Checked(condition=condition, value=value):
+                return Piece(call("Checked", self.doc(condition), self.doc(value)))
             case n.FieldOf(target=target, field=name):
                 return Piece(Around("", self.doc(target, ATOM), f".{name}"))
             case n.Present(inner=inner):
                 return self.piece(inner)
+            case n.IsCase():
+                return self.is_case(e)
+            case n.CaseArg():
+                return self.case_arg(e)
             case n.Took(branch=branch):
                 return Piece(Text(f'event\'.branch = "{branch}"'), COMPARE)
             case n.Unary(op="not", operand=operand):
@@ -141,7 +155,7 @@ class Printer:
                 return Piece(Around("-", self.doc(operand, ATOM)), OPERATOR)
             case n.Binary():
                 return self.binary(e)
-            case n.If() | n.Let() | n.Match() | n.Quantified():
+            case n.If() | n.Let() | n.Quantified():
                 return self.control(e)
             case _:
                 return Piece(self.structure(e))
@@ -175,7 +189,7 @@ class Printer:
         key = self.names.free("k")
         return f"[{key} \\in {keys} |-> {whole}[{key}].{variable}]"
 
-    def get(self, e: n.MapGet) -> Doc:
+    def get(self, e: n.MapGet[s.Expr]) -> Doc:
         """`f[key]`; of a part `part[key].variable`."""
         assert isinstance(e.target.type, t.Map)
         key, after = self.doc(e.key), "]"
@@ -193,10 +207,7 @@ class Printer:
             return Listed(f"{target.text}[", (key,), after)
         return Indexed(target, key, after)
 
-    def structure(
-        self, e: n.MapGet | n.RecordNew | n.RecordWith | n.UnionNew | n.MapWith | n.MapNew
-        | n.SetNew | n.SeqNew | n.Comprehend
-    ) -> Doc:  # fmt: skip
+    def structure(self, e: Structure) -> Doc:
         """Records, maps, sets and sequences."""
         match e:
             case n.MapGet():
@@ -250,7 +261,7 @@ class Printer:
             return Listed(f"[{flat} EXCEPT ", changes, "]")
         return Around("[", Infix(target, "EXCEPT", Listed("", changes, "")), "]")
 
-    def map_with(self, e: n.MapWith) -> Doc:
+    def map_with(self, e: n.MapWith[s.Expr]) -> Doc:
         """`[f EXCEPT ![key] = value]`; keys that may be outside of the map are tested."""
         assert isinstance(e.type, t.Map)
         if all(sure(e.type.key, key) for key, _ in e.entries):
@@ -264,7 +275,7 @@ class Printer:
             whole = call("Put", whole, self.doc(key), self.doc(value))
         return whole
 
-    def comprehend(self, e: n.Comprehend) -> Doc:
+    def comprehend(self, e: n.Comprehend[s.Expr]) -> Doc:
         """`{x \\in S : P}`, `{f : x \\in S}`, or both."""
         name = self.local(e.name)
         chosen: Doc = self.members(e.domain)
@@ -281,7 +292,7 @@ class Printer:
 
     # --- operators -------------------------------------------------------------------------------
 
-    def negated(self, operand: n.Expr) -> Piece:
+    def negated(self, operand: s.Expr) -> Piece:
         """`~x`; `~(x \\in S)` and `~(a = b)` are turned around."""
         if isinstance(operand, n.Binary) and operand.op in ("in", "eq"):
             sign = "\\notin" if operand.op == "in" else "#"
@@ -289,7 +300,7 @@ class Printer:
             return Piece(Infix(left, sign, right), COMPARE)
         return Piece(Around("~", self.doc(operand, ATOM)), COMPARE)
 
-    def binary(self, e: n.Binary) -> Piece:
+    def binary(self, e: n.Binary[s.Expr]) -> Piece:
         """An infix operation."""
         if e.op in ("and", "or"):
             items = tuple(self.item(part) for part in chain(e, e.op))
@@ -307,7 +318,7 @@ class Printer:
 
     # --- control ---------------------------------------------------------------------------------
 
-    def control(self, e: n.If | n.Let | n.Match | n.Quantified) -> Piece:
+    def control(self, e: n.If[s.Expr] | n.Let[s.Expr] | n.Quantified[s.Expr]) -> Piece:
         """Everything that stands open to the right."""
         match e:
             case n.If(condition=condition, then=then, otherwise=otherwise):
@@ -315,15 +326,10 @@ class Printer:
                 return Piece(doc, OPEN)
             case n.Let():
                 return Piece(self.let(e), OPEN)
-            case n.Match():
-                return Piece(self.match(e), OPEN)
-            case n.Quantified(kind="the", name=name, domain=domain, body=body):
-                head = Around(f"{self.local(name)} \\in ", self.members(domain))
-                return Piece(call("The", Around("{", Binding(head, self.doc(body)), "}")))
             case n.Quantified():
                 return Piece(self.quantified(e), OPEN)
 
-    def quantified(self, e: n.Quantified) -> Doc:
+    def quantified(self, e: n.Quantified[s.Expr]) -> Doc:
         """`\\A a \\in S, b \\in T : body`; what does not depend on each other stands together."""
         binders = [Around(f"{self.local(e.name)} \\in ", self.members(e.domain))]
         seen, body = {e.name}, e.body
@@ -336,7 +342,7 @@ class Printer:
         word = "\\A " if e.kind == "forall" else "\\E "
         return Binding(Listed(word, tuple(binders), ""), self.doc(body))
 
-    def let(self, e: n.Let) -> Doc:
+    def let(self, e: n.Let[s.Expr]) -> Doc:
         """`LET`; one after another stand in one list."""
         rows = [(self.local(e.name), self.doc(e.value))]
         body = e.body
@@ -345,83 +351,43 @@ class Printer:
             body = body.body
         return Where(tuple(rows), self.doc(body))
 
-    def match(self, e: n.Match) -> Doc:
-        """A test for none, or `CASE` over the tags."""
-        piece = self.piece(e.subject)
-        flat = piece.doc.flat
-        if piece.level == ATOM and flat and len(flat) <= 40:
-            return self.tested(e, flat)
-        self.subjects += 1
-        number = self.subjects if self.subjects > 1 else ""
-        name = self.names.free(f"subject{number}")
-        return Where(((name, piece.doc),), self.tested(e, name))
+    def is_case(self, e: n.IsCase[s.Expr]) -> Piece:
+        """Whether something is none, or has a tag."""
+        target = self.doc(e.target, ATOM)
+        match e.target.type:
+            case t.Option():
+                return Piece(Infix(target, "=" if e.tag == "none" else "#", Text("None")), COMPARE)
+            case t.Union():
+                return Piece(Infix(Around("", target, ".case"), "=", Text(f'"{e.tag}"')), COMPARE)
+            case _:
+                return Piece(Infix(target, "=", Text(f'"{e.tag}"')), COMPARE)
 
-    def tested(self, e: n.Match, subject: str) -> Doc:
-        """The cases of a subject that may be repeated."""
-        kind = e.subject.type
-        if isinstance(kind, t.Option):
-            none = next(c for c in e.cases if c.tag == "none")
-            present = next(c for c in e.cases if c.tag == "present")
-            there = self.with_names(present, [subject])
-            return Choice(Text(f"{subject} = None"), self.doc(none.body), there)
-        arms: list[tuple[Doc, Doc]] = []
-        for case in e.cases:
-            if isinstance(kind, t.Union):
-                fields = [union_field(kind, case.tag, name) for name, _ in kind.params(case.tag)]
-                body = self.with_names(case, [f"{subject}.{name}" for name in fields])
-                test = Text(f'{subject}.case = "{case.tag}"')
-            else:
-                body, test = self.doc(case.body), Text(f'{subject} = "{case.tag}"')
-            arms.append((test, body))
-        return Cases(tuple((test, self.closed(body)) for test, body in arms))
-
-    @staticmethod
-    def closed(body: Doc) -> Doc:
-        """A body of a case: one that is open to the right would take the next case for its own."""
-        return body if isinstance(body, Text | Listed | Around) else parens(body)
-
-    def with_names(self, case: n.Case, values: list[str]) -> Doc:
-        """The body of a case, with those of its names that it uses."""
-        used = locals_of(case.body)
-        pairs = zip(case.names, values, strict=True)
-        rows = tuple((self.local(name), Text(value)) for name, value in pairs if name in used)
-        body = self.doc(case.body)
-        return Where(rows, body) if rows else body
+    def case_arg(self, e: n.CaseArg[s.Expr]) -> Piece:
+        """What an option holds, or a field of a union."""
+        if not isinstance(e.target.type, t.Union):
+            return self.piece(e.target)
+        name = e.target.type.params(e.tag)[e.position][0]
+        field_ = union_field(e.target.type, e.tag, name)
+        return Piece(Around("", self.doc(e.target, ATOM), f".{field_}"))
 
     # --- built-ins -------------------------------------------------------------------------------
 
-    def builtin(self, e: n.Builtin) -> Piece:
-        """A built-in function."""
-        first = e.args[0]
-        ranking = isinstance(e.type, t.Ranking)
+    def primitive(self, e: n.Primitive[s.Expr]) -> Piece:
+        """A primitive; a sequence that has grown is held to its limit."""
+        first, *rest = (self.doc(a) for a in e.args)
         match e.name:
             case "size":
-                word = "Cardinality" if isinstance(first.type, t.Set) else "Len"
-                return Piece(call(word, self.doc(first)))
-            case "bump":
-                return Piece(Infix(self.doc(first, ATOM), "+", Text("1")), OPERATOR)
-            case "append":
-                word = "Ranked" if ranking else "Append"
-                return Piece(self.limited(call(word, *(self.doc(a) for a in e.args)), e))
-            case "concat" if ranking:
-                return Piece(call("Joined", *(self.doc(a) for a in e.args)))
-            case "concat":
-                both = Infix(self.doc(first, ATOM), "\\o", self.doc(e.args[1], ATOM))
-                return Piece(self.limited(both, e))
-            case "min" | "max":
-                word = "Min" if e.name == "min" else "Max"
-                if len(e.args) == 1:
-                    return Piece(call(word, self.doc(first)))
-                pair = Listed("{", tuple(self.doc(a) for a in e.args), "}")
-                return Piece(call(word, pair))
+                word = "Cardinality" if isinstance(e.args[0].type, t.Set) else "Len"
+                return Piece(call(word, first))
+            case "join":
+                both = Infix(self.doc(e.args[0], ATOM), "\\o", self.doc(e.args[1], ATOM))
+                if not isinstance(e.type, t.Seq):
+                    return Piece(both, OPERATOR)
+                return Piece(call("Bounded", both, Text(self.types.limit(e.type.limit))))
+            case "least" | "greatest" if not isinstance(e.type, t.Int | t.Counter):
+                return Piece(call("AnyOf", first))
             case _:
-                return Piece(call(CALLS[e.name], *(self.doc(a) for a in e.args)))
-
-    def limited(self, doc: Doc, e: n.Builtin) -> Doc:
-        """A sequence that has grown."""
-        if not isinstance(e.type, t.Seq):
-            return doc
-        return call("Bounded", doc, Text(self.types.limit(e.type.limit)))
+                return Piece(call(PRIMITIVES[e.name], first, *rest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,14 +413,14 @@ class Indexed(Doc):
         return lines
 
 
-def chain(e: n.Expr, op: str) -> list[n.Expr]:
+def chain(e: s.Expr, op: str) -> list[s.Expr]:
     """The parts of a chain of `and` or `or`."""
     if isinstance(e, n.Binary) and e.op == op:
         return [*chain(e.left, op), *chain(e.right, op)]
     return [e]
 
 
-def sure(kind: t.Type, key: n.Expr) -> bool:
+def sure(kind: t.Type, key: s.Expr) -> bool:
     """Whether a key cannot be outside of a map: its type has no number, or it ranges over the
     keys."""
     return not numeric(kind) or key.type == kind

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
 from charter.core.transition import is_of_transition
 from charter.render.tla.action import Body, definition, notes, open_item
@@ -37,7 +38,7 @@ class InstanceModule:
     """Prints one instance of a machine."""
 
     module: Module
-    instance: n.Instance
+    instance: s.Instance
     names: Names = field(init=False)
     types: Types = field(init=False)
     elements: dict[str, tuple[str, ...]] = field(init=False)
@@ -59,7 +60,7 @@ class InstanceModule:
         return self.names.of("module", f"{self.module.name}_{self.instance.name}")
 
     @property
-    def offered(self) -> tuple[n.Operation | n.Step, ...]:
+    def offered(self) -> tuple[s.Operation | s.Step, ...]:
         """The operations that the environment offers."""
         offers = self.instance.offers
         return tuple(o for o in self.module.operations if not offers or o.name in offers)
@@ -87,7 +88,7 @@ class InstanceModule:
 
     # --- the environment -------------------------------------------------------------------------
 
-    def offer(self, operation: n.Operation | n.Step) -> Doc:
+    def offer(self, operation: s.Operation | s.Step) -> Doc:
         """An action under all its arguments. Counters come last: what is offered for them depends
         on the sort elements beside them."""
         printer = self.printer()
@@ -177,7 +178,7 @@ class InstanceModule:
         lines += [f"  {self.names.of('type', sort)} = {{}}" for sort in missing]
         return lines
 
-    def cfg(self, properties: Sequence[n.Property], about: Sequence[str] = ()) -> str:
+    def cfg(self, properties: Sequence[s.Property], about: Sequence[str] = ()) -> str:
         """A cfg that asks for some properties or witnesses."""
         module = self.module
         lines = [*comment([*about, *(() if module.is_system else DEADLOCK)])]

@@ -208,33 +208,6 @@ class Where(Doc):
 
 
 @dataclass(frozen=True, slots=True)
-class Cases(Doc):
-    """`CASE a -> x [] b -> y`."""
-
-    arms: tuple[tuple[Doc, Doc], ...]
-
-    @property
-    def flat(self) -> str:
-        texts = [(test.flat, body.flat) for test, body in self.arms]
-        if not all(test and body for test, body in texts):
-            return ""
-        return "CASE " + " [] ".join(f"{test} -> {body}" for test, body in texts)
-
-    def tall(self, width: int) -> list[str]:
-        lines: list[str] = []
-        word = "CASE "
-        for test, body in self.arms:
-            head = f"{word}{test.flat} -> "
-            flat = body.flat
-            if flat and len(head) + len(flat) <= width:
-                lines.append(head + flat)
-            else:
-                lines += [head.rstrip(), *shifted(body.lines(width - 7), 7)]
-            word = "  [] "
-        return lines
-
-
-@dataclass(frozen=True, slots=True)
 class Binding(Doc):
     """`\\A x \\in S : body` and its like; the body goes to the next line, two columns in."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
 from charter.core.transition import is_of_transition
 from charter.core.walk import nodes as all_nodes
@@ -36,12 +37,12 @@ def section(title: str) -> list[str]:
     return ["", f"\\* --- {title} {'-' * max(0, 74 - len(title))}", ""]
 
 
-def called_first(functions: tuple[n.Function, ...]) -> list[n.Function]:
+def called_first(functions: tuple[s.Function, ...]) -> list[s.Function]:
     """The functions in their order, but each after those that it calls."""
     by_name = {f.name: f for f in functions}
-    found: dict[str, n.Function] = {}
+    found: dict[str, s.Function] = {}
 
-    def visit(function: n.Function) -> None:
+    def visit(function: s.Function) -> None:
         for e in all_nodes(function.body):
             if isinstance(e, n.Call) and e.function not in found:
                 visit(by_name[e.function])
@@ -56,7 +57,7 @@ def called_first(functions: tuple[n.Function, ...]) -> list[n.Function]:
 class Rules:
     """The module that the machines of a protocol share: sorts, constants, types, functions."""
 
-    model: n.Model
+    model: s.Model
     names: Names = field(default_factory=Names)
     types: Types = field(init=False)
 
@@ -112,7 +113,7 @@ class Rules:
         lines += [f"{name}: {title}" for name, title in model.sources]
         return lines
 
-    def _function(self, function: n.Function) -> list[str]:
+    def _function(self, function: s.Function) -> list[str]:
         printer = Printer(self.names, self.types, State(self.names))
         params = [printer.local(p.name) for p in function.params]
         lines = definition(
@@ -126,13 +127,13 @@ class Module:
     """The module of one machine."""
 
     rules: Rules
-    machine: n.Component | n.System
+    machine: s.Component | s.System
     orders: Orders
     names: Names = field(init=False)
     types: Types = field(init=False)
     state: State = field(init=False)
     variables: tuple[Variable, ...] = ()
-    initial: tuple[tuple[str, n.Expr], ...] = ()
+    initial: tuple[tuple[str, s.Expr], ...] = ()
 
     def __post_init__(self) -> None:
         self.names = self.rules.names.extended()
@@ -167,13 +168,13 @@ class Module:
         return isinstance(self.machine, n.System)
 
     @property
-    def operations(self) -> tuple[n.Operation, ...] | tuple[n.Step, ...]:
+    def operations(self) -> tuple[s.Operation, ...] | tuple[s.Step, ...]:
         """The operations, or the steps."""
         machine = self.machine
         return machine.steps if isinstance(machine, n.System) else machine.operations
 
     @property
-    def properties(self) -> tuple[n.Property, ...]:
+    def properties(self) -> tuple[s.Property, ...]:
         """The properties and witnesses of the machine."""
         return tuple(p for p in self.rules.model.properties if p.machine == self.machine.name)
 
@@ -182,11 +183,11 @@ class Module:
         """Whether there is a variable `event`: for replies, and for properties of transitions."""
         return not self.is_system or any(is_of_transition(p) for p in self.properties)
 
-    def component(self, part: n.Part) -> n.Component:
+    def component(self, part: n.Part) -> s.Component:
         """The component of a part."""
         return next(c for c in self.rules.model.components if c.name == part.component)
 
-    def called(self, component: n.Component) -> list[str]:
+    def called(self, component: s.Component) -> list[str]:
         """The operations of a component that steps call, in its order."""
         assert isinstance(self.machine, n.System)
         parts = {p.name for p in self.machine.parts if p.component == component.name}
@@ -271,7 +272,7 @@ class Module:
         ]
         return ["TypeOK ==", *("  " + line for line in Bullets("/\\", tuple(items)).tall(98))]
 
-    def start(self, replaced: dict[str, n.Expr], printer: Printer) -> Doc:
+    def start(self, replaced: dict[str, s.Expr], printer: Printer) -> Doc:
         """The initial state; `replaced` are initial values by variable."""
         values = {v.name: replaced.get(v.name, v.initial) for v in self.machine.state}
         items: list[Item] = []
@@ -291,7 +292,7 @@ class Module:
             items.append(Item(doc, doc))
         return Bullets("/\\", tuple(items))
 
-    def _start_of(self, part: n.Part, values: dict[str, n.Expr], printer: Printer) -> Doc:
+    def _start_of(self, part: n.Part, values: dict[str, s.Expr], printer: Printer) -> Doc:
         rows: list[tuple[str, Doc]] = []
         key = self.names.free("k")
         for v in self.component(part).state:
@@ -312,7 +313,7 @@ class Module:
     def _initial(self) -> list[str]:
         return ["", *definition("Init", [], self.start({}, self.printer()))]
 
-    def _action(self, operation: n.Operation | n.Step) -> list[str]:
+    def _action(self, operation: s.Operation | s.Step) -> list[str]:
         printer = self.printer()
         params = [printer.local(p.name) for p in operation.params]
         body = Body(printer, tuple(v.name for v in self.variables), self.rules.model, self.watched)
@@ -325,7 +326,7 @@ class Module:
         name = self.names.of("operation", operation.name)
         return ["", *about, *definition(name, params, doc)]
 
-    def _outcomes(self, component: n.Component) -> list[str]:
+    def _outcomes(self, component: s.Component) -> list[str]:
         lines = section(f"what an operation of {component.name} allows: replies and states")[:-1]
         own = State(self.names, "self.", {})
         for operation in component.operations:
@@ -366,7 +367,7 @@ class Module:
         """Whether a step can leave the instance."""
         return any(self.types.inside(v.type, v.name) for v in self.variables)
 
-    def check_name(self, prop: n.Property) -> str:
+    def check_name(self, prop: s.Property) -> str:
         """What a cfg names for a property."""
         if prop.kind == "always" and not self.bounded:
             return self.names.of("property", prop.name)
@@ -392,7 +393,7 @@ class Module:
             lines += self._view()
         return lines
 
-    def _check(self, prop: n.Property) -> list[str]:
+    def _check(self, prop: s.Property) -> list[str]:
         name, check = self.names.of("property", prop.name), self.check_name(prop)
         if name == check:
             return []

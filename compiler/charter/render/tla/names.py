@@ -23,9 +23,9 @@ STANDARD = _words("""
     RandomElement Any ToString TLCEval
 """)
 HELPERS = _words("""
-    Charter None Holds Value Default The Min Max NotEmpty OrNone Bounded Distinct Get Put Members
-    First Last At Nth Take Drop Keep Without Ranked Joined Option BoundedSeq AllSeqs Rankings
-    Choices Rank Offer Offers OrOfferNone AtMost OffersOfMap
+    Charter None Holds Checked AnyOf Min Max NotEmpty OrNone Bounded Distinct Get Put Members Nth
+    Take Drop Keep Option BoundedSeq AllSeqs Rankings Choices Rank Offer Offers OrOfferNone AtMost
+    OffersOfMap
 """)
 OURS = _words("""
     Init vars event Answers Takes TypeOK Inside View InstanceInit InstanceNext self

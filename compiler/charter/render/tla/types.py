@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from charter.core import nodes as n
+from charter.core import small as s
 from charter.core import types as t
 from charter.render.tla.names import Names
 
@@ -193,7 +193,7 @@ def wrapped(head: str, texts: list[str], close: str) -> list[str]:
     return [head + rows[0][len(head) :], *rows[1:]]
 
 
-def declared(model: n.Model) -> tuple[t.Record | t.Union | t.Enum, ...]:
+def declared(model: s.Model) -> tuple[t.Record | t.Union | t.Enum, ...]:
     """The declared types, each after those that it mentions."""
     found: list[t.Record | t.Union | t.Enum] = []
     wanted: tuple[t.Record | t.Union | t.Enum, ...] = (*model.enums, *model.records, *model.unions)

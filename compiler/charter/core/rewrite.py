@@ -1,0 +1,103 @@
+"""Rebuilding a model from rewritten expressions and bodies: nobody else lists where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from charter.core import nodes as ir
+from charter.core.walk import fold
+
+Rule = Callable[[ir.Expr], ir.Expr]
+"""What becomes of one node whose children are done."""
+
+
+def rewritten(model: ir.Model, rule: Callable[[], Rule]) -> ir.Model:
+    """`model` with a rule applied to every node of every expression, from the leaves up; each
+    declaration gets a rule of its own. Scenarios, which the definition alone runs, stay."""
+    return replace(
+        model,
+        functions=tuple(replace(f, body=fold(f.body, rule())) for f in model.functions),
+        components=tuple(
+            replace(
+                component,
+                state=_initials(component.state, rule()),
+                operations=tuple(_operation(o, rule()) for o in component.operations),
+            )
+            for component in model.components
+        ),
+        systems=tuple(
+            replace(
+                system,
+                state=_initials(system.state, rule()),
+                steps=tuple(_step(step, rule()) for step in system.steps),
+            )
+            for system in model.systems
+        ),
+        properties=tuple(replace(p, body=fold(p.body, rule())) for p in model.properties),
+        liveness=tuple(_eventually(live, rule()) for live in model.liveness),
+        instances=tuple(_instance(instance, rule()) for instance in model.instances),
+    )
+
+
+def _initials(state: tuple[ir.StateVar, ...], rule: Rule) -> tuple[ir.StateVar, ...]:
+    return tuple(replace(v, initial=fold(v.initial, rule)) for v in state)
+
+
+def _operation(operation: ir.Operation, rule: Rule) -> ir.Operation:
+    done: dict[int, ir.Bind] = {}
+
+    def let(bind: ir.Bind) -> ir.Bind:
+        """Branches share the lets of their operation."""
+        if id(bind) not in done:
+            done[id(bind)] = replace(bind, value=fold(bind.value, rule))
+        return done[id(bind)]
+
+    branches = (
+        replace(
+            branch,
+            lets=tuple(let(bind) for bind in branch.lets),
+            guard=tuple(replace(c, condition=fold(c.condition, rule)) for c in branch.guard),
+            body=tuple(_change(line, rule) for line in branch.body),
+            reply=fold(branch.reply, rule),
+            faults=tuple(replace(f, condition=fold(f.condition, rule)) for f in branch.faults),
+        )
+        for branch in operation.branches
+    )
+    return replace(operation, branches=tuple(branches))
+
+
+def _step(step: ir.Step, rule: Rule) -> ir.Step:
+    return replace(step, body=tuple(_statement(line, rule) for line in step.body))
+
+
+def _statement(line: ir.Statement, rule: Rule) -> ir.Statement:
+    match line:
+        case ir.Require():
+            return replace(line, condition=fold(line.condition, rule))
+        case ir.CallOperation():
+            index = None if line.index is None else fold(line.index, rule)
+            return replace(line, index=index, args=tuple(fold(arg, rule) for arg in line.args))
+        case _:
+            return _change(line, rule)
+
+
+def _change(line: ir.Change, rule: Rule) -> ir.Change:
+    match line:
+        case ir.Pick():
+            return replace(line, domain=fold(line.domain, rule))
+        case _:
+            return replace(line, value=fold(line.value, rule))
+
+
+def _eventually(live: ir.Eventually, rule: Rule) -> ir.Eventually:
+    trigger = None if live.trigger is None else fold(live.trigger, rule)
+    return replace(live, trigger=trigger, goal=fold(live.goal, rule))
+
+
+def _instance(instance: ir.Instance, rule: Rule) -> ir.Instance:
+    return replace(
+        instance,
+        starts=tuple((name, fold(value, rule)) for name, value in instance.starts),
+        only=tuple((name, fold(condition, rule)) for name, condition in instance.only),
+    )

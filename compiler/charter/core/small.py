@@ -1,0 +1,31 @@
+"""Small core: what the passes of `charter.passes` leave of a model, and all that engines, the
+solver and TLA+ have to know. Its nodes are those of rich core that are named here, with nothing
+but such nodes below them; the type checker sees that who reads small core meets no other."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from charter.core import nodes as n
+
+Expr: TypeAlias = (
+    "n.Literal | n.Local | n.StateRef | n.ConstRef | n.Domain | n.Took"
+    " | n.Call[Expr] | n.Primitive[Expr] | n.Checked[Expr] | n.Unary[Expr] | n.Binary[Expr]"
+    " | n.If[Expr] | n.Let[Expr] | n.Quantified[Expr] | n.Comprehend[Expr]"
+    " | n.RecordNew[Expr] | n.RecordWith[Expr] | n.FieldOf[Expr]"
+    " | n.UnionNew[Expr] | n.Present[Expr] | n.IsCase[Expr] | n.CaseArg[Expr]"
+    " | n.MapNew[Expr] | n.MapWith[Expr] | n.MapGet[Expr] | n.SetNew[Expr] | n.SeqNew[Expr]"
+)
+Change: TypeAlias = "n.Bind[Expr] | n.Pick[Expr] | n.Assign[Expr]"
+Statement: TypeAlias = "Change | n.Require[Expr] | n.CallOperation[Expr]"
+
+Function: TypeAlias = n.Function[Expr]
+Conjunct: TypeAlias = n.Conjunct[Expr]
+Branch: TypeAlias = n.Branch[Expr]
+Operation: TypeAlias = n.Operation[Expr]
+Component: TypeAlias = n.Component[Expr]
+Step: TypeAlias = n.Step[Expr, Statement]
+System: TypeAlias = n.System[Expr, Statement]
+Property: TypeAlias = n.Property[Expr]
+Instance: TypeAlias = n.Instance[Expr]
+Model: TypeAlias = n.Model[Expr, Statement]

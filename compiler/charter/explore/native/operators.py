@@ -1,0 +1,139 @@
+"""Prints operators: arithmetic, comparisons, and the algebra of sets, which are masks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from charter.core import nodes as n
+from charter.core import small as s
+from charter.core import types as t
+from charter.explore.native.code import Ref, constant
+from charter.explore.native.layout import Unsupported, mask_type
+from charter.explore.native.unit import FATAL_COUNTER
+from charter.explore.native.values import Held, Scalar, scalar
+
+if TYPE_CHECKING:
+    from charter.explore.native.expr import Expr
+
+COMPARISONS: Mapping[str, str] = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge"}
+
+
+def unary(expr: Expr, op: n.UnaryOp, operand: Scalar) -> Scalar:
+    """`not` and the minus sign."""
+    if op == "not":
+        return Scalar(expr.code.negation(operand.ref))
+    return Scalar(expr.code.binary("sub", "0", operand.ref), -operand.high, -operand.low)
+
+
+def binary(expr: Expr, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
+    """An infix operation on values."""
+    code = expr.code
+    match e.op:
+        case "eq" | "ne":
+            same = expr.keep.equal(left, right, e.left.type)
+            return Scalar(same if e.op == "eq" else code.negation(same))
+        case "in":
+            return Scalar(member(expr, t.inner_of(e.right.type), left, scalar(right)))
+        case "lt" | "le" | "gt" | "ge":
+            how = COMPARISONS[e.op]
+            return Scalar(code.compare(how, scalar(left).ref, scalar(right).ref))
+        case "add" | "sub" | "mul":
+            number = arithmetic(expr, e.op, scalar(left), scalar(right))
+            return bounded(expr, number) if isinstance(e.type, t.Counter) else number
+        case "union" | "intersection" | "difference" | "subset":
+            return algebra(expr, e.op, scalar(left), scalar(right))
+        case _:
+            raise AssertionError(e.op)
+
+
+def set_of(expr: Expr, kind: t.Type, items: list[Held]) -> Scalar:
+    """`{a, b}`."""
+    low, high = members_span(expr, kind, [item for item in items if isinstance(item, Scalar)])
+    ty, mask, inner = mask_type(high - low + 1), "0", t.inner_of(kind)
+    for item in items:
+        mask = expr.code.binary("or", mask, single(expr, inner, item, low, high), ty)
+    return Scalar(mask, low, high)
+
+
+def members_span(expr: Expr, kind: t.Type, items: list[Scalar]) -> tuple[int, int]:
+    """What the bits of a set with these members stand for."""
+    if expr.layout.is_open(t.inner_of(kind)):
+        low = min((item.low for item in items), default=0)
+        high = max((item.high for item in items), default=0)
+        if high - low > 255:
+            raise Unsupported("a set of numbers without a range")
+        return low, high
+    _, low, high = expr.layout.width(t.Set(t.inner_of(kind)))
+    return low, high
+
+
+def single(expr: Expr, kind: t.Type, item: Held, low: int, high: int) -> Ref:
+    """The mask with the bit of one member."""
+    code, ty = expr.code, mask_type(high - low + 1)
+    number = isinstance(kind, t.Int)
+    at = expr.within(scalar(item), low, high) if number else expr.bit(kind, item)
+    return code.binary("shl", "1", code.cast(at, "i64", ty), ty)
+
+
+def algebra(expr: Expr, op: str, a: Scalar, b: Scalar) -> Scalar:
+    """Algebra of sets."""
+    code, low, high = expr.code, min(a.low, b.low), max(a.high, b.high)
+    if high - low > 511:
+        raise Unsupported("a set of numbers without a range")
+    ty = mask_type(high - low + 1)
+    x, y = expr.keep.rebased(a, low, high), expr.keep.rebased(b, low, high)
+    if op == "union":
+        return Scalar(code.binary("or", x, y, ty), low, high)
+    if op == "intersection":
+        return Scalar(code.binary("and", x, y, ty), low, high)
+    rest = code.binary("and", x, code.binary("xor", y, "-1", ty), ty)
+    if op == "difference":
+        return Scalar(rest, low, high)
+    return Scalar(code.compare("eq", rest, "0", ty))
+
+
+def member(expr: Expr, kind: t.Type, item: Held, mask: Scalar) -> Ref:
+    """Whether a set has a member."""
+    code, ty = expr.code, mask_type(mask.high - mask.low + 1)
+    inside = "true"
+    if isinstance(kind, t.Int):
+        number = scalar(item)
+        at = code.binary("sub", number.ref, str(mask.low))
+        if number.low < mask.low or number.high > mask.high:
+            inside = code.compare("ule", at, str(mask.high - mask.low))
+            at = code.select(inside, at, "0")
+    else:
+        at = expr.bit(kind, item)
+    moved = code.binary("lshr", mask.ref, code.cast(at, "i64", ty), ty)
+    bit = code.binary("and", moved, "1", ty)
+    return code.both(inside, code.compare("ne", bit, "0", ty))
+
+
+def at_least_zero(expr: Expr, number: Scalar) -> Ref:
+    """A number, or 0 if it is negative."""
+    if number.low >= 0:
+        return number.ref
+    return expr.code.let(f"call i64 @llvm.smax.i64(i64 {number.ref}, i64 0)")
+
+
+def bounded(expr: Expr, counter: Scalar) -> Scalar:
+    """A counter that has grown; past 63 the engine cannot go on."""
+    code = expr.code
+    if constant(counter.ref) is None:
+        with code.unless(code.compare("ule", counter.ref, "63")):
+            expr.fatal(FATAL_COUNTER)
+    return Scalar(counter.ref, counter.low, min(63, counter.high))
+
+
+def arithmetic(expr: Expr, op: str, a: Scalar, b: Scalar) -> Scalar:
+    """A number from two others, with what it can be."""
+    ref = expr.code.binary(op, a.ref, b.ref)
+    match op:
+        case "add":
+            return Scalar(ref, a.low + b.low, a.high + b.high)
+        case "sub":
+            return Scalar(ref, a.low - b.high, a.high - b.low)
+        case _:
+            ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+            return Scalar(ref, min(ends), max(ends))

@@ -1,0 +1,180 @@
+"""Prints primitives: sizes and members of sets, and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from charter.core import nodes as n
+from charter.core import small as s
+from charter.core import types as t
+from charter.explore.native import operators
+from charter.explore.native.code import Ref
+from charter.explore.native.layout import mask_type
+from charter.explore.native.values import Held, Place, Scalar, Tree, scalar
+
+if TYPE_CHECKING:
+    from charter.explore.native.expr import Expr
+
+
+def primitive(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
+    """The value of a primitive."""
+    match e.name:
+        case "size":
+            return size(expr, e.args[0].type, args[0])
+        case "least" | "greatest":
+            return extreme(expr, e, scalar(args[0]))
+        case "set":
+            return members(expr, e, args[0])
+        case "nth":
+            return nth(expr, args[0], scalar(args[1]).ref, e.type)
+        case "keep" | "take" | "drop" | "join":
+            return listed(expr, e, args)
+        case _:
+            assert_never(e.name)
+
+
+def size(expr: Expr, kind: t.Type, value: Held) -> Scalar:
+    """How many members or items."""
+    if isinstance(kind, t.Set):
+        mask = scalar(value)
+        ty = mask_type(mask.high - mask.low + 1)
+        return Scalar(expr.code.bits(mask.ref, ty), 0, mask.high - mask.low + 1)
+    if isinstance(value, Tree):
+        return expr.keep.number(len(value.parts))
+    assert isinstance(value, Place) and isinstance(value.kind, t.Seq | t.Ranking)
+    return Scalar(expr.keep.length(value), 0, expr.layout.most(value.kind))
+
+
+def extreme(expr: Expr, e: n.Primitive[s.Expr], mask: Scalar) -> Held:
+    """The first or the last member of a set that is not empty."""
+    code, ty = expr.code, mask_type(mask.high - mask.low + 1)
+    if e.name == "least":
+        at = code.lowest(mask.ref, ty)
+    elif ty == "i64":
+        at = code.highest(mask.ref)
+    else:
+        place = code.memory(1)
+        code.store("0", place)
+        with code.choosing(mask.ref, ty) as bit:
+            code.store(bit, place)
+        at = code.load(place)
+    some = code.compare("ne", mask.ref, "0", ty)
+    return expr.member(e.type, code.select(some, at, "0"), mask)
+
+
+def members(expr: Expr, e: n.Primitive[s.Expr], value: Held) -> Scalar:
+    """The items of a list as a set."""
+    code = expr.code
+    assert isinstance(e.type, t.Set)
+    count = expr.keep.length(value)
+    items = [expr.keep.item(value, str(i)) for i in range(most(expr, value))]
+    scalars = [item for item in items if isinstance(item, Scalar)]
+    low, high = operators.members_span(expr, e.type, scalars)
+    ty, mask = mask_type(high - low + 1), "0"
+    for i, item in enumerate(items):
+        inside = code.compare("slt", str(i), count)
+        bit = operators.single(expr, e.type.inner, item, low, high)
+        mask = code.binary("or", mask, code.select(inside, bit, "0", ty), ty)
+    return Scalar(mask, low, high)
+
+
+def most(expr: Expr, value: Held) -> int:
+    """How many items a list has room for."""
+    if isinstance(value, Tree):
+        return len(value.parts)
+    assert isinstance(value, Place) and isinstance(value.kind, t.Seq | t.Ranking)
+    return expr.layout.most(value.kind)
+
+
+def nth(expr: Expr, value: Held, at: Ref, kind: t.Type) -> Held:
+    """The item at a position that is inside; a list without room has none."""
+    room = most(expr, value)
+    if not room:
+        return expr.keep.blank(kind)
+    inside = expr.code.compare("ult", at, str(room))
+    return expr.keep.item(value, expr.code.select(inside, at, "0"))
+
+
+def listed(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
+    """What makes a list: item after item is written behind the last that is kept, over the one
+    before if that is not kept."""
+    code, keep = expr.code, expr.keep
+    source = keep.placed(args[0])
+    other = keep.placed(args[1]) if e.name == "join" else None
+    target, room = cleared(
+        expr, e.type, most(expr, source) + (0 if other is None else most(expr, other))
+    )
+    out, count = _Growing(expr, target, room), keep.length(source)
+    if other is not None:
+        out.copy(source, count, lambda x: "true")
+        out.copy(other, keep.length(other), lambda x: "true")
+        if isinstance(e.type, t.Seq):
+            fits = code.compare("sle", code.load(room), str(expr.layout.most(e.type)))
+            expr.demand(fits, "the sequence grows past its limit", e.span)
+    elif e.name == "keep":
+        mask = scalar(args[1])
+        out.copy(source, count, lambda x: operators.member(expr, target.inner, x, mask))
+    else:
+        cut = operators.at_least_zero(expr, scalar(args[1]))
+        out.copy_part(source, count, cut, e.name == "take")
+    return Place(target, room)
+
+
+def cleared(expr: Expr, kind: t.Type, most: int) -> tuple[t.Seq | t.Ranking, Ref]:
+    """Cleared memory for a list that is being made, with room for `most` items."""
+    code, layout = expr.code, expr.layout
+    assert isinstance(kind, t.Seq | t.Ranking)
+    limit = layout.most(kind)
+    target = kind if isinstance(kind, t.Ranking) else t.Seq(kind.inner, t.Limit("", limit))
+    slots = 1 + (max(limit, most) + 2) * layout.slots(kind.inner)
+    room = code.memory(slots)
+    code.clear(room, slots)
+    return target, room
+
+
+def listing(expr: Expr, e: n.SeqNew[s.Expr], items: list[Held]) -> Tree:
+    """A list that is written out; a ranking holds nothing twice."""
+    if isinstance(e.type, t.Ranking):
+        for i, a in enumerate(items):
+            for b in items[:i]:
+                differ = expr.code.negation(expr.keep.equal(a, b, e.type.inner))
+                expr.demand(differ, "a ranking holds nothing twice", e.span)
+    return Tree(e.type, tuple(items))
+
+
+@dataclass(frozen=True, slots=True)
+class _Growing:
+    """A list that is being written; its room was cleared, and has one item to spare."""
+
+    expr: Expr
+    kind: t.Seq | t.Ranking
+    room: Ref
+
+    def add(self, item: Held, wanted: Ref) -> None:
+        """Write an item behind the last; it counts only if it is `wanted`."""
+        code, size = self.expr.code, self.expr.layout.slots(self.kind.inner)
+        count = code.load(self.room)
+        behind = code.at(self.room, code.binary("mul", count, str(size)))
+        self.expr.keep.put(item, self.kind.inner, behind, 1)
+        if wanted != "true":
+            with code.unless(wanted):
+                code.clear(code.at(behind, 1), size)
+        code.store(code.add(count, code.widened(wanted)), self.room)
+
+    def copy(self, source: Place, count: Ref, test: Callable[[Held], Ref]) -> None:
+        """The items of another list that pass a test, in their order."""
+        code, keep = self.expr.code, self.expr.keep
+        with code.counting(count) as i:
+            item = keep.item(source, i)
+            self.add(item, test(item))
+
+    def copy_part(self, source: Place, count: Ref, cut: Ref, first: bool) -> None:
+        """The first `cut` items, or all but those."""
+        code, keep = self.expr.code, self.expr.keep
+        inside = code.compare("slt", cut, count)
+        bound = code.select(inside, cut, count)
+        loop = code.counting(bound) if first else code.counting(count, bound)
+        with loop as i:
+            self.add(keep.item(source, i), "true")

@@ -1,0 +1,41 @@
+"""Pass: `the x in s: p` becomes the least member of those with the property, if it is the only one.
+
+Changes: `the`.
+Keeps: values, where they are defined, and what is evaluated.
+Leaves none of: Quantified of the kind `the`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.passes.names import Fresh
+
+INT = t.Int()
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """The rule, for one declaration."""
+
+    fresh: Fresh = field(default_factory=lambda: Fresh("found"))
+
+    def __call__(self, expr: n.Expr) -> n.Expr:
+        """One node, its children done."""
+        if not (isinstance(expr, n.Quantified) and expr.kind == "the"):
+            return expr
+        span, kind = expr.span, expr.domain.type
+        member = n.Local(expr.name, type=expr.type, span=span)
+        found = n.Comprehend(expr.name, expr.domain, expr.body, member, type=kind, span=span)
+
+        def only(found: n.Expr) -> n.Expr:
+            size = n.Primitive("size", (found,), type=INT, span=span)
+            one = n.Literal(1, type=INT, span=span)
+            single = n.Binary("eq", size, one, type=t.Bool(), span=span)
+            least = n.Primitive("least", (found,), type=expr.type, span=span)
+            why = "`the` of none or several members"
+            return n.Checked(single, least, why, type=expr.type, span=span)
+
+        return self.fresh.held((found,), only)
