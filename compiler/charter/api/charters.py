@@ -159,11 +159,17 @@ def flattened(path: Path, variant: str) -> str:
     return opening.flattened(path, variant)
 
 
-def core_text(path: Path, selection: Selection = PLAIN) -> str:
-    """A readable dump of the core of a protocol. Raises `Refused` or `Unreadable`."""
+def core_text(path: Path, selection: Selection = PLAIN, after: str = "") -> str:
+    """The core of a protocol as text: as the check leaves it, or `after` a pass. Raises `Refused`,
+    `Unreadable`, or `Missing` if there is no such pass."""
     from charter.core.show import show_model
+    from charter.passes import LOWERING, run_checked
 
-    return show_model(load(path, selection))
+    names = [item.name for item in LOWERING]
+    if after and after not in names:
+        raise Missing(f"there is no pass {after!r}; there are: {', '.join(names)}")
+    wanted = LOWERING[: names.index(after) + 1] if after else ()
+    return show_model(run_checked(load(path, selection), wanted))
 
 
 def formatted(source: Source) -> str:

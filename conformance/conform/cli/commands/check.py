@@ -13,6 +13,8 @@ from conform.console.terminal import out, out_json, say
 EXAMPLES = """examples:
   conform check spec/kafka
   conform check spec/kafka --show pre_kip_966
+  conform check spec/examples/paxos.charter --show-core
+  conform check spec/examples/paxos.charter --show-core match
   conform check spec/kafka --overlay conformance/adapters/kafka-controller/overlay.charter
 
 Exit code 0: no errors; 1: errors, all of them shown; `conform explain CODE` tells more about one.
@@ -23,6 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
         "--show", metavar="VARIANT", help="print the charter with a variant applied"
+    )
+    parser.add_argument(
+        "--show-core",
+        nargs="?",
+        const="",
+        metavar="PASS",
+        help="print the typed core; with the name of a pass, as it is after that pass",
     )
     parser.add_argument("--overlay", type=Path, help="check this overlay of the charter too")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -35,6 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
             found = api.check_overlay(arguments.charter, arguments.overlay)
         if arguments.show is not None and not found.errors:
             out(api.flattened(arguments.charter, arguments.show))
+            return 0
+        if arguments.show_core is not None and not found.errors:
+            out(api.core_text(arguments.charter, after=arguments.show_core).rstrip("\n"))
             return 0
     except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None

@@ -1,0 +1,107 @@
+"""Each pass keeps what a model means: the definition gives the same outcomes before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from tests.support.drawn_models import INSTANCE, drawn_model
+
+from charter import api
+from charter.core import nodes as n
+from charter.core.narrow import narrowed
+from charter.core.nodes import Value
+from charter.explore.reference.arguments import Arguments
+from charter.passes import LOWERING, run_checked
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Outcome, Scope, State
+from charter.semantics.machine import Machine
+
+STATES, ARGUMENTS = 6, 8
+EXAMPLES = Path(__file__).parents[2] / "spec" / "examples"
+PROTOCOLS = {path.stem: path for path in sorted(EXAMPLES.glob("*.charter"))}
+
+
+def stages(model: n.Model, instance: n.Instance) -> list[Machine]:
+    """The machine of an instance before all passes and after each."""
+    found = []
+    cut = narrowed(model, instance.machine)
+    for count in range(len(LOWERING) + 1):
+        done = run_checked(cut, LOWERING[:count])
+        found.append(Machine.of(done, instance))
+    return found
+
+
+def outcomes(machine: Machine, state: State, name: str, args: tuple[Value, ...]) -> object:
+    """What a machine allows; None where something has no value."""
+    try:
+        return machine.outcomes(state, name, args)
+    except EvaluationError:
+        return None
+
+
+def truths(machine: Machine, before: State, after: Outcome | None) -> dict[str, object]:
+    """What the properties say of a state, or of a transition."""
+    found: dict[str, object] = {}
+    scope = Scope(before) if after is None else Scope(before, after.state, after.branch)
+    for prop in machine.model.properties:
+        try:
+            found[prop.name] = machine.holds(prop, scope)
+        except EvaluationError:
+            found[prop.name] = None
+    return found
+
+
+def questions(machine: Machine) -> Iterator[tuple[State, str, tuple[Value, ...]]]:
+    """Some states, breadth first, each operation, and some arguments."""
+    states = [machine.initial()]
+    for state in states:
+        values = [state[v.name] for v in machine.variables]
+        arguments = Arguments.at(machine.universe, machine.variables, values)
+        for name, operation in machine.operations.items():
+            for args in islice(arguments.of(operation.params), ARGUMENTS):
+                yield state, name, args
+                try:
+                    found = machine.outcomes(state, name, args)
+                except EvaluationError:
+                    continue
+                new = [o.state for o in found if not machine.outside(o.state)]
+                states += [after for after in new if len(states) < STATES and after not in states]
+
+
+def held_to_the_first(machines: list[Machine]) -> int:
+    """All stages answer as the first one does; how many transitions were asked for."""
+    first, *others = machines
+    asked = 0
+    for state, name, args in questions(first):
+        expected = outcomes(first, state, name, args)
+        after = expected[0] if isinstance(expected, tuple) and expected else None
+        for machine in others:
+            assert outcomes(machine, state, name, args) == expected
+            assert truths(machine, state, after) == truths(first, state, after)
+        asked += 1
+    return asked
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.generate,),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(st.randoms(use_true_random=False), st.booleans())
+def test_each_pass_keeps_the_outcomes_of_drawn_models(rng: Random, partial: bool) -> None:
+    model = drawn_model(rng, partial=partial)
+    assert held_to_the_first(stages(model, INSTANCE))
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_each_pass_keeps_the_outcomes_of_the_examples(name: str) -> None:
+    model = api.load(PROTOCOLS[name])
+    assert held_to_the_first(stages(model, model.instances[0]))

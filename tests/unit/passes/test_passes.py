@@ -1,0 +1,49 @@
+"""The pipeline: what it leaves, and whom it blames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.valid import InvalidCore
+from charter.passes import LOWERING, PASSES, Pass, lowered, run_checked
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def everything() -> n.Model:
+    return api.load(ROOT / "tests" / "golden" / "surface" / "everything.charter")
+
+
+def test_passes_have_names_of_their_own() -> None:
+    assert len({item.name for item in PASSES}) == len(PASSES)
+
+
+def test_nothing_is_left_that_a_pass_is_done_with(everything: n.Model) -> None:
+    assert lowered(everything) == run_checked(everything, LOWERING)
+
+
+def test_a_pass_that_breaks_core_is_named(everything: n.Model) -> None:
+    wrong = n.Literal(1, type=t.Int())
+    breaks = Pass(
+        "breaks", lambda: lambda e: wrong if isinstance(e, n.Unary) else e, lambda _: False
+    )
+    with pytest.raises(InvalidCore, match="core is broken after pass breaks: "):
+        run_checked(everything, (LOWERING[0], breaks))
+
+
+def lazy(passes: Iterable[Pass]) -> tuple[Pass, ...]:
+    """The passes, of which the first does nothing."""
+    first, *rest = passes
+    return (Pass(first.name, lambda: lambda e: e, first.is_done_with), *rest)
+
+
+def test_a_pass_that_leaves_what_it_should_remove_is_named(everything: n.Model) -> None:
+    with pytest.raises(InvalidCore, match="after pass match: match leaves no Match"):
+        run_checked(everything, lazy(LOWERING))
