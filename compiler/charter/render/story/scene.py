@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from charter.core import nodes as n
 from charter.core import types as t
@@ -30,7 +31,7 @@ Who = tuple[str, Value]
 _LABEL = 24
 """Characters that something which was handed over has at its arrow."""
 
-_Acting = tuple[str, n.Expr | None]
+_Acting: TypeAlias = "tuple[str, n.Expr | None]"
 """Who takes a step: a part without index and None, or a type and an expression for its value."""
 
 
