@@ -15,6 +15,17 @@ def test_check_is_silent_when_nothing_is_wrong(conform, toy):
     assert "no errors, no warnings" in err
 
 
+def test_check_prints_core_as_it_was_checked_or_after_a_pass(conform, toy):
+    code, out, err = conform("check", toy, "--show-core")
+    assert (code, err) == (0, "") and "protocol " in out and "match" not in out
+    matching = "fun f(x: option Node) -> bool = match x { none -> false present(i) -> true }\n"
+    toy.write_text(TOY + matching, encoding="utf-8")
+    code, out, _ = conform("check", toy, "--show-core")
+    assert code == 0 and "(match x {none -> false, present(i) -> true})" in out
+    code, out, _ = conform("check", toy, "--show-core", "match")
+    assert code == 0 and "(if (x is none) then false else (let i = x.present.0 in true))" in out
+
+
 def test_check_shows_every_error_with_its_code(conform, toy):
     toy.write_text(TOY.replace("size(held) <= 1", "size(helt) <= no"), encoding="utf-8")
     code, out, err = conform("check", toy)
@@ -291,6 +302,10 @@ def test_instance_that_does_not_exist_is_named(conform, toy, command):
         (("prove", "--variant", "big"), "there is no variant 'big'; there are: none"),
         (("vectors", "--variant", "big"), "there is no variant 'big'; there are: none"),
         (("check", "--show", "big"), "there is no variant 'big'; there are: none"),
+        (
+            ("check", "--show-core", "mach"),
+            "there is no pass 'mach'; there are: match, builtins, only",
+        ),
         (
             ("generate", "--backend", "tla", "--mutant", "x"),
             "there is no mutant 'x'; there are: lazy",
