@@ -7,11 +7,12 @@ what it held is made again. A cache that cannot be written is no error.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+
+import platformdirs
 
 MOST = 256
 """How many files a folder keeps: those that were used last."""
@@ -24,20 +25,10 @@ def cache_folder(kind: str) -> Path:
     if chosen := os.environ.get("CHARTER_CACHE"):
         return Path(chosen) / kind
     try:
-        return _of_user() / "charter" / kind
-    except RuntimeError:
-        return Path(os.devnull) / kind
-
-
-def _of_user() -> Path:
-    """Raises RuntimeError for a user without a home."""
-    if sys.platform == "win32":
-        chosen = os.environ.get("LOCALAPPDATA")
-        return Path(chosen) if chosen else Path.home() / "AppData" / "Local"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    chosen = os.environ.get("XDG_CACHE_HOME")
-    return Path(chosen) if chosen else Path.home() / ".cache"
+        found = platformdirs.user_cache_path("charter", appauthor=False)
+    except RuntimeError:  # no home; earlier versions of platformdirs give a path from "~"
+        found = Path("~")
+    return found / kind if found.is_absolute() else Path(os.devnull) / kind
 
 
 def from_cache(path: Path) -> bytes | None:
