@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from charter.check.scopes import BUILTINS, Signature, suggest
+from charter.check.scopes import BUILTINS, Signature, defaults_of, suggest
 from charter.check.types import BOOL, UNKNOWN, is_finite, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -239,7 +239,9 @@ def collect_functions(
         name = node.name
         if _named_well(name, diagnostics) and names.add(name.text, name.span):
             params, result = types.params(node.params), types.type(node.result)
-            functions[name.text] = Signature(name.text, params, result, (), name.span)
+            functions[name.text] = Signature(
+                name.text, params, result, (), name.span, defaults_of(node.params)
+            )
     return functions
 
 

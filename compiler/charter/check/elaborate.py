@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -12,7 +12,7 @@ from charter.check.declared import Types, declarations
 from charter.check.edits import address_text
 from charter.check.infer import expression
 from charter.check.observables import observables
-from charter.check.scopes import Globals, Machine, Scope, suggest
+from charter.check.scopes import Globals, Machine, Scope, defaults_of, suggest
 from charter.check.statements import Body, branch_body, doc_of
 from charter.check.types import BOOL, is_unknown
 from charter.core import nodes as ir
@@ -170,9 +170,12 @@ def check_citations(
             diagnostics.error("cite/unknown-source", message, node.span, hint=hint)
 
 
-def _with_params(scope: Scope, params: Iterable[ir.Param], nodes: Iterable[sx.Param]) -> Scope:
+def _with_params(scope: Scope, params: Iterable[ir.Param], nodes: Sequence[sx.Param]) -> Scope:
     names = {node.name.text: node.name for node in nodes}
+    defaults, outside = defaults_of(nodes), replace(scope, machine=None)
     for param in params:
+        if param.name in defaults:
+            outside.check(defaults[param.name], param.type)
         scope, _ = scope.bind(names[param.name], param.type)
     return scope
 

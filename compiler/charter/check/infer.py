@@ -37,6 +37,9 @@ def expression(scope: Scope, node: sx.Expr, expected: ty.Type | None) -> ir.Expr
             return ir.Literal(node.value, type=BOOL, span=node.span)
         case sx.NoneLit():
             return none_literal(scope, node, expected)
+        case sx.NamedArg():
+            message = "only functions, operations, steps and cases have arguments with names"
+            return scope.wrong("type/arity", message, node.span)
         case sx.RecordLit():
             return infer_calls.record_literal(scope, node)
         case sx.WithFields():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import get_args
 
 from charter.check import builtins
@@ -21,7 +23,7 @@ def apply(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     name, known = node.name.text, scope.globals
     if name in known.functions:
         signature = known.functions[name]
-        args = arguments(scope, node.args, signature.params, node.name)
+        args = arguments(scope, node.args, signature.params, node.name, signature.defaults)
         return ir.Call(name, args, type=signature.result, span=node.span)
     if name in known.cases:
         union = known.cases[name]
@@ -39,15 +41,54 @@ def apply(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
 
 
 def arguments(
-    scope: Scope, nodes: Sequence[sx.Expr], params: Sequence[ir.Param], name: sx.Name
+    scope: Scope,
+    nodes: Sequence[sx.Expr],
+    params: Sequence[ir.Param],
+    name: sx.Name,
+    defaults: Mapping[str, sx.Expr] = MappingProxyType({}),
 ) -> tuple[ir.Expr, ...]:
-    """The arguments of a call by position."""
-    if len(nodes) != len(params):
+    """The arguments of a call in the order of its parameters; those with a name come last.
+    `defaults` stand for those that are not given; they read no state and no locals."""
+    given = _by_name(scope, nodes, params)
+    missing = [p for p in params if p.name not in given and p.name not in defaults]
+    if missing or len(nodes) > len(params):
         message = f"`{name.text}` takes {count(len(params), 'argument')}, given: {len(nodes)}"
         wanted = ", ".join(f"{param.name}: {show_type(param.type)}" for param in params)
         scope.error("type/arity", message, name.span, hint=f"{name.text}({wanted})")
         return tuple(unknown(name.span) for _ in params)
-    return tuple(scope.check(node, param.type) for node, param in zip(nodes, params, strict=True))
+    closed = replace(scope.without_locals(), elements={}, machine=None)
+    return tuple(
+        scope.check(given[param.name], param.type)
+        if param.name in given
+        else closed.check(defaults[param.name], param.type)
+        for param in params
+    )
+
+
+def _by_name(
+    scope: Scope, nodes: Sequence[sx.Expr], params: Sequence[ir.Param]
+) -> dict[str, sx.Expr]:
+    """The arguments by parameter. Those without a name stand first, in order."""
+    names = [param.name for param in params]
+    given: dict[str, sx.Expr] = {}
+    last: sx.NamedArg | None = None
+    for position, node in enumerate(nodes):
+        if isinstance(node, sx.NamedArg):
+            last = node
+            if node.name.text not in names:
+                message = f"there is no parameter `{node.name.text}`"
+                hint = suggest(node.name.text, names)
+                scope.error("name/unknown", message, node.name.span, hint=hint)
+            elif node.name.text in given:
+                message = f"`{node.name.text}` is given twice"
+                scope.error("name/duplicate", message, node.name.span)
+            given[node.name.text] = node.value
+        elif last is not None:
+            message = "an argument without a name stands behind one with a name"
+            scope.error("type/arity", message, node.span)
+        elif position < len(names):
+            given[names[position]] = node
+    return given
 
 
 def _present(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:

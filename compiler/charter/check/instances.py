@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from charter.check.declared import no_type
-from charter.check.infer_calls import arguments
 from charter.check.scopes import Machine, Scope, suggest
+from charter.check.setups import Origin, inside, stated
 from charter.check.statements import doc_of
+from charter.check.story import Story
 from charter.check.types import BOOL
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.walk import substitute
 from charter.syntax import nodes as sx
 
 
@@ -91,7 +93,7 @@ class Bounds:
             return  # an error was reported
         self.scope.error("type/mismatch", "a constant is given as a literal", value.span)
 
-    def start(self, node: sx.Start) -> None:
+    def start(self, node: sx.Start, origin: Origin | None) -> None:
         """`start x = e`, in a system also `start part.x = e`: for all of a part at once."""
         known = {name: variable.type for name, variable in self.machine.state.items()}
         known |= _state_of_parts(self.scope, self.machine)
@@ -101,7 +103,8 @@ class Bounds:
             hint = suggest(node.name.text, known)
             self.scope.error("name/unknown", message, node.name.span, hint=hint)
             return
-        self.starts[node.name.text] = self.with_elements().check(node.value, kind)
+        scope, values = inside(self.with_elements(), origin)
+        self.starts[node.name.text] = substitute(scope.check(node.value, kind), values)
 
     def sorts(self) -> dict[str, tuple[str, ...]]:
         """The element names of every sort that has a bound."""
@@ -163,22 +166,28 @@ def instance(
         return ()
     bounds = Bounds(scope, machine)
     offers: list[str] = []
-    for line in node.body:
-        if isinstance(line, sx.Bound):
-            bounds.bound(line)
-        elif isinstance(line, sx.Offers):
-            offers += _offers(scope, machine, line)
+    lines = stated(scope, node)
+    for each in lines:
+        if isinstance(each.line, sx.Bound):
+            bounds.bound(each.line)
+        elif isinstance(each.line, sx.Offers):
+            offers += _offers(scope, machine, each.line)
     only: list[tuple[str, ir.Expr]] = []
-    misses: list[str] = []
-    for line in node.body:
-        if isinstance(line, sx.Start):
-            bounds.start(line)
-        elif isinstance(line, sx.Only):
-            only += _only(replace(bounds.with_elements(), machine=machine), machine, line)
-        elif isinstance(line, sx.Misses):
-            misses += [name.text for name in line.names]
-            if properties is not None:
-                _missed(scope, machine, line, properties)
+    misses: dict[str, None] = {}
+    for each in lines:
+        match each.line:
+            case sx.Start():
+                bounds.start(each.line, each.origin)
+            case sx.Only():
+                within, values = inside(bounds.with_elements(), each.origin)
+                found = _only(replace(within, machine=machine), machine, each.line)
+                only += [(name, substitute(kept, values)) for name, kept in found]
+            case sx.Misses():
+                misses |= {name.text: None for name in each.line.names}
+                if properties is not None:
+                    _missed(scope, machine, each.line, properties)
+            case _:
+                pass
     core = _instance(bounds, node.name.text, tuple(offers), node)
     return (replace(core, only=tuple(only), misses=tuple(misses)),)
 
@@ -237,57 +246,18 @@ def scenario(
         no_machine(scope, node.machine)
         return ()
     bounds = Bounds(scope, machine)
+    lines = stated(scope, node)
+    for each in lines:
+        if isinstance(each.line, sx.Bound):
+            bounds.bound(each.line)
+    for each in lines:
+        if isinstance(each.line, sx.Start):
+            bounds.start(each.line, each.origin)
+    story = Story(replace(bounds.with_elements(), machine=machine), machine)
     for line in node.body:
-        if isinstance(line, sx.Bound):
-            bounds.bound(line)
-    for line in node.body:
-        if isinstance(line, sx.Start):
-            bounds.start(line)
-    story = _Story(replace(bounds.with_elements(), machine=machine), machine)
-    for line in node.body:
-        if isinstance(line, sx.Let | sx.Do | sx.Expect | sx.Moment):
+        if isinstance(line, sx.Line):
             story.add(line)
     place = _instance(bounds, node.title, (), node)
     return (
         ir.Scenario(node.title, place, tuple(story.steps), cited, span=node.span, doc=doc_of(node)),
     )
-
-
-@dataclass(slots=True)
-class _Story:
-    """The steps of a scenario, in a scope that grows with each `let`."""
-
-    scope: Scope
-    machine: Machine
-    steps: list[ir.Do | ir.Expect | ir.Bind | ir.Moment] = field(default_factory=list)
-
-    def add(self, line: sx.Let | sx.Do | sx.Expect | sx.Moment) -> None:
-        match line:
-            case sx.Let():
-                value = self.scope.infer(line.value)
-                self.scope, name = self.scope.bind(line.name, value.type)
-                self.steps.append(ir.Bind(name, value, span=line.span, doc=doc_of(line)))
-            case sx.Do():
-                self.steps += self.do(line)
-            case sx.Expect():
-                condition = self.scope.check(line.condition, BOOL)
-                self.steps.append(ir.Expect(condition, span=line.span, doc=doc_of(line)))
-            case sx.Moment():
-                self.steps.append(ir.Moment(line.title, span=line.span, doc=doc_of(line)))
-
-    def do(self, line: sx.Do) -> tuple[ir.Do, ...]:
-        name = line.operation.text
-        operation = self.machine.operations.get(name)
-        if operation is None:
-            hint = suggest(name, self.machine.operations)
-            message = f"{self.machine.name} has no operation `{name}`"
-            self.scope.error("name/unknown", message, line.operation.span, hint=hint)
-            return ()
-        args = arguments(self.scope, line.args, operation.params, line.operation)
-        branch = "" if line.branch is None else line.branch.text
-        if branch and branch not in operation.branches and line.branch is not None:
-            there_are = f"there are: {', '.join(operation.branches)}" if operation.branches else ""
-            hint = suggest(branch, operation.branches) or there_are
-            message = f"{name} has no branch `{branch}`"
-            self.scope.error("name/unknown", message, line.branch.span, hint=hint)
-        return (ir.Do(name, args, branch, span=line.span, doc=doc_of(line)),)

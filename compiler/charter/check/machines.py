@@ -18,8 +18,10 @@ from charter.check.scopes import (
     Globals,
     Machine,
     PartOf,
+    Shared,
     Signature,
     Variable,
+    defaults_of,
     free_name,
     suggest,
 )
@@ -58,18 +60,39 @@ def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Type
         if isinstance(node, sx.SystemDecl) and names.add(node.name.text, node.name.span):
             machines[node.name.text] = _System(types, diagnostics, table).collect(node)
     _check_repeats(files, diagnostics)
-    return replace(table, missing=frozenset(types.missing)), types
+    setups, fragments = _shared(files, types)
+    missing = frozenset(types.missing)
+    return replace(table, missing=missing, setups=setups, fragments=fragments), types
+
+
+def _shared(files: sx.Protocol, types: Types) -> tuple[dict[str, Shared], dict[str, Shared]]:
+    """What instances and scenarios take over, by name: set-ups (and instances), fragments."""
+    setups: dict[str, Shared] = {}
+    fragments: dict[str, Shared] = {}
+    for node in declarations(files):
+        match node:
+            case sx.SetupDecl():
+                setups.setdefault(node.name.text, Shared(node, types.params(node.params)))
+            case sx.InstanceDecl():
+                setups.setdefault(node.name.text, Shared(node))
+            case sx.FragmentDecl():
+                fragments.setdefault(node.name.text, Shared(node, types.params(node.params)))
+            case _:
+                pass
+    return setups, fragments
 
 
 def _check_repeats(files: sx.Protocol, diagnostics: Diagnostics) -> None:
     """Names that nobody looks up in the first pass."""
-    properties, instances, scenarios = (Names(diagnostics) for _ in range(3))
+    properties, instances, fragments, scenarios = (Names(diagnostics) for _ in range(4))
     variants, mutants, overlays = (Names(diagnostics) for _ in range(3))
     for node in declarations(files):
         match node:
             case sx.PropertyDecl() | sx.EventuallyDecl():
                 properties.add(node.name.text, node.name.span)
-            case sx.InstanceDecl():
+            case sx.FragmentDecl():
+                fragments.add(node.name.text, node.name.span)
+            case sx.InstanceDecl() | sx.SetupDecl():
                 instances.add(node.name.text, node.name.span)
             case sx.ScenarioDecl():
                 scenarios.add(node.title, node.span)
@@ -119,7 +142,8 @@ def _operation(node: sx.Operation, types: Types, diagnostics: Diagnostics) -> Si
         if names.add(branch.name.text, branch.name.span)
     )
     params, result = types.params(node.params), types.type(node.result)
-    return Signature(node.name.text, params, result, branches, node.name.span)
+    given = defaults_of(node.params)
+    return Signature(node.name.text, params, result, branches, node.name.span, given)
 
 
 class _System:
@@ -140,7 +164,10 @@ class _System:
             if isinstance(member, sx.StepDecl):
                 if step_names.add(member.name.text, member.name.span):
                     params = self.types.params(member.params)
-                    signature = Signature(member.name.text, params, BOOL, (), member.name.span)
+                    signature = Signature(
+                        member.name.text, params, BOOL, (), member.name.span,
+                        defaults_of(member.params),
+                    )  # fmt: skip
                     self.steps[member.name.text] = signature
             elif self.names.add(member.name.text, member.name.span):
                 self._declared(member)

@@ -28,6 +28,7 @@ class Signature:
     result: ty.Type
     branches: tuple[str, ...] = ()
     span: Span = field(default=NOWHERE, compare=False)
+    defaults: Mapping[str, sx.Expr] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,19 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
+class Shared:
+    """Lines that instances and scenarios take over, with their parameters."""
+
+    node: sx.SetupDecl | sx.InstanceDecl | sx.FragmentDecl
+    params: tuple[ir.Param, ...] = ()
+
+    @property
+    def defaults(self) -> dict[str, sx.Expr]:
+        """What stands for arguments that are not given."""
+        return {} if isinstance(self.node, sx.InstanceDecl) else defaults_of(self.node.params)
+
+
+@dataclass(frozen=True, slots=True)
 class Globals:
     """All declarations of a protocol by name."""
 
@@ -87,6 +101,9 @@ class Globals:
     sources: Mapping[str, str]
     missing: frozenset[str] = frozenset()
     """Names that stand where types do, and are none."""
+    setups: Mapping[str, Shared] = field(default_factory=dict)
+    """Set-ups and instances, which others are `like`."""
+    fragments: Mapping[str, Shared] = field(default_factory=dict)
 
     def meaning(self, name: str) -> str:
         """What `name` means everywhere in the protocol, or ""."""
@@ -156,6 +173,11 @@ class Scope:
         local = ir.Local(core, type=kind, span=name.span)
         return replace(self, locals={**self.locals, name.text: local}), core
 
+    def without_locals(self) -> Scope:
+        """The scope in which no local is visible. Their names in core stay taken."""
+        hidden = {f"outside {name}": local for name, local in self.locals.items()}
+        return replace(self, locals=hidden)
+
     def meaning(self, name: str) -> str:
         """What `name` means already, or ""."""
         machine = self.machine
@@ -187,6 +209,11 @@ class Scope:
             yield from self.machine.parts
         for table in (known.consts, known.members, known.cases, known.types):
             yield from table
+
+
+def defaults_of(params: Iterable[sx.Param]) -> dict[str, sx.Expr]:
+    """What stands for arguments that are not given, by parameter."""
+    return {param.name.text: param.default for param in params if param.default is not None}
 
 
 def free_name(name: str, meaning: Callable[[str], str]) -> str:

@@ -97,7 +97,7 @@ def call(body: Body, node: sx.CallOperation) -> None:
             scope.error("name/unknown", message, node.operation.span, hint=hint)
         _bind_result(body, node, UNKNOWN)
         return
-    args = arguments(scope, node.args, operation.params, node.operation)
+    args = arguments(scope, node.args, operation.params, node.operation, operation.defaults)
     result = _bind_result(body, node, operation.result)
     body.lines.append(
         ir.CallOperation(

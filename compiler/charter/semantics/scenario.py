@@ -117,7 +117,9 @@ def _why(
     match line:
         case n.Expect(condition=condition):
             part = _false_part(machine, condition, runs[0])
-            return f"`{_text(part.span)}`", _each(runs, lambda run: _shown(machine, part, run))
+            return _quoted(part.span, line.span), _each(
+                runs, lambda run: _shown(machine, part, run)
+            )
         case n.Do() if line.branch:
             wanted = f"{line.operation}/{line.branch}"
             return wanted, _each(runs, lambda run: _taken(machine, line, run))
@@ -193,6 +195,12 @@ def _call(machine: Machine, line: n.Do, run: Run) -> str:
     pairs = zip(params, _args(machine, line, run), strict=True)
     args = ", ".join(show_value(p.type, value, machine.universe) for p, value in pairs)
     return f"{line.operation}({args})"
+
+
+def _quoted(span: Span, line: Span) -> str:
+    """The words of the charter at a place; with the place, if it is not in the scenario's line."""
+    inside = span.source is line.source and line.start <= span.start < line.end
+    return f"`{_text(span)}`" + ("" if inside else f" ({span.where()})")
 
 
 def _text(span: Span) -> str:

@@ -280,11 +280,9 @@ def _missed(reader: Reader, node: Tree) -> nodes.Name:
     return nodes.Name(f"{first.text}/{second.text}", span=first.span.to(second.span))
 
 
-def _bound(
-    reader: Reader, node: Tree
-) -> nodes.Bound | nodes.Start | nodes.Offers | nodes.Only | nodes.Misses:
+def _bound(reader: Reader, node: Tree) -> nodes.Setting:
     span = reader.span(node)
-    item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only | nodes.Misses
+    item: nodes.Setting
     match node.rule, node.children:
         case "bound", (called, value):
             item = nodes.Bound(name(reader, called), expr(reader, value), span=span)
@@ -302,21 +300,45 @@ def _bound(
     return remarked(reader, node, item)
 
 
-def _instance(reader: Reader, node: Tree) -> nodes.InstanceDecl:
-    called, machine, *body = node.children
-    return nodes.InstanceDecl(
+def _likes(reader: Reader, part: Part) -> tuple[nodes.Like, ...]:
+    if part is None:
+        return ()
+    return tuple(
+        nodes.Like(
+            name(reader, each.children[0]),
+            () if each.children[1] is None else arguments(reader, each.children[1]),
+            span=reader.span(each),
+        )
+        for each in trees(tree(part).children)
+    )
+
+
+def _setup(reader: Reader, node: Tree) -> nodes.SetupDecl:
+    called, given, machine, likes, *body = node.children
+    return nodes.SetupDecl(
         name(reader, called),
+        () if given is None else params(reader, given),
         name(reader, machine),
+        _likes(reader, likes),
         tuple(_bound(reader, child) for child in trees(tuple(body))),
         span=reader.span(node),
     )
 
 
-def _scenario_item(
-    reader: Reader, node: Tree
-) -> nodes.Bound | nodes.Start | nodes.Let | nodes.Do | nodes.Expect | nodes.Moment:
+def _instance(reader: Reader, node: Tree) -> nodes.InstanceDecl:
+    called, machine, likes, *body = node.children
+    return nodes.InstanceDecl(
+        name(reader, called),
+        name(reader, machine),
+        _likes(reader, likes),
+        tuple(_bound(reader, child) for child in trees(tuple(body))),
+        span=reader.span(node),
+    )
+
+
+def _line(reader: Reader, node: Tree) -> nodes.Line:
     span = reader.span(node)
-    item: nodes.Do | nodes.Expect | nodes.Moment
+    item: nodes.Do | nodes.Expect | nodes.Moment | nodes.Include
     match node.rule, node.children:
         case "do", (called, args, taken):
             item = nodes.Do(
@@ -329,20 +351,38 @@ def _scenario_item(
             item = nodes.Expect(expr(reader, condition), span=span)
         case "moment", (title,):
             item = nodes.Moment(text(title), span=span)
-        case "let", _:
-            return let(reader, node)
+        case "include", (called, args):
+            item = nodes.Include(name(reader, called), arguments(reader, args), span=span)
         case _:
-            bound = _bound(reader, node)
-            assert isinstance(bound, nodes.Bound | nodes.Start)
-            return bound
+            return let(reader, node)
     return remarked(reader, node, item)
 
 
+def _scenario_item(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Line:
+    if node.rule not in ("bound", "start_value"):
+        return _line(reader, node)
+    bound = _bound(reader, node)
+    assert isinstance(bound, nodes.Bound | nodes.Start)
+    return bound
+
+
+def _fragment(reader: Reader, node: Tree) -> nodes.FragmentDecl:
+    called, given, machine, *body = node.children
+    return nodes.FragmentDecl(
+        name(reader, called),
+        params(reader, given),
+        name(reader, machine),
+        tuple(_line(reader, child) for child in trees(tuple(body))),
+        span=reader.span(node),
+    )
+
+
 def _scenario(reader: Reader, node: Tree) -> nodes.ScenarioDecl:
-    title, machine, cites, *body = node.children
+    title, machine, likes, cites, *body = node.children
     return nodes.ScenarioDecl(
         text(title),
         name(reader, machine),
+        _likes(reader, likes),
         citations(reader, cites),
         tuple(_scenario_item(reader, child) for child in trees(tuple(body))),
         span=reader.span(node),
@@ -377,6 +417,8 @@ PLAIN: Final[Mapping[str, Callable[[Reader, Tree], nodes.Declaration]]] = {
     "system_decl": _system,
     "property_decl": _property,
     "eventually_decl": _eventually,
+    "setup_decl": _setup,
     "instance_decl": _instance,
+    "fragment_decl": _fragment,
     "scenario_decl": _scenario,
 }

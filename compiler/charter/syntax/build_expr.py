@@ -95,6 +95,7 @@ def params(reader: Reader, part: Part) -> tuple[nodes.Param, ...]:
         nodes.Param(
             name(reader, child.children[0]),
             type_of(reader, child.children[1]),
+            _optional(reader, child.children[2]) if len(child.children) > 2 else None,
             span=reader.span(child),
         )
         for child in trees(tree(part).children)
@@ -113,6 +114,12 @@ def expr(reader: Reader, part: Part) -> Expr:
 def arguments(reader: Reader, part: Part) -> tuple[Expr, ...]:
     """`a, b` of a call."""
     return tuple(expr(reader, child) for child in tree(part).children)
+
+
+def named_argument(reader: Reader, node: Tree) -> nodes.NamedArg:
+    """`name: e`."""
+    called, value = node.children
+    return nodes.NamedArg(name(reader, called), expr(reader, value), span=reader.span(node))
 
 
 def binder(reader: Reader, part: Part) -> nodes.Binder:
@@ -306,6 +313,7 @@ EXPRESSIONS: Final[Mapping[str, Callable[[Reader, Tree], Expr]]] = {
     "none": lambda r, n: nodes.NoneLit(span=r.span(n)),
     "ident": lambda r, n: nodes.Ident(_name_of(n), span=r.span(n)),
     "primed": _primed,
+    "named_argument": named_argument,
     "apply": lambda r, n: nodes.Apply(
         name(r, n.children[0]), arguments(r, n.children[1]), span=r.span(n)
     ),

@@ -322,6 +322,7 @@ MOST: Final = 8
 DECLARING: Final = frozenset(
     {"source", "sort", "counter", "opaque", "const", "type", "enum", "record", "union", "fun"}
     | {"component", "system", "always", "stepwise", "witness", "eventually", "instance", "scenario"}
+    | {"setup", "fragment"}
     | {"variant", "mutant", "overlay"}
 )
 

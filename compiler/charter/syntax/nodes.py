@@ -29,9 +29,13 @@ from charter.syntax.nodes_decl import (
     Fair,
     Fault,
     FieldDecl,
+    FragmentDecl,
     FunDecl,
+    Include,
     InstanceDecl,
     Let,
+    Like,
+    Line,
     Misses,
     Moment,
     Observed,
@@ -49,6 +53,8 @@ from charter.syntax.nodes_decl import (
     Require,
     ScenarioDecl,
     Send,
+    Setting,
+    SetupDecl,
     SortDecl,
     SourceDecl,
     Start,
@@ -82,6 +88,7 @@ from charter.syntax.nodes_expr import (
     MapType,
     Match,
     Name,
+    NamedArg,
     NamedType,
     Node,
     NoneLit,
@@ -137,9 +144,11 @@ __all__ = [
     "FieldInit",
     "FieldOf",
     "File",
+    "FragmentDecl",
     "FunDecl",
     "Ident",
     "If",
+    "Include",
     "Index",
     "InstanceDecl",
     "IntLit",
@@ -147,6 +156,8 @@ __all__ = [
     "Item",
     "Let",
     "LetIn",
+    "Like",
+    "Line",
     "MapLit",
     "MapType",
     "Match",
@@ -154,6 +165,7 @@ __all__ = [
     "Moment",
     "MutantDecl",
     "Name",
+    "NamedArg",
     "NamedType",
     "Node",
     "NoneLit",
@@ -185,6 +197,8 @@ __all__ = [
     "SeqLit",
     "SeqType",
     "SetLit",
+    "Setting",
+    "SetupDecl",
     "SortDecl",
     "SourceDecl",
     "Start",
@@ -340,8 +354,8 @@ class OverlayDecl(Item):
 
 Declaration = (
     SourceDecl | SortDecl | CounterDecl | ConstDecl | EnumDecl | RecordDecl | UnionDecl | AliasDecl
-    | FunDecl | ComponentDecl | SystemDecl | PropertyDecl | EventuallyDecl | InstanceDecl
-    | ScenarioDecl | VariantDecl | MutantDecl | OverlayDecl
+    | FunDecl | ComponentDecl | SystemDecl | PropertyDecl | EventuallyDecl | SetupDecl
+    | InstanceDecl | FragmentDecl | ScenarioDecl | VariantDecl | MutantDecl | OverlayDecl
 )  # fmt: skip
 
 

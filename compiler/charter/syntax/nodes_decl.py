@@ -146,10 +146,11 @@ class RecordDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class Param(Node):
-    """`name: T`."""
+    """`name: T`, or `name: T = e` with what stands for an argument that is not given."""
 
     name: Name
     type: Type
+    default: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,12 +386,36 @@ class Misses(Item):
 
 
 @dataclass(frozen=True, slots=True)
+class Like(Node):
+    """`like three_up({b1}), quiet`: one of the set-ups or instances whose lines are taken over."""
+
+    name: Name
+    args: tuple[Expr, ...]
+
+
+Setting = Bound | Start | Offers | Only | Misses
+
+
+@dataclass(frozen=True, slots=True)
+class SetupDecl(Item):
+    """`setup three_up(isr: set Broker) of cluster like ... { bounds, starts, ... }`: lines that
+    instances and scenarios share."""
+
+    name: Name
+    params: tuple[Param, ...]
+    machine: Name
+    likes: tuple[Like, ...]
+    body: tuple[Setting, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class InstanceDecl(Item):
-    """`instance tiny of controller { bounds, starts, offers }`."""
+    """`instance tiny of controller like ... { bounds, starts, offers }`."""
 
     name: Name
     machine: Name
-    body: tuple[Bound | Start | Offers | Only | Misses, ...]
+    likes: tuple[Like, ...]
+    body: tuple[Setting, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,10 +442,32 @@ class Moment(Item):
 
 
 @dataclass(frozen=True, slots=True)
+class Include(Item):
+    """`include caught_up(b2)`: the lines of a fragment, with arguments."""
+
+    name: Name
+    args: tuple[Expr, ...]
+
+
+Line = Let | Do | Expect | Moment | Include
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentDecl(Item):
+    """`fragment caught_up(b: Broker) of controller { steps }`: steps that scenarios include."""
+
+    name: Name
+    params: tuple[Param, ...]
+    machine: Name
+    body: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ScenarioDecl(Item):
-    """`scenario "S1-E1 ..." of controller cites S1 "..." { bounds, starts, steps }`."""
+    """`scenario "S1-E1 ..." of controller like ... cites S1 "..." { bounds, starts, steps }`."""
 
     title: str
     machine: Name
+    likes: tuple[Like, ...]
     citations: tuple[Citation, ...]
-    body: tuple[Bound | Start | Let | Do | Expect | Moment, ...]
+    body: tuple[Bound | Start | Line, ...]

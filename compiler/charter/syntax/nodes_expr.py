@@ -117,6 +117,14 @@ class Ident(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class NamedArg(Node):
+    """`name: e` among the arguments of a call."""
+
+    name: Name
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Apply(Node):
     """`f(a, b)`: a function, a built-in, or the constructor of a union case (positional)."""
 
@@ -296,7 +304,7 @@ class Took(Node):
 
 
 Expr = (
-    IntLit | BoolLit | NoneLit | Ident | Apply | FieldOf | Index | RecordLit | WithFields
+    IntLit | BoolLit | NoneLit | Ident | Apply | NamedArg | FieldOf | Index | RecordLit | WithFields
     | WithEntries | SetLit | SeqLit | Comprehension | MapLit | Quantifier | Unary | Binary | If
     | LetIn | Match | Took
 )  # fmt: skip

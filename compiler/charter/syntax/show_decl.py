@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from charter.syntax import nodes
-from charter.syntax.layout import LINE, STEP, WIDTH, Doc, Group, Nest, flat
+from charter.syntax.layout import LINE, STEP, WIDTH, Doc, Group, Nest, flat, join
 from charter.syntax.rows import BLANK, Row, block, fits, remark, remarked, rows_of
 from charter.syntax.show_body import (
     cites_doc,
@@ -28,8 +28,8 @@ from charter.syntax.show_expr import (
 Plain = (
     nodes.SourceDecl | nodes.SortDecl | nodes.CounterDecl | nodes.ConstDecl | nodes.AliasDecl
     | nodes.EnumDecl | nodes.RecordDecl | nodes.UnionDecl | nodes.FunDecl | nodes.ComponentDecl
-    | nodes.SystemDecl | nodes.PropertyDecl | nodes.EventuallyDecl | nodes.InstanceDecl
-    | nodes.ScenarioDecl
+    | nodes.SystemDecl | nodes.PropertyDecl | nodes.EventuallyDecl | nodes.SetupDecl
+    | nodes.InstanceDecl | nodes.FragmentDecl | nodes.ScenarioDecl
 )  # fmt: skip
 
 
@@ -49,10 +49,19 @@ def plain_rows(item: Plain, indent: int, opening: str = "") -> list[Row]:
         case nodes.SystemDecl(name, members):
             inner = _members(members, indent + STEP)
             return block(item, f"{opening}system {name.text}", inner, indent)
-        case nodes.InstanceDecl(name, machine, body):
+        case nodes.SetupDecl(name, given, machine, likes, body):
             inner = [row for each in body for row in _bound(each, indent + STEP)]
-            header = f"{opening}instance {name.text} of {machine.text}"
-            return block(item, header, inner, indent)
+            given_doc = params_doc(given) if given else ""
+            of: Doc = (given_doc, f" of {machine.text}", _likes(likes))
+            return block(item, Group((f"{opening}setup {name.text}", of)), inner, indent)
+        case nodes.InstanceDecl(name, machine, likes, body):
+            inner = [row for each in body for row in _bound(each, indent + STEP)]
+            of = (f" of {machine.text}", _likes(likes))
+            return block(item, Group((f"{opening}instance {name.text}", of)), inner, indent)
+        case nodes.FragmentDecl(name, given, machine, lines):
+            inner = _lines(lines, indent + STEP)
+            of = (params_doc(given), f" of {machine.text}")
+            return block(item, Group((f"{opening}fragment {name.text}", of)), inner, indent)
         case nodes.ScenarioDecl():
             return _scenario(item, indent, opening)
         case _:
@@ -225,9 +234,14 @@ def _channel(item: nodes.ChannelDecl) -> Doc:
 # --- instances and scenarios ---------------------------------------------------------------------
 
 
-def _bound(
-    item: nodes.Bound | nodes.Start | nodes.Offers | nodes.Only | nodes.Misses, indent: int
-) -> list[Row]:
+def _likes(likes: tuple[nodes.Like, ...]) -> Doc:
+    if not likes:
+        return ""
+    each = [(x.name.text, arguments_doc(x.args) if x.args else "") for x in likes]
+    return (" like ", join(", ", each))
+
+
+def _bound(item: nodes.Setting, indent: int) -> list[Row]:
     doc: Doc
     match item:
         case nodes.Bound(name, value):
@@ -250,19 +264,21 @@ def _bound(
 
 
 def _scenario(item: nodes.ScenarioDecl, indent: int, opening: str) -> list[Row]:
-    head = f"{opening}scenario {quoted(item.title)} of {item.machine.text}"
+    head = (f"{opening}scenario {quoted(item.title)} of {item.machine.text}", _likes(item.likes))
+    inner = _lines(item.body, indent + STEP)
+    return block(item, Group((*head, cites_doc(item.citations))), inner, indent)
+
+
+def _lines(body: tuple[nodes.Bound | nodes.Start | nodes.Line, ...], indent: int) -> list[Row]:
     inner: list[Row] = []
-    for each in item.body:
+    for each in body:
         if isinstance(each, nodes.Moment) and inner:
             inner.append(BLANK)
-        inner.extend(_scenario_item(each, indent + STEP))
-    return block(item, Group((head, cites_doc(item.citations))), inner, indent)
+        inner.extend(_scenario_item(each, indent))
+    return inner
 
 
-def _scenario_item(
-    item: nodes.Bound | nodes.Start | nodes.Let | nodes.Do | nodes.Expect | nodes.Moment,
-    indent: int,
-) -> list[Row]:
+def _scenario_item(item: nodes.Bound | nodes.Start | nodes.Line, indent: int) -> list[Row]:
     doc: Doc
     match item:
         case nodes.Bound() | nodes.Start():
@@ -272,6 +288,8 @@ def _scenario_item(
         case nodes.Do(operation, args, branch):
             taken = f" -> {branch.text}" if branch else ""
             doc = (f"do {operation.text}", arguments_doc(args), taken)
+        case nodes.Include(name, args):
+            doc = (f"include {name.text}", arguments_doc(args))
         case nodes.Expect(condition):
             doc = bound_to("expect", condition)
         case nodes.Moment(title):

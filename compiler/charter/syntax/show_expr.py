@@ -56,8 +56,12 @@ def params_doc(params: tuple[nodes.Param, ...]) -> Doc:
     """`(x: T, y: U)`."""
     if not params:
         return "()"
-    shown = [(param.name.text, ": ", type_doc(param.type)) for param in params]
-    return brackets("(", join((",", LINE), shown), ")")
+    return brackets("(", join((",", LINE), [_param(param) for param in params]), ")")
+
+
+def _param(param: nodes.Param) -> Doc:
+    default = (" = ", expression(param.default)) if param.default else ""
+    return (param.name.text, ": ", type_doc(param.type), default)
 
 
 # --- how tightly ---------------------------------------------------------------------------------
@@ -161,6 +165,8 @@ def expression(expr: Expr) -> Doc:
             return "none"
         case nodes.Ident(name, primed):
             return f"{name}'" if primed else name
+        case nodes.NamedArg(name, value):
+            return (f"{name.text}: ", expression(value))
         case nodes.Apply(name, args):
             return (name.text, arguments_doc(args))
         case nodes.FieldOf(target, field):
