@@ -238,7 +238,7 @@ class Drawer:
                 return binary("subset", self.expr(SET, names, less), self.expr(SET, names, less))
             case _:
                 body = self.expr(BOOL, {**names, local: S}, less)
-                kind_of = "forall" if self.rng.random() < 0.5 else "some"
+                kind_of = self.rng.choice(("forall", "some", "exactly one"))
                 domain = self.expr(SET, names, less)
                 return n.Quantified(kind_of, local, domain, body, type=BOOL)
 

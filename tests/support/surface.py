@@ -141,7 +141,10 @@ def _larger(inner: st.SearchStrategy[nodes.Expr]) -> st.SearchStrategy[nodes.Exp
         st.builds(nodes.Comprehension, st.none(), st.tuples(binders), inner),
         st.builds(nodes.MapLit, binders, inner),
         st.builds(
-            nodes.Quantifier, st.sampled_from(["forall", "some", "the"]), binder_lists, inner
+            nodes.Quantifier,
+            st.sampled_from(["forall", "some", "exactly one", "the"]),
+            binder_lists,
+            inner,
         ),
         st.builds(nodes.If, inner, inner, inner),
         st.builds(nodes.LetIn, names, inner, inner),

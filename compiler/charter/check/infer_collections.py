@@ -138,9 +138,10 @@ def map_literal(scope: Scope, node: sx.MapLit, expected: ty.Type | None) -> ir.E
 
 
 def quantifier(scope: Scope, node: sx.Quantifier) -> ir.Expr:
-    """`forall`, `some`, `the`."""
-    if node.kind == "the" and len(node.binders) > 1:
-        return scope.wrong("type/arity", "`the` takes one variable", node.binders[1].span)
+    """`forall`, `some`, `exactly one`, `the`."""
+    if node.kind in ("exactly one", "the") and len(node.binders) > 1:
+        why = f"`{node.kind}` takes one variable"
+        return scope.wrong("type/arity", why, node.binders[1].span)
     return _quantified(scope, node, 0)
 
 

@@ -83,7 +83,7 @@ def _says_nonempty(condition: ir.Expr, wanted: ir.Expr) -> bool:
             return of == wanted and isinstance(low, ir.Literal) and _number(low) >= 1
         case ir.Binary(op="in", right=group):
             return group == wanted
-        case ir.Quantified(kind="some", domain=group):
+        case ir.Quantified(kind="some" | "exactly one", domain=group):
             return group == wanted
         case _:
             return False

@@ -216,9 +216,10 @@ class Comprehend(Typed, Generic[E_co]):
 @final
 @dataclass(frozen=True, slots=True)
 class Quantified(Typed, Generic[E_co]):
-    """`forall`, `some` (bool), or `the` (the only member with the property; fails otherwise)."""
+    """`forall`, `some`, `exactly one` (bool), or `the` (the only member with the property; fails
+    otherwise)."""
 
-    kind: OneOf["forall", "some", "the"]
+    kind: OneOf["forall", "some", "exactly one", "the"]
     name: str
     domain: E_co
     body: E_co

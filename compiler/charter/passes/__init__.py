@@ -30,12 +30,14 @@ class Pass:
         return rewritten(model, self.rule)
 
 
+_ONLY = ("exactly one", "the")
+
 RICH = (Pass("fold", lambda: fold_constants.simplify, lambda _: False),)
 
 LOWERING = (
     Pass("match", match.Matches, lambda e: isinstance(e, ir.Match)),
     Pass("builtins", builtins.Builtins, lambda e: isinstance(e, ir.Builtin)),
-    Pass("only", only.Only, lambda e: isinstance(e, ir.Quantified) and e.kind == "the"),
+    Pass("only", only.Only, lambda e: isinstance(e, ir.Quantified) and e.kind in _ONLY),
 )
 
 PASSES = (*RICH, *LOWERING)

@@ -1,8 +1,8 @@
-"""Pass: `the x in s: p` becomes the least member of those with the property, if it is the only one.
+"""Pass: `exactly one x in s: p` becomes the size of a set, and `the x in s: p` its least member.
 
-Changes: `the`.
+Changes: `exactly one`, `the`.
 Keeps: values, where they are defined, and what is evaluated.
-Leaves none of: Quantified of the kind `the`.
+Leaves none of: Quantified of the kinds `exactly one` and `the`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,21 @@ class Only:
 
     def __call__(self, expr: n.Expr) -> n.Expr:
         """One node, its children done."""
-        if not (isinstance(expr, n.Quantified) and expr.kind == "the"):
+        if not (isinstance(expr, n.Quantified) and expr.kind in ("exactly one", "the")):
             return expr
         span, kind = expr.span, expr.domain.type
-        member = n.Local(expr.name, type=expr.type, span=span)
+        assert isinstance(kind, t.Set)
+        member = n.Local(expr.name, type=kind.inner, span=span)
         found = n.Comprehend(expr.name, expr.domain, expr.body, member, type=kind, span=span)
 
-        def only(found: n.Expr) -> n.Expr:
+        def single(found: n.Expr) -> n.Expr:
             size = n.Primitive("size", (found,), type=INT, span=span)
             one = n.Literal(1, type=INT, span=span)
-            single = n.Binary("eq", size, one, type=t.Bool(), span=span)
+            return n.Binary("eq", size, one, type=t.Bool(), span=span)
+
+        def only(found: n.Expr) -> n.Expr:
             least = n.Primitive("least", (found,), type=expr.type, span=span)
             why = "`the` of none or several members"
-            return n.Checked(single, least, why, type=expr.type, span=span)
+            return n.Checked(single(found), least, why, type=expr.type, span=span)
 
-        return self.fresh.held((found,), only)
+        return single(found) if expr.kind == "exactly one" else self.fresh.held((found,), only)

@@ -234,6 +234,8 @@ class Evaluator:
                 found.append(member)
             elif e.kind == "forall":
                 return False
+        if e.kind == "exactly one":
+            return len(found) == 1
         if e.kind != "the":
             return e.kind == "forall"
         if len(found) != 1:

@@ -238,8 +238,8 @@ def _filter(reader: Reader, node: Tree) -> Expr:
 
 def _quantifier(reader: Reader, node: Tree) -> Expr:
     kind, binders, body = node.children
-    match leaf(kind).text:
-        case ("forall" | "some" | "the") as word:
+    match " ".join(leaf(kind).text.split()):
+        case ("forall" | "some" | "exactly one" | "the") as word:
             return nodes.Quantifier(
                 word, binders_of(reader, binders), expr(reader, body), span=reader.span(node)
             )

@@ -298,7 +298,7 @@ GROUPS: Final = (
     (
         "an expression",
         frozenset({"NAME", "RECORD_NAME", "INT", "true", "false", "none", "{", "[", "(", "<"})
-        | frozenset({"-", "not", "if", "match", "forall", "some", "the", "took"})
+        | frozenset({"-", "not", "if", "match", "forall", "some", "EXACTLY_ONE", "the", "took"})
         | frozenset({"_LET_EXPRESSION"}),
     ),
 )
@@ -312,6 +312,7 @@ WORDS: Final = {
     "END": "the end of the file",
     "_IN_ANY_ORDER": "`in any order`",
     "_LET_STATEMENT": "`let`",
+    "EXACTLY_ONE": "`exactly one`",
     "_LET_EXPRESSION": "`let`",
     "_LET_IN": "`in`",
     "_LEADS_TO": "`leads to`",

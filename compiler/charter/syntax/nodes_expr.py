@@ -230,9 +230,10 @@ class MapLit(Node):
 
 @dataclass(frozen=True, slots=True)
 class Quantifier(Node):
-    """`forall x in S, y in T: body`, `some ...`, and `the x in S: body` (the only one)."""
+    """`forall x in S, y in T: body`, `some ...`; of one variable `exactly one x in S: body` and
+    `the x in S: body` (that one)."""
 
-    kind: Literal["forall", "some", "the"]
+    kind: Literal["forall", "some", "exactly one", "the"]
     binders: tuple[Binder, ...]
     body: Expr
 

@@ -29,7 +29,7 @@ DEEPEST: Final = 100
 OPENING: Final = frozenset({"LPAR", "LBRACE", "LSQB"})
 CLOSING: Final = frozenset({"RPAR", "RBRACE", "RSQB"})
 WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-BINDING: Final = frozenset({"FORALL", "SOME", "THE", "COMMA"})
+BINDING: Final = frozenset({"FORALL", "SOME", "EXACTLY_ONE", "THE", "COMMA"})
 
 
 class PairLets:

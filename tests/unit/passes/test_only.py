@@ -1,4 +1,4 @@
-"""`the` becomes the least of one."""
+"""`exactly one` becomes a size, `the` the least of one."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ def test_the_only_member_is_the_least_of_those_with_the_property() -> None:
         "(let found#1 = set{x for x in d if (x in e)} in"
         " (least!(found#1) checked (size!(found#1) eq 1)))"
     )
+
+
+def test_exactly_one_asks_for_the_size() -> None:
+    x = n.Local("x", type=S)
+    body = n.Binary("in", x, n.Local("e", type=SET), type=BOOL)
+    one = n.Quantified("exactly one", "x", n.Local("d", type=SET), body, type=BOOL)
+    assert show_expr(Only()(one)) == "(size!(set{x for x in d if (x in e)}) eq 1)"
 
 
 def test_other_quantifiers_stay() -> None:

@@ -234,3 +234,9 @@ def test_only_what_reaches_right_is_ambiguous_when_the_grammar_is_built(
     rules = {line.strip(" *<>") for line in caplog.messages if line.lstrip().startswith("*")}
     ambiguous = {rule.split(" :")[0] for rule in rules}
     assert ambiguous == {"expr", "logic", "comparison", "sum", "product", "keys"}
+
+
+def test_exactly_and_one_are_names_where_they_do_not_stand_together() -> None:
+    found = expression("exactly\n one one_ in exactly: one({one_}) and exactly_one")
+    assert isinstance(found, nodes.Quantifier) and found.kind == "exactly one"
+    assert show_expr(found) == "exactly one one_ in exactly: one({one_}) and exactly_one"

@@ -341,8 +341,8 @@ class Flat:
         return self.expr(domain)
 
     def quantified(self, e: n.Quantified) -> str:
-        """`forall`, `some`, `the`."""
-        if e.kind == "the":
+        """`forall`, `some`, `exactly one`, `the`."""
+        if e.kind in ("exactly one", "the"):
             return self.the(e)
         if isinstance(e.domain, n.Domain):
             assert isinstance(e.domain.type, t.Set)
@@ -363,13 +363,15 @@ class Flat:
         return result
 
     def the(self, e: n.Quantified) -> str:
-        """The only member for which the body is true."""
+        """The only member for which the body is true, or whether there is one."""
         found, member = self.temporary("[]"), self.new_name()
         self.out.line(f"for {member} in {self.members(e.domain)}:")
         self.names[e.name] = member
         with self.out.indent():
             self.out.line(f"if {self.expr(e.body)}:")
             self.out.line(f"{INDENT}{found}.append({member})")
+        if e.kind == "exactly one":
+            return f"(len({found}) == 1)"
         self.out.line(f"if len({found}) != 1:")
         self.failure("`the` of none or several members", e)
         return f"{found}[0]"

@@ -378,12 +378,15 @@ class ExprPrinter:
         return clauses, e
 
     def quantified(self, e: n.Quantified) -> Piece:
-        """`all(... for ...)`, `any(...)`, `only(...)`; equal quantifiers share a comprehension."""
-        if e.kind == "the":
-            if e.body == TRUE:
-                return Piece(call("only", self.doc(e.domain)))
+        """`all(... for ...)`, `any(...)`, `sum(...) == 1`, `only(...)`; `forall` in `forall` and
+        `some` in `some` share a comprehension."""
+        if e.kind == "the" and e.body == TRUE:
+            return Piece(call("only", self.doc(e.domain)))
+        if e.kind in ("exactly one", "the"):
             clause = self.clause(e.name, e.domain)
             test = joined("if ", self.unsure(e.body, OR))
+            if e.kind == "exactly one":
+                return Piece(Spread((Block("sum(", ("1", clause, test), ")", ""), "== 1")), COMPARE)
             return Piece(Block("only(", (self.local(e.name), clause, test), ")", ""))
         clauses: list[Doc] = []
         body: n.Expr = e
