@@ -238,7 +238,7 @@ def _likes(likes: tuple[nodes.Like, ...]) -> Doc:
     if not likes:
         return ""
     each = [(x.name.text, arguments_doc(x.args) if x.args else "") for x in likes]
-    return (" like ", join(", ", each))
+    return Nest((LINE, "like ", join(", ", each)))
 
 
 def _bound(item: nodes.Setting, indent: int) -> list[Row]:
