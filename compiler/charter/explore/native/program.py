@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -219,10 +220,16 @@ def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path 
     return Program(plan, code, library, digest)
 
 
+@lru_cache(maxsize=64)
+def _compiled_once(text: str) -> ObjectCode:
+    """Compiling takes seconds, most searches of small instances a tenth of one."""
+    return compiled(text)
+
+
 def object_code(text: str, cache: Path | None) -> ObjectCode:
-    """The code of a text, from the `cache` (None: without one) if it is there."""
+    """The code of a text, from the `cache` if it is there (None: from this process)."""
     if cache is None:
-        return compiled(text)
+        return _compiled_once(text)
     printed = sha256(text.encode()).hexdigest()
     name = sha256(f"{machine_digest()}\n{printed}".encode()).hexdigest()
     path = cache / f"{name}.o"
