@@ -28,6 +28,7 @@ from charter.explore.reference.explore import Options as PlainOptions
 from charter.explore.reference.explore import explore as plainly
 from charter.explore.reference.load import FlatMachine, FlatState
 from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import State
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 TINY = ["tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics"]
@@ -176,10 +177,10 @@ def test_a_failing_expression_is_told_with_its_place_and_the_way_there() -> None
 # --- charters that nobody wrote ------------------------------------------------------------------
 
 
-def told(compiled: Program, flat: FlatMachine, words: list[int]) -> Outcomes:
+def told(compiled: Program, flat: FlatMachine, state: State) -> Outcomes:
     """What the engine says can happen."""
     found: dict[Asked, set[tuple[str, FlatState]]] = defaultdict(set)
-    for one in Teller(compiled).tell(words):
+    for one in Teller(compiled).tell(state):
         after = flat.flatten(one.after) if one.branch else ()
         found[one.operation, one.args].add((one.branch, after))
     return {asked: frozenset(outcomes) for asked, outcomes in found.items()}
@@ -217,7 +218,7 @@ def test_engine_says_what_the_definition_says_when_charters_are_drawn(partial: b
         keys: dict[tuple[int, ...], object] = {}
         for state in found.graph.states[:8]:
             whole = flat.unflatten(state)
-            assert told(compiled, flat, teller.words(whole)) == defined(flat, state)
+            assert told(compiled, flat, whole) == defined(flat, state)
             key = teller.key(whole)
             assert keys.setdefault(key, flat.key(state)) == flat.key(state)
             seen["states"] += 1

@@ -66,12 +66,9 @@ class Quotient:
         each = [list(permutations(range(len(universe.sorts[name])))) for name in self.sorts]
         return tuple(dict(zip(self.sorts, choice, strict=True)) for choice in product(*each))
 
-    def touches(self, kind: t.Type) -> bool:
-        """Whether a value of a type can change by renaming."""
-        renamed = (*self.sorts, *self.counters)
-        return any(
-            isinstance(part, t.Sort | t.Counter) and part.name in renamed for part in t.inside(kind)
-        )
+    def permutes(self, kind: t.Type) -> bool:
+        """Whether a value of a type can change when sorts are permuted."""
+        return any(isinstance(part, t.Sort) and part.name in self.sorts for part in t.inside(kind))
 
 
 def _permuted(machine: Machine, symmetry: bool) -> tuple[tuple[str, ...], dict[str, str]]:

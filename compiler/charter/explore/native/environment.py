@@ -16,7 +16,7 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native.body import Shape, arguments_of
 from charter.explore.native.code import Code, Ref
-from charter.explore.native.context import OP, ROWS_ROOM, Context
+from charter.explore.native.context import ERROR, OP, ROWS_ROOM, Context
 from charter.explore.native.expr import Expr
 from charter.explore.native.layout import Unsupported
 from charter.explore.native.unit import FATAL_COUNTER, Unit
@@ -366,7 +366,9 @@ class _Loops:
         fields = code.at("%ctx", context.fields)
         given = f"ptr %ctx, ptr {fields}, ptr {args}, ptr {rows}, i64 {ROWS_ROOM}"
         count = code.let(f"call i64 {self.target}({given})")
-        code.do(f"call void @deliver(ptr %ctx, i64 {count}, i64 {size}, i64 {1 + reply})")
+        happened = code.binary("or", count, code.load("%ctx", ERROR))
+        with code.when(code.compare("ne", happened, "0")):
+            code.do(f"call void @deliver(ptr %ctx, i64 {count}, i64 {size}, i64 {1 + reply})")
         code.jump(on)
         code.start(on)
 

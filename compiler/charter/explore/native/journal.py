@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from zlib import crc32
 
+from charter.explore.native.anchor import Anchor
 from charter.explore.native.index import DAMAGED, Index, damaged
 from charter.explore.native.memory import NoRoom
 
@@ -35,12 +36,14 @@ class Level:
 
 @dataclass(slots=True)
 class Journal:
-    """The journal of one search; `width` is the bytes of a kept state."""
+    """The journal of one search; `width` is the bytes of a kept state. `anchor` says which states
+    stand for themselves: see `anchor`."""
 
     folder: Path
     program: str
     width: int
     levels: list[Level] = field(default_factory=list)
+    anchor: Anchor | None = None
 
     @property
     def data(self) -> Path:
@@ -58,6 +61,7 @@ class Journal:
         found = self.index.read()
         try:
             known = [_level(row) for row in found.rows]
+            self.anchor = _anchor(found.head.get("anchor"))
         except (ValueError, KeyError, TypeError):
             return self._cut(DAMAGED)
         for level in known:
@@ -114,12 +118,21 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
             self.levels.append(replace(level, checksum=total))
-            self.index.write({}, [asdict(known) for known in self.levels])
+            self.index.write({"anchor": self.anchor}, [asdict(known) for known in self.levels])
         except OSError as error:
             raise NoRoom(
                 f"the journal in {self.folder} cannot be written ({error.strerror}); the levels "
                 "that it has are whole"
             ) from None
+
+
+def _anchor(found: object) -> Anchor | None:
+    """Raises ValueError or TypeError."""
+    if found is None:
+        return None
+    if not isinstance(found, list):
+        raise TypeError("anchor")
+    return tuple((int(slot), int(value)) for slot, value in found)
 
 
 def _level(row: dict[str, object]) -> Level:

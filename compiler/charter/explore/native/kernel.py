@@ -1,6 +1,7 @@
 """Emits the kernel that every instance shares: expands a block of states into buffers.
 
 i64 expand(ctx, states, count)      -> how many were expanded before a buffer was nearly full
+void outcomes(ctx)                  what can happen in the state whose slots stand in the context
 void check(ctx, states, count)      properties of states that are not expanded
 i64 recall(ctx, states, count)      known states into the buffers, as if they had been reached
 """
@@ -65,7 +66,8 @@ class Kernel:
         self.print_emit()
         self.print_deliver()
         self.print_states()
-        self.print_expand(operations)
+        self.print_outcomes(operations)
+        self.print_expand()
         self.print_recall()
 
     # --- properties ------------------------------------------------------------------------------
@@ -228,7 +230,16 @@ class Kernel:
 
     # --- expansion -------------------------------------------------------------------------------
 
-    def print_expand(self, operations: int) -> None:
+    def print_outcomes(self, operations: int) -> None:
+        """`@outcomes(ctx)`: all that can happen in the state whose slots stand in the context."""
+        code = Code("void @outcomes(ptr %ctx)", "nounwind")
+        code.do("call void @states(ptr %ctx)")
+        code.store("0", "%ctx", ENABLED)
+        self.all_offers(code, operations)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def print_expand(self) -> None:
         """`@expand(ctx, states, count)` and `@check(ctx, states, count)`."""
         for name in ("expand", "check"):
             code = Code(f"i64 @{name}(ptr %ctx, ptr %states, i64 %count)", "nounwind")
@@ -250,10 +261,7 @@ class Kernel:
             fields = code.at("%ctx", context.fields)
             code.do(f"call void @unpack(ptr {state}, ptr {fields})")
             code.store("0", "%ctx", SEQ)
-            code.store("0", "%ctx", ENABLED)
-            code.do("call void @states(ptr %ctx)")
-            if name == "expand":
-                self.all_offers(code, operations)
+            code.do(f"call void @{'outcomes' if name == 'expand' else 'states'}(ptr %ctx)")
             code.bump("%ctx", SOURCE)
             code.store(code.add(i, "1"), number)
             code.jump(head)

@@ -2,13 +2,15 @@
 `@pack`, `@unpack`, `@outside`.
 
 Counters whose order the charter looks at become their rank, others the order of their first
-occurrence; of all permutations of the sorts the one with the smallest words is taken. Numbers that
-the charter itself mentions for a counter keep their distance from all others.
+occurrence; numbers that the charter itself mentions for a counter keep their distance from all
+others. Then the elements of the sorts are permuted: a state that has the values of the anchor
+(`@anchor`, see `anchor.py`) stays as it is; a state that some permutation gives them is permuted
+so; of all others the permutation with the smallest words is taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -19,6 +21,9 @@ from charter.explore.native.layout import Packing, Unsupported, mask_type
 from charter.explore.native.orbit_signature import Signs
 from charter.explore.native.unit import Unit
 from charter.semantics.quotient import Quotient, Renaming, permute
+
+MOST_PAIRS = 32
+"""Slots of an anchor, at most."""
 
 
 @dataclass(slots=True)
@@ -31,8 +36,12 @@ class KeyPrinter:
     packing: Packing
     code: Code = field(init=False)
     renamings: tuple[Renaming, ...] = ()
-    masks: dict[str, Ref] = field(default_factory=dict)
-    seen: dict[str, tuple[Ref, Ref, Ref]] = field(default_factory=dict)
+    opaque: frozenset[str] = frozenset()
+
+    @property
+    def slots(self) -> int:
+        """Slots of a state."""
+        return len(self.packing.places)
 
     # --- packing ---------------------------------------------------------------------------------
 
@@ -112,51 +121,207 @@ class KeyPrinter:
     # --- keys ------------------------------------------------------------------------------------
 
     def print_key(self) -> None:
-        """`@key(slots, words)`."""
+        """`@key(slots, words)`, `@anchor(pairs)`, and what they need."""
         self.renamings = self.quotient.renamings(self.unit.layout.universe)
-        names = sorted(self.quotient.ranked & self.quotient.counters)
-        params = "".join(f", i64 %r_{name}" for name in names)
-        head = f"internal void @renamed(ptr noalias readonly %s, ptr noalias %out, i64 %r{params})"
-        self.code = Code(head, "nounwind")
-        self.masks = {name: f"%r_{name}" for name in names}
-        self.seen = {
-            name: (self.code.memory(1), self.code.memory(1), self.code.memory(64))
-            for name in sorted(self.quotient.counters - self.quotient.ranked)
-        }
-        for seen, count, _ in self.seen.values():
-            self.code.store("0", seen)
-            self.code.store("0", count)
-        slots: list[Ref] = []
-        place = "%s"
-        for variable in self.variables:
-            slots += self.renamed(variable.type, place, "true")
-            place = self.code.at(place, self.unit.layout.slots(variable.type))
-        self.packed(slots, "%out")
-        self.code.do("ret void")
-        self.unit.add(self.code)
-        self._choose(names)
-
-    def _choose(self, names: list[str]) -> None:
+        ranked = sorted(self.quotient.ranked & self.quotient.counters)
+        self.opaque = self.quotient.counters - set(ranked)
+        if ranked:
+            self.print_ranked(ranked)
+        if self.opaque:
+            self.print_in_order()
+            self.print_named()
+        self.print_anchor()
+        if len(self.renamings) > 1:
+            self.print_permuted()
+            self.print_least()
         self.code = code = Code("void @key(ptr noalias readonly %s, ptr noalias %out)", "nounwind")
-        self.masks = {}
-        for name in names:
-            room = code.memory(1)
-            code.store("0", room)
-            self.masks[name] = room
-        place = "%s"
-        for variable in self.variables:
-            self.collect(variable.type, place, "true")
-            place = code.at(place, self.unit.layout.slots(variable.type))
-        self.masks = {name: code.load(room) for name, room in self.masks.items()}
-        texts = "".join(f", i64 {self.masks[name]}" for name in names)
+        place = code.memory(1)
+        code.store("%s", place, 0, "ptr")
+        if ranked:
+            self._rank(ranked, place)
+        state = code.load(place, 0, "ptr")
         if len(self.renamings) == 1:
-            code.do(f"call void @renamed(ptr %s, ptr %out, i64 0{texts})")
+            self._named_and_packed(state)
         else:
-            self._least(texts)
+            anchored = code.let(f"call i1 @anchored(ptr {state})")
+            with code.when(anchored):
+                self._named_and_packed(state)
+            with code.unless(anchored):
+                code.do(f"call void @least(ptr {state}, ptr %out)")
         code.do("ret void")
         self.unit.add(code)
 
-    def _least(self, texts: str) -> None:
+    def _copied(self, state: Ref) -> Ref:
+        """A copy of a state."""
+        own = self.code.memory(self.slots)
+        self.code.copy(own, state, self.slots)
+        return own
+
+    def _named_and_packed(self, state: Ref) -> None:
+        """The words of a state whose elements have the names that they are to have."""
+        code = self.code
+        if not self.opaque:
+            code.do(f"call void @pack(ptr {state}, ptr %out)")
+            return
+        in_order = code.let(f"call i1 @in_order(ptr {state})")
+        with code.when(in_order):
+            code.do(f"call void @pack(ptr {state}, ptr %out)")
+        with code.unless(in_order):
+            own = self._copied(state)
+            code.do(f"call void @named(ptr {own})")
+            code.do(f"call void @pack(ptr {own}, ptr %out)")
+
+    # --- counters --------------------------------------------------------------------------------
+
+    def _rank(self, names: list[str], place: Ref) -> None:
+        """Leave at `place` a state with ranks for counters: the state itself where they are."""
+        code = self.code
+        low = {name: self.quotient.fixed.get(name, -1) for name in names}
+        cells = {name: code.memory(1) for name in names}
+        for name, cell in cells.items():
+            code.store(str((1 << (low[name] + 1)) - 1), cell)
+        # Where 0 is not a rank, what is not there, which is 0, may be counted with what is.
+        for name, at, there in self.counters(cells, exact=min(low.values()) < 0):
+            bit = code.select(there, code.binary("shl", "1", code.load(at)), "0")
+            code.store(code.binary("or", code.load(cells[name]), bit), cells[name])
+        masks = {name: code.load(cell) for name, cell in cells.items()}
+        gaps = "0"
+        for mask in masks.values():
+            gaps = code.binary("or", gaps, code.binary("and", mask, code.add(mask, "1")))
+        with code.unless(code.compare("eq", gaps, "0")):
+            own = self._copied("%s")
+            texts = "".join(f", i64 {masks[name]}" for name in names)
+            code.do(f"call void @ranked(ptr {own}{texts})")
+            code.store(own, place, 0, "ptr")
+
+    def print_ranked(self, names: list[str]) -> None:
+        """`@ranked(slots, mask, ...)`: each counter becomes its rank in the mask of its type."""
+        params = "".join(f", i64 %m_{name}" for name in names)
+        self.code = code = Code(f"internal void @ranked(ptr noalias %s{params})", "nounwind")
+        for name, at, there in self.counters(names, exact=False):
+            value = code.load(at)
+            below = code.binary("sub", code.binary("shl", "1", value), "1")
+            rank = code.bits(code.binary("and", f"%m_{name}", below))
+            code.store(code.select(there, rank, value), at)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def print_in_order(self) -> None:
+        """`@in_order(slots)`: whether `@named` would change nothing."""
+        self.code = code = Code("internal i1 @in_order(ptr noalias readonly %s)", "nounwind")
+        count, fine = dict.fromkeys(self.opaque, "0"), "true"
+        for name, at, there in self.counters(self.opaque, exact=True):
+            value = code.load(at)
+            known = code.compare("ule", value, count[name])
+            fine = code.both(fine, code.either(code.negation(there), known))
+            new = code.both(there, code.compare("eq", value, count[name]))
+            count[name] = code.add(count[name], code.widened(new))
+        code.do(f"ret i1 {fine}")
+        self.unit.add(code)
+
+    def print_named(self) -> None:
+        """`@named(slots)`: counters that are only told apart are numbered as they first occur."""
+        self.code = code = Code("internal void @named(ptr noalias %s)", "nounwind")
+        known = {name: code.memory(64) for name in self.opaque}
+        count = {name: code.memory(1) for name in self.opaque}
+        for name in self.opaque:
+            code.clear(known[name], 64)
+            code.store("0", count[name])
+        for name, at, there in self.counters(self.opaque, exact=True):
+            with code.when(there):
+                entry = code.at(known[name], code.load(at))
+                with code.when(code.compare("eq", code.load(entry), "0")):
+                    code.bump(count[name])
+                    code.store(code.load(count[name]), entry)
+                code.store(code.binary("sub", code.load(entry), "1"), at)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def counters(self, names: Collection[str], *, exact: bool) -> Iterator[tuple[str, Ref, Ref]]:
+        """The counters of some types in the state `%s`: the type, the place, and whether it is
+        there; unless `exact`, one that is not there may be said to be, if the place holds 0."""
+        place = "%s"
+        for variable in self.variables:
+            yield from self._inside(variable.type, (place, "true"), names, exact)
+            place = self.code.at(place, self.unit.layout.slots(variable.type))
+
+    def _inside(
+        self, kind: t.Type, where: tuple[Ref, Ref], names: Collection[str], exact: bool
+    ) -> Iterator[tuple[str, Ref, Ref]]:
+        place, there = where
+        held = {part.name for part in t.inside(kind) if isinstance(part, t.Counter)}
+        if held.isdisjoint(names):
+            return
+        match kind:
+            case t.Counter(name=name):
+                yield name, place, there
+            case t.Set():
+                raise Unsupported("state with a set of counters")
+            case _:
+                lax = not exact and not isinstance(kind, t.Union)
+                for part, inner, inside in self.parts(kind, place, there):
+                    yield from self._inside(part, (inner, there if lax else inside), names, exact)
+
+    # --- sorts -----------------------------------------------------------------------------------
+
+    def print_anchor(self) -> None:
+        """`@anchor(pairs)` sets the anchor: how many pairs (-1: no anchor), and of each the number
+        of a slot and the value there. `@anchored(slots)`: whether a state has these values."""
+        size, pairs = 1 + 2 * MOST_PAIRS, "@anchor_pairs"
+        rest = ", i64 0" * (size - 1)
+        self.unit.functions.append(f"{pairs} = internal global [{size} x i64] [i64 -1{rest}]\n")
+        code = Code("void @anchor(ptr noalias readonly %pairs)", "nounwind")
+        code.copy(pairs, "%pairs", size)
+        code.do("ret void")
+        self.unit.add(code)
+        code = Code("internal i1 @anchored(ptr noalias readonly %s)", "nounwind")
+        count, found = code.load(pairs), code.memory(1)
+        code.store(code.widened(code.compare("sge", count, "0")), found)
+        with code.counting(count) as i:
+            pair = code.at(pairs, code.add(code.binary("shl", i, "1"), "1"))
+            same = code.compare("eq", code.load("%s", code.load(pair)), code.load(pair, 1))
+            code.store(code.binary("and", code.load(found), code.widened(same)), found)
+        code.do(f"ret i1 {code.compare('ne', code.load(found), '0')}")
+        self.unit.add(code)
+
+    def print_permuted(self) -> None:
+        """`@permuted(slots, out, number)`: the state after one of the renamings."""
+        head = "internal void @permuted(ptr noalias readonly %s, ptr noalias %out, i64 %r)"
+        self.code = code = Code(head, "nounwind")
+        place, at = "%s", 0
+        for variable in self.variables:
+            for i, slot in enumerate(self.renamed(variable.type, place, "true"), at):
+                code.store(slot, "%out", i)
+            at += self.unit.layout.slots(variable.type)
+            place = code.at("%s", at)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def print_least(self) -> None:
+        """`@least(slots, words)`: the words of the permutation that gives the state the anchor's
+        values; if none does, the least words of all permutations that put the signs in order."""
+        head = "internal void @least(ptr noalias readonly %s, ptr noalias %out)"
+        self.code = code = Code(head, "nounwind noinline")
+        own = code.memory(self.slots)
+        has_anchor = code.compare("sge", code.load("@anchor_pairs"), "0")
+        tries = code.select(has_anchor, str(len(self.renamings)), "0")
+        with code.counting(tries, "1") as i:
+            code.do(f"call void @permuted(ptr %s, ptr {own}, i64 {i})")
+            with code.when(code.let(f"call i1 @anchored(ptr {own})")):
+                self._words(own, "%out")
+                code.do("ret void")
+                code.start(code.label())
+        self._least(own)
+        code.do("ret void")
+        self.unit.add(code)
+
+    def _words(self, own: Ref, out: Ref) -> None:
+        """The words of a permuted state in memory of our own."""
+        if self.opaque:
+            self.code.do(f"call void @named(ptr {own})")
+        self.code.do(f"call void @pack(ptr {own}, ptr {out})")
+
+    def _least(self, own: Ref) -> None:
         """The least words of all permutations that put the signs in order; the first one is taken
         as it is."""
         code, words = self.code, self.packing.words
@@ -174,7 +339,8 @@ class KeyPrinter:
                     test = code.compare("ule", code.load(place, a), code.load(place, b))
                     ordered = code.both(ordered, test)
             with code.when(ordered):
-                code.do(f"call void @renamed(ptr %s, ptr {other}, i64 {i}{texts})")
+                code.do(f"call void @permuted(ptr %s, ptr {own}, i64 {i})")
+                self._words(own, other)
                 less = code.compare("eq", code.load(some), "0")
                 earlier = "false"
                 for word in range(words):
@@ -188,35 +354,14 @@ class KeyPrinter:
     def signs(self, sort: str) -> Ref:
         """The signs of the elements of a sort, in memory."""
         layout = self.unit.layout
-
-        def rank(name: str, value: Ref, there: Ref) -> Ref | None:
-            if name not in self.quotient.counters:
-                return value
-            return self.counter(name, value, there) if name in self.masks else None
-
-        signs = Signs(self.code, layout, sort, rank, lambda kind: not self.quotient.touches(kind))
+        signs = Signs(
+            self.code, layout, sort, self.opaque, lambda kind: not self.quotient.permutes(kind)
+        )
         size = layout.size(t.Sort(sort))
         place = self.code.memory(size)
         for i in range(size):
             self.code.store(signs.of(self.variables, i), place, i)
         return place
-
-    def collect(self, kind: t.Type, place: Ref, there: Ref) -> None:
-        """Add every ranked counter inside to the mask of its type."""
-        code = self.code
-        held = {part.name for part in t.inside(kind) if isinstance(part, t.Counter)}
-        if held.isdisjoint(self.masks):
-            return
-        match kind:
-            case t.Counter(name=name):
-                bit = code.binary("shl", "1", code.load(place))
-                old = code.load(self.masks[name])
-                code.store(code.binary("or", old, code.select(there, bit, "0")), self.masks[name])
-            case t.Set():
-                raise Unsupported("state with a set of counters")
-            case _:
-                for part, inner, inside in self.parts(kind, place, there):
-                    self.collect(part, inner, inside)
 
     def parts(self, kind: t.Type, place: Ref, there: Ref) -> Iterator[tuple[t.Type, Ref, Ref]]:
         """The parts of a value in memory, where they stand, and whether they are there."""
@@ -250,14 +395,12 @@ class KeyPrinter:
     def renamed(self, kind: t.Type, place: Ref, there: Ref) -> list[Ref]:
         """The slots of a value after the renaming `%r`."""
         code, layout = self.code, self.unit.layout
-        if not self.quotient.touches(kind):
+        if not self.quotient.permutes(kind):
             return [code.load(place, i) for i in range(layout.slots(kind))]
         match kind:
             case t.Sort(name=name):
                 row = self.row([list(renaming[name]) for renaming in self.renamings])
                 return [code.select(there, code.load(row, code.load(place)), "0")]
-            case t.Counter(name=name):
-                return [self.counter(name, code.load(place), there)]
             case t.Set(inner=inner):
                 return self.mask(kind, inner, place)
             case t.Map(key=key, value=value):
@@ -291,7 +434,7 @@ class KeyPrinter:
         code, size = self.code, self.unit.layout.slots(value)
         count = self.unit.layout.size(key)
         row: Ref | None = None
-        if self.quotient.touches(key):
+        if self.quotient.permutes(key):
             row = self.row([[new.index(k) for k in range(count)] for new in self.moved(key)])
         found: list[Ref] = []
         for k in range(count):
@@ -317,8 +460,6 @@ class KeyPrinter:
     def mask(self, kind: t.Set, inner: t.Type, place: Ref) -> list[Ref]:
         """A set with its members renamed."""
         code, layout = self.code, self.unit.layout
-        if t.holds(inner, t.Counter):
-            raise Unsupported("state with a set of counters")
         size, slots = layout.size(inner), layout.slots(kind)
         row, ty = self.row(self.moved(inner)), mask_type(size)
         whole, found = code.load(place, 0, ty), "0"
@@ -329,29 +470,6 @@ class KeyPrinter:
         return [
             code.cast(code.binary("lshr", found, str(64 * i), ty), ty, "i64") for i in range(slots)
         ]
-
-    def counter(self, name: str, value: Ref, there: Ref) -> Ref:
-        """A counter's new number."""
-        code, low = self.code, self.quotient.fixed.get(name, -1)
-        if name in self.masks:
-            below = code.binary("sub", code.binary("shl", "1", value), "1")
-            others = code.binary("and", self.masks[name], below)
-            kept = ~((1 << (low + 1)) - 1)
-            rank = code.bits(code.binary("and", others, str(kept)))
-            rank = code.add(rank, str(low + 1))
-            stays = code.compare("sle", value, str(low))
-            return code.select(there, code.select(stays, value, rank), "0")
-        seen, count, table = self.seen[name]
-        room = code.memory(1)
-        code.store("0", room)
-        with code.when(there):
-            bit = code.binary("shl", "1", value)
-            known = code.binary("and", code.load(seen), bit)
-            with code.when(code.compare("eq", known, "0")):
-                code.store(code.bump(count), table, value)
-                code.store(code.binary("or", code.load(seen), bit), seen)
-            code.store(code.load(table, value), room)
-        return code.load(room)
 
 
 def ranged(kind: t.Type) -> bool:

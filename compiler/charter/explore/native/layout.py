@@ -7,7 +7,7 @@ so equal values have equal slots.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -16,8 +16,7 @@ from charter.core.nodes import Value
 from charter.core.show import show_type
 from charter.semantics.values import NotFinite, Universe
 
-COUNTER_BITS = 6
-MOST_COUNTER = (1 << COUNTER_BITS) - 1
+MOST_COUNTER = 63
 FAR = 1 << 61
 LARGEST_DOMAIN = 4096
 
@@ -61,9 +60,11 @@ def _way(kind: t.Type) -> tuple[tuple[str, ...], t.Type]:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Slots of values in one universe."""
+    """Slots of values in one universe. `counters`: of some counters, the largest number that is
+    packed."""
 
     universe: Universe
+    counters: Mapping[str, int] = field(default_factory=dict)
     _slots: dict[t.Type, int] = field(default_factory=dict, repr=False)
 
     def slots(self, kind: t.Type) -> int:
@@ -230,13 +231,31 @@ class Layout:
             at += self.slots(kind)
         return tuple(found)
 
+    def held(self, kind: t.Type, counter: str) -> int:
+        """How many values of a counter stand in a value, at most."""
+        match kind:
+            case t.Counter(name=name):
+                return int(name == counter)
+            case t.Option(inner=inner):
+                return self.held(inner, counter)
+            case t.Record(fields=fields):
+                return sum(self.held(part, counter) for _, part in fields)
+            case t.Union(cases=cases):
+                return max(sum(self.held(p, counter) for _, p in params) for _, params in cases)
+            case t.Map(key=key, value=value):
+                return self.size(key) * self.held(value, counter)
+            case t.Seq() | t.Ranking():
+                return self.most(kind) * self.held(kind.inner, counter)
+            case _:
+                return 0
+
     # --- widths ----------------------------------------------------------------------------------
 
     def bits(self, kind: t.Type) -> list[int]:
         """How many bits each slot needs."""
         match kind:
-            case t.Counter():
-                return [COUNTER_BITS]
+            case t.Counter(name=name):
+                return [self.counters.get(name, MOST_COUNTER).bit_length()]
             case t.Option(inner=inner):
                 return [1, *self.bits(inner)]
             case t.Record(fields=fields):

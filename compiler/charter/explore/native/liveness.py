@@ -192,7 +192,7 @@ class _Runs:
         label, target = word >> links.TARGET_BITS, word & links.ABSENT
         key = _key_of(self.search.program, teller, self.search.states.get(target)[0])
         try:
-            outcomes = list(teller.tell(teller.words(state)))
+            outcomes = list(teller.tell(state))
         except OverflowError:
             raise GaveUp("a counter past 63") from None
         for told in outcomes:

@@ -13,12 +13,14 @@ Function = Callable[..., int]
 
 SIGNATURES: dict[str, tuple[bool, int]] = {
     "expand": (True, 3),
+    "outcomes": (False, 1),
     "check": (True, 3),
     "recall": (True, 3),
     "insert": (True, 6),
     "grow": (False, 4),
     "merge": (False, 3),
     "key": (False, 2),
+    "anchor": (False, 1),
     "pack": (False, 2),
     "unpack": (False, 2),
 }

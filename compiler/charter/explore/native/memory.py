@@ -105,6 +105,11 @@ class Room:
         self.used += 8 * array.length
         self.reserved += 8 * array.length
 
+    def clear(self) -> None:
+        """Forget all arrays: nobody uses them any more."""
+        self.used = self.spilled = self.reserved = 0
+        self._sizes.clear()
+
     def holds(self, array: Array) -> bool:
         """Whether an array is in memory and can be put elsewhere."""
         return array.address in self._sizes

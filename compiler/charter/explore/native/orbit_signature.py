@@ -21,13 +21,13 @@ MIXER = 0x9E3779B97F4A7C15
 
 @dataclass(slots=True)
 class Signs:
-    """Prints the signs of the elements of `sort` for the state at `%s`. `rank` prints a counter
-    so that it can be compared whatever the names are; `fixed`: no renaming touches a type."""
+    """Prints the signs of the elements of `sort` for the state at `%s`. `opaque`
+    are the counters whose numbers are names; `fixed`: no permutation touches a type."""
 
     code: Code
     layout: Layout
     sort: str
-    rank: Callable[[str, Ref, Ref], Ref | None]
+    opaque: frozenset[str]
     fixed: Callable[[t.Type], bool]
     seen: int = field(default=0)
 
@@ -66,7 +66,7 @@ class Signs:
                 self.seen += 1
                 return code.load("%s", at)
             case t.Counter(name=name):
-                return self.rank(name, code.load("%s", at), there) if owned else None
+                return code.load("%s", at) if owned and name not in self.opaque else None
             case t.Sort(name=name):
                 if name != self.sort:
                     return code.load("%s", at) if owned and self.fixed(kind) else None

@@ -16,7 +16,7 @@ from charter.explore.native.context import NARROW, Context, Memory
 from charter.explore.native.environment import Issued, Offers
 from charter.explore.native.kernel import Kernel
 from charter.explore.native.keys import KeyPrinter
-from charter.explore.native.layout import Layout, Packing, Unsupported
+from charter.explore.native.layout import MOST_COUNTER, Layout, Packing, Unsupported
 from charter.explore.native.llvm import (
     FOLLOWING,
     SIGNATURES,
@@ -104,9 +104,9 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     for label in labels:
         unit.label(label)
     shape = Shape.of(unit, machine.variables)
-    packing = Packing.of([bits for v in machine.variables for bits in layout.bits(v.type)])
     quotient = Quotient.of(machine, symmetry=choices.symmetry, renaming=choices.renaming)
     issued = Issued.of(unit)
+    packing = packing_of(machine, layout, quotient, raw=issued.size > 0)
     noted, states, moves = notes_of(unit.machine)
     system = machine.component is None
     args = max((arguments_of(layout, o.params)[1] for o in machine.operations.values()), default=0)
@@ -139,6 +139,18 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     print_search(kernel, choices)
     plan = Plan(machine, layout, shape, packing, context, quotient, tuple(noted), labels)
     return plan, unit.text()
+
+
+def packing_of(machine: Machine, layout: Layout, quotient: Quotient, *, raw: bool) -> Packing:
+    """Where the slots of a state stand. Unless states are kept as they were reached (`raw`), a
+    counter has as few bits as its new numbers need: there are no more of them than places."""
+    most: dict[str, int] = {}
+    for name in () if raw else quotient.counters:
+        held = sum(layout.held(variable.type, name) for variable in machine.variables)
+        low = quotient.fixed.get(name, -1) if name in quotient.ranked else -1
+        most[name] = min(MOST_COUNTER, low + held)
+    narrow = Layout(layout.universe, most)
+    return Packing.of([bits for v in machine.variables for bits in narrow.bits(v.type)])
 
 
 def print_search(kernel: Kernel, choices: Choices) -> None:
@@ -197,11 +209,7 @@ def first_row(program: Program) -> Array:
     plan, context, library = program.plan, program.plan.context, program.library
     slots, row = Array.of(context.slots), Array.of(context.width)
     slots.write(0, slots_of(plan, plan.machine.initial()))
-    library["pack"](slots.address, row.address)
-    if not context.raw:
-        key = Array.of(context.words)
-        library["key"](slots.address, key.address)
-        row.write(0, key.numbers(0, context.words))
+    library["pack" if context.raw else "key"](slots.address, row.address)
     return row
 
 

@@ -116,7 +116,8 @@ class _Steps:
 
     def outcomes(self, words: list[int]) -> list[int]:
         """The numbers of the outcomes of a state, in order; `step` takes their places."""
-        count, size = self.asked.ask(words), self.asked.program.plan.context.told
+        plan = self.asked.program.plan
+        count, size = self.asked.ask(plan.packing.unpack(words)), plan.context.told
         return self.asked.told.view[1 : count * size : size].tolist()
 
     def step(self, place: int) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from threading import Lock
 
+from charter.explore.native.anchor import Anchor, anchor_of, use
 from charter.explore.native.context import (
     CAPACITY,
     FATAL,
@@ -51,6 +52,8 @@ BRIEF, LONG = 0.25, 1.0
 FIRST_TABLE = 1 << 10
 FULL = 0.75
 """How much of a table is used before it grows."""
+TRIED = 1 << 7
+"""States after which a search looks whether symmetry merges anything."""
 
 
 class GaveUp(Exception):
@@ -107,7 +110,7 @@ class Note:
 @dataclass(slots=True)
 class Search:
     """A search and all that it has found so far. `expanded` is the number of the first state whose
-    transitions nobody has looked at."""
+    transitions nobody has looked at; `tried`: whether it is known if symmetry merges anything."""
 
     program: Program
     room: Room
@@ -118,10 +121,13 @@ class Search:
     expanded: int = 0
     complete: bool = False
     stopped: str = ""
+    anchor: Anchor | None = None
+    tried: bool = True
     states: States = field(init=False)
     _crew: list[Worker] = field(default_factory=list)
     _tables: list[Table] = field(default_factory=list)
     _fresh: list[Array] = field(default_factory=list)
+    _unwritten: list[tuple[int, Level]] = field(default_factory=list)
     _block: int = BLOCK
     _span: int = BLOCK
 
@@ -190,15 +196,31 @@ class Search:
     def run(self, on_progress: Callable[[Progress], None] | None = None) -> None:
         """Search to the end, until there are `most` states, or until there is no room (`stopped`
         says so). Raises GaveUp."""
+        first, plan = first_row(self.program), self.program.plan
+        if self.journal and self.journal.levels:
+            self.anchor = self.journal.anchor
+        elif plan.quotient.sorts and anchor_of(plan, [first.numbers(0, plan.context.words)]):
+            self.anchor, self.tried = (), False
+        while not self._run(on_progress):
+            self._forget()
+
+    def _run(self, on_progress: Callable[[Progress], None] | None) -> bool:
+        """Whether what was found can be kept: not if it turns out that symmetry may merge some of
+        it."""
+        use(self.program.library, self.anchor)
         self._prepare()
         try:
             done = self._resumed() if self.journal and self.journal.levels else self._begin()
             with ThreadPoolExecutor(self.workers) as pool:
-                while done < self.distinct:
+                while 0 <= done < self.distinct:
                     done = self._level(done, pool, on_progress)
-                    if done < 0:
-                        return
+                    is_last = not 0 <= done < self.distinct
+                    if (is_last or self.distinct >= TRIED) and not self._try():
+                        return False
+            self.complete = done >= 0
         except NoRoom as reason:
+            if not self._try():
+                return False
             known = self.distinct
             self.stopped = (
                 f"{reason}; {known:,} states are known, at {self.bytes_each} bytes each, and "
@@ -207,8 +229,25 @@ class Search:
             self._tables.clear()  # nothing is inserted any more, and traces need room
             self._fresh.clear()
             self._check_rest()
-            return
-        self.complete = True
+        return True
+
+    def _try(self) -> bool:
+        """Look for an anchor, unless that was done; whether the states so far are right: all stand
+        for themselves, which they still do with an anchor."""
+        if self.tried:
+            return True
+        rows = (self.states.get(number)[0] for number in range(self.distinct))
+        self.anchor, self.tried = anchor_of(self.program.plan, rows), True
+        use(self.program.library, self.anchor)
+        if self.anchor is not None:
+            self._write()
+        return self.anchor is not None
+
+    def _forget(self) -> None:
+        """Nothing was found."""
+        self._crew, self._tables, self._fresh, self._unwritten = [], [], [], []
+        self.levels, self.expanded = [], 0
+        self.room.clear()
 
     def _level(
         self, done: int, pool: ThreadPoolExecutor, tell: Callable[[Progress], None] | None
@@ -291,8 +330,18 @@ class Search:
             self.taken(),
             tuple((x.count, x.source, x.outcome, x.site) for x in notes),
         )
-        parts = list(self.states.parts(first)) if first < self.distinct else []
-        self.journal.add(parts, level)
+        self._unwritten.append((first, level))
+        if self.tried:
+            self._write()
+
+    def _write(self) -> None:
+        """Write down the levels that are not yet written."""
+        if self.journal is not None:
+            self.journal.anchor = self.anchor
+            for first, level in self._unwritten:
+                parts = list(self.states.parts(first, first + level.count))
+                self.journal.add(parts, level)
+            self._unwritten.clear()
 
     # --- one chunk -------------------------------------------------------------------------------
 

@@ -56,14 +56,14 @@ class States:
         row = self._blocks[block].numbers(inside * self.width, self.width)
         return row[: self.words], row[-1] >> SEQ_BITS, row[-1] % (1 << SEQ_BITS)
 
-    def parts(self, first: int) -> Iterator[memoryview]:
-        """The rows from number `first` on, as bytes."""
-        while first < self.total:
+    def parts(self, first: int, end: int) -> Iterator[memoryview]:
+        """The rows from number `first` on, before number `end`, as bytes."""
+        while first < end:
             block, inside = divmod(first, BLOCK_ROWS)
-            end = min(BLOCK_ROWS, self.total - (block << BLOCK_BITS))
+            last = min(BLOCK_ROWS, end - (block << BLOCK_BITS))
             view = self._blocks[block].view
-            yield view[inside * self.width : end * self.width].cast("B")
-            first = (block << BLOCK_BITS) + end
+            yield view[inside * self.width : last * self.width].cast("B")
+            first = (block << BLOCK_BITS) + last
 
     def move_out(self, end: int) -> None:
         """Put blocks that end before number `end` into files, once memory is nearly used. Raises

@@ -14,7 +14,7 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.explore.native.body import arguments_of
-from charter.explore.native.context import CAPACITY, SOURCE, TELL, TELL_ROOM, TOLD
+from charter.explore.native.context import CAPACITY, SEQ, SOURCE, TELL, TELL_ROOM, TOLD
 from charter.explore.native.memory import Array
 from charter.explore.native.program import Program, slots_of
 from charter.explore.native.search import Note
@@ -55,12 +55,11 @@ class Told:
 
 @dataclass(slots=True)
 class Asked:
-    """The outcomes of packed states, one state after another, in memory of its own, which grows."""
+    """The outcomes of states, one state after another, in memory of its own, which grows."""
 
     program: Program
     memory: Array
     told: Array
-    start: Array
     room: int = MOST_TOLD
 
     @staticmethod
@@ -69,16 +68,16 @@ class Asked:
         context = program.plan.context
         memory, told = Array.of(context.size), Array.of(MOST_TOLD * context.told)
         memory.view[CAPACITY] = 1 << 40
-        return Asked(program, memory, told, Array.of(context.width))
+        return Asked(program, memory, told)
 
-    def ask(self, words: list[int]) -> int:
-        """How many outcomes a packed state has: rows of `told`, in the order of the search."""
+    def ask(self, slots: list[int]) -> int:
+        """How many outcomes a state has: rows of `told`, in the order of the search."""
         view = self.memory.view
-        self.start.write(0, words)
+        self.memory.write(self.program.plan.context.fields, slots)
         while True:
-            view[SOURCE] = view[TOLD] = 0
+            view[SOURCE] = view[SEQ] = view[TOLD] = 0
             view[TELL], view[TELL_ROOM] = self.told.address, self.room
-            self.program.library["expand"](self.memory.address, self.start.address, 1)
+            self.program.library["outcomes"](self.memory.address)
             if view[TOLD] < self.room:
                 return view[TOLD]
             self.room *= 4
@@ -90,15 +89,6 @@ class Teller:
     """Asks a program what can happen in one state."""
 
     program: Program
-
-    def words(self, state: State) -> list[int]:
-        """A state, packed as it is. Raises OverflowError where a number does not fit."""
-        plan = self.program.plan
-        slots = slots_of(plan, state)
-        for slot, (_, _, width) in zip(slots, plan.packing.places, strict=True):
-            if slot >> width:
-                raise OverflowError(slot)
-        return plan.packing.pack(slots)
 
     def key(self, state: State) -> tuple[int, ...]:
         """The key of a state."""
@@ -114,13 +104,18 @@ class Teller:
         pairs = zip(plan.machine.variables, plan.shape.offsets, strict=True)
         return {v.name: plan.layout.decode(v.type, slots[at:]) for v, at in pairs}
 
-    def tell(self, words: list[int]) -> Iterator[Told]:
-        """Every outcome in a packed state, in the order of the search."""
+    def tell(self, state: State) -> Iterator[Told]:
+        """Every outcome in a state, in the order of the search. Raises OverflowError where a number
+        does not fit."""
         plan = self.program.plan
+        slots = slots_of(plan, state)
+        bits = [bits for v in plan.machine.variables for bits in plan.layout.bits(v.type)]
+        if any(slot >> width for slot, width in zip(slots, bits, strict=True)):
+            raise OverflowError(max(slots))
         context = plan.context
         asked = Asked.of(self.program)
         names = list(plan.machine.operations)
-        for i in range(asked.ask(words)):
+        for i in range(asked.ask(slots)):
             row = asked.told.numbers(i * context.told, context.told)
             yield self._told(names[row[0]], row)
 
@@ -187,7 +182,7 @@ class Traces:
     def _towards(self, state: State, target: int, outcome: int) -> Told:
         words, _, _ = self.search.states.get(target)
         raw = self.search.program.plan.context.raw
-        for told in self.teller.tell(self.teller.words(state)):
+        for told in self.teller.tell(state):
             if told.branch and (told.outcome == outcome if raw else told.key == tuple(words)):
                 return told
         raise Disagreement(f"no way from one state to the next (state {target})")
@@ -212,7 +207,7 @@ class Traces:
             if machine.holds(prop, Scope(state, state, "")) is not wanted:
                 raise Disagreement(f"{prop.name} is not what the engine says")
             return steps
-        for told in self.teller.tell(self.teller.words(state)):
+        for told in self.teller.tell(state):
             if told.branch and machine.holds(prop, Scope(state, told.after, told.branch)) is wanted:
                 return (*steps, self.followed(state, told))
         raise Disagreement(f"{prop.name} is not what the engine says")
@@ -228,7 +223,7 @@ class Traces:
                 machine.holds(prop, Scope(state, state, ""))
             except EvaluationError as problem:
                 return steps, str(problem)
-        for told in self.teller.tell(self.teller.words(state)):
+        for told in self.teller.tell(state):
             if told.branch:
                 try:
                     machine.holds(prop, Scope(state, told.after, told.branch))
@@ -241,7 +236,7 @@ class Traces:
         steps = self.to_state(note.source)
         machine = self.search.program.plan.machine
         state = steps[-1].state if steps else machine.initial()
-        for told in self.teller.tell(self.teller.words(state)):
+        for told in self.teller.tell(state):
             if not told.branch and told.operation == operation:
                 try:
                     machine.outcomes(state, operation, told.args)

@@ -93,6 +93,7 @@ PRELUDE = """
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare i32 @memcmp(ptr, ptr, i64)
 declare i64 @llvm.cttz.i64(i64, i1)
 declare i64 @llvm.ctlz.i64(i64, i1)
 declare i64 @llvm.ctpop.i64(i64)
@@ -105,25 +106,10 @@ declare i256 @llvm.ctpop.i256(i256)
 
 define internal i1 @same(ptr %a, ptr %b, i64 %n) {
 entry:
-  br label %head
-head:
-  %i = phi i64 [0, %entry], [%j, %next]
-  %more = icmp slt i64 %i, %n
-  br i1 %more, label %body, label %yes
-body:
-  %pa = getelementptr i64, ptr %a, i64 %i
-  %pb = getelementptr i64, ptr %b, i64 %i
-  %x = load i64, ptr %pa, align 8
-  %y = load i64, ptr %pb, align 8
-  %e = icmp eq i64 %x, %y
-  br i1 %e, label %next, label %no
-next:
-  %j = add i64 %i, 1
-  br label %head
-yes:
-  ret i1 true
-no:
-  ret i1 false
+  %bytes = mul i64 %n, 8
+  %order = call i32 @memcmp(ptr %a, ptr %b, i64 %bytes)
+  %same = icmp eq i32 %order, 0
+  ret i1 %same
 }
 
 define internal void @fail(ptr %ctx, i64 %slot, i64 %site) noinline cold {
