@@ -1,5 +1,5 @@
 """Emits the canonical form `@key` of a state under renaming of sort elements and counters; and
-`@pack`, `@unpack`, `@outside`.
+`@pack`, `@unpack`.
 
 Counters whose order the charter looks at become their rank, others the order of their first
 occurrence; numbers that the charter itself mentions for a counter keep their distance from all
@@ -10,9 +10,10 @@ so; of all others the permutation with the smallest words is taken.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import factorial
 
 from charter.core import types as t
 from charter.core.nodes import StateVar
@@ -71,52 +72,6 @@ class KeyPrinter:
             code.store("0" if not width else code.binary("and", moved, str(mask)), "%out", i)
         code.do("ret void")
         self.unit.add(code)
-
-    def print_outside(self) -> None:
-        """`@outside(slots)`: whether a number or a length has left its range."""
-        self.code = Code("internal i1 @outside(ptr noalias readonly %s)", "nounwind")
-        found, at = "false", 0
-        for variable in self.variables:
-            for test in self.outside(variable.type, at, "true"):
-                found = self.code.either(found, test)
-            at += self.unit.layout.slots(variable.type)
-        self.code.do(f"ret i1 {found}")
-        self.unit.add(self.code)
-
-    def outside(self, kind: t.Type, at: int, there: Ref) -> Iterator[Ref]:
-        """Truths, one for each way in which a value can be out of range."""
-        code, layout = self.code, self.unit.layout
-        match kind:
-            case t.Int():
-                low, high = layout.span(kind)
-                test = code.compare("ugt", code.load("%s", at), str(high - low))
-                yield code.both(there, test)
-            case t.Option(inner=inner):
-                yield from self.outside(inner, at + 1, there)
-            case t.Record(fields=fields):
-                for _, part in fields:
-                    yield from self.outside(part, at, there)
-                    at += layout.slots(part)
-            case t.Union(cases=cases):
-                for number, (_, params) in enumerate(cases):
-                    here = at + 1
-                    for _, part in params:
-                        if ranged(part):
-                            tag = code.compare("eq", code.load("%s", at), str(number))
-                            yield from self.outside(part, here, code.both(there, tag))
-                        here += layout.slots(part)
-            case t.Map(key=key, value=value):
-                for i in range(layout.size(key)):
-                    yield from self.outside(value, at + i * layout.slots(value), there)
-            case t.Seq() | t.Ranking():
-                most = layout.most(kind)
-                yield code.both(there, code.compare("ugt", code.load("%s", at), str(most)))
-                for i in range(most):
-                    yield from self.outside(
-                        kind.inner, at + 1 + i * layout.slots(kind.inner), there
-                    )
-            case _:
-                pass
 
     # --- keys ------------------------------------------------------------------------------------
 
@@ -311,7 +266,13 @@ class KeyPrinter:
                 self._words(own, "%out")
                 code.do("ret void")
                 code.start(code.label())
-        self._least(own)
+        signs = {sort: self.signs(sort) for sort in self.quotient.sorts}
+        distinct, number = self._sorted(signs)
+        with code.when(distinct):
+            code.do(f"call void @permuted(ptr %s, ptr {own}, i64 {number})")
+            self._words(own, "%out")
+        with code.unless(distinct):
+            self._least(own, signs)
         code.do("ret void")
         self.unit.add(code)
 
@@ -321,13 +282,30 @@ class KeyPrinter:
             self.code.do(f"call void @named(ptr {own})")
         self.code.do(f"call void @pack(ptr {own}, ptr {out})")
 
-    def _least(self, own: Ref) -> None:
+    def _sorted(self, signs: Mapping[str, Ref]) -> tuple[Ref, Ref]:
+        """Whether all signs are distinct, and the number of the one permutation that puts them in
+        order then: `permutations` lists them in lexicographic order, so it is read off how many
+        later signs are less."""
+        code, distinct, number = self.code, "true", "0"
+        for sort, place in signs.items():
+            size = self.unit.layout.size(t.Sort(sort))
+            refs = [code.load(place, i) for i in range(size)]
+            number = code.binary("mul", number, str(factorial(size)))
+            for i, sign in enumerate(refs):
+                later = "0"
+                for other in refs[i + 1 :]:
+                    distinct = code.both(distinct, code.compare("ne", sign, other))
+                    later = code.add(later, code.widened(code.compare("ult", other, sign)))
+                weight = str(factorial(size - 1 - i))
+                number = code.add(number, code.binary("mul", later, weight))
+        return distinct, number
+
+    def _least(self, own: Ref, signs: Mapping[str, Ref]) -> None:
         """The least words of all permutations that put the signs in order; the first one is taken
         as it is."""
         code, words = self.code, self.packing.words
         other, some = code.memory(words), code.memory(1)
         code.store("0", some)
-        signs = {sort: self.signs(sort) for sort in self.quotient.sorts}
         with code.counting(str(len(self.renamings))) as i:
             ordered = "true"
             for sort, place in signs.items():
@@ -470,20 +448,3 @@ class KeyPrinter:
         return [
             code.cast(code.binary("lshr", found, str(64 * i), ty), ty, "i64") for i in range(slots)
         ]
-
-
-def ranged(kind: t.Type) -> bool:
-    """Whether a value of a type can be out of range."""
-    match kind:
-        case t.Int() | t.Seq() | t.Ranking():
-            return True
-        case t.Option(inner=inner):
-            return ranged(inner)
-        case t.Record(fields=fields):
-            return any(ranged(part) for _, part in fields)
-        case t.Union(cases=cases):
-            return any(ranged(part) for _, params in cases for _, part in params)
-        case t.Map(value=value):
-            return ranged(value)
-        case _:
-            return False

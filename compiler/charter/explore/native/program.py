@@ -27,6 +27,7 @@ from charter.explore.native.llvm import (
     machine_digest,
 )
 from charter.explore.native.memory import Array
+from charter.explore.native.ranges import RangePrinter
 from charter.explore.native.transition_graph import Labels, LinkPrinter
 from charter.explore.native.unit import Unit
 from charter.explore.native.visited_set import TablePrinter
@@ -130,7 +131,7 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     )
     keys = KeyPrinter(unit, quotient, machine.variables, packing)
     keys.print_pack()
-    keys.print_outside()
+    RangePrinter(unit, machine.variables).print()
     keys.print_key()
     print_operations(unit, Offers(unit, context, shape, issued))
     kernel = Kernel(
