@@ -18,6 +18,7 @@ from charter.check.types import BOOL, is_unknown
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import Diagnostics
+from charter.formats.links import is_url
 from charter.syntax import nodes as sx
 
 
@@ -116,6 +117,7 @@ def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
         sources=tuple(table.sources.items()),
         docs=tuple(type_docs(found)),
         liveness=tuple(live),
+        links=links(context, found),
         span=first.span,
         doc=doc_of(first),
     )  # fmt: skip
@@ -155,6 +157,22 @@ def citations(context: Context, nodes: Iterable[sx.Citation]) -> tuple[ir.Citati
     cited = tuple(nodes)
     check_citations(cited, context.globals.sources, context.diagnostics)
     return tuple(ir.Citation(node.source, node.section) for node in cited)
+
+
+def links(context: Context, found: Iterable[sx.Node]) -> tuple[tuple[str, str, str], ...]:
+    """Where sources and their sections can be read."""
+    kept: list[tuple[str, str, str]] = []
+    for node in found:
+        if not isinstance(node, sx.SourceDecl) or not node.url:
+            continue
+        anchors = [(s, a if is_url(a) else f"{node.url}#{a}") for s, a in node.anchors]
+        places = [("", node.url), *anchors]
+        if not all(is_url(url) for _, url in places):
+            message = f"`{node.name.text}` is at no address that a report can link to"
+            hint = "begin with https:// or http://; no blanks, quotation marks or angle brackets"
+            context.diagnostics.error("cite/bad-url", message, node.span, hint=hint)
+        kept += [(node.name.text, section, url) for section, url in places]
+    return tuple(kept)
 
 
 def check_citations(

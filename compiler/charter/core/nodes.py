@@ -410,6 +410,8 @@ class Model(Placed, Generic[E_co, S_co]):
     sources: tuple[tuple[str, str], ...]
     docs: tuple[tuple[str, str], ...] = ()
     liveness: tuple[Eventually[E_co], ...] = ()
+    links: tuple[tuple[str, str, str], ...] = ()
+    """Source, section ("" for the whole text), and where it can be read."""
 
 
 __all__ = [

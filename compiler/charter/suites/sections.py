@@ -27,6 +27,7 @@ def sections(about: Subject, small: Smoke) -> dict[str, Json]:
         "component": component.name,
         "spec_digest": about.spec_digest,
         "sources": [[name, title] for name, title in model.sources if name != "silent"],
+        **({"links": [[*link] for link in model.links]} if model.links else {}),
         "levels": _levels(component),
         "ordered": [*sorted(_ordered(model, component))],
         "operations": [_operation(operation) for operation in component.operations],

@@ -389,10 +389,20 @@ def _scenario(reader: Reader, node: Tree) -> nodes.ScenarioDecl:
     )
 
 
+def _source(reader: Reader, node: Tree) -> nodes.SourceDecl:
+    called, title, url, *anchors = node.children
+    found = trees(tuple(anchors))
+    return nodes.SourceDecl(
+        name(reader, called),
+        text(title),
+        "" if url is None else text(url),
+        tuple((text(each.children[0]), text(each.children[1])) for each in found),
+        span=reader.span(node),
+    )
+
+
 PLAIN: Final[Mapping[str, Callable[[Reader, Tree], nodes.Declaration]]] = {
-    "source_decl": lambda r, n: nodes.SourceDecl(
-        name(r, n.children[0]), text(n.children[1]), span=r.span(n)
-    ),
+    "source_decl": _source,
     "sort_decl": lambda r, n: nodes.SortDecl(name(r, n.children[0]), span=r.span(n)),
     "counter": lambda r, n: nodes.CounterDecl(
         name(r, n.children[0]), opaque=False, ordered=True, span=r.span(n)

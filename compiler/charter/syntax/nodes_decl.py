@@ -89,10 +89,13 @@ Statement = Let | Pick | Assign | Reply | Require | CallOperation | Send | Recei
 
 @dataclass(frozen=True, slots=True)
 class SourceDecl(Item):
-    """`source S2 "Replication correctness"`: what citations may name."""
+    """`source S2 "Replication correctness" at "https://..." { "§6.5": "isr" }`: what citations may
+    name; where it can be read, and the anchors of its sections there, or their own addresses."""
 
     name: Name
     title: str
+    url: str = ""
+    anchors: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from charter.syntax import nodes
-from charter.syntax.layout import LINE, STEP, WIDTH, Doc, Group, Nest, flat, join
+from charter.syntax.layout import LINE, STEP, WIDTH, Doc, Group, Nest, brackets, flat, join
 from charter.syntax.rows import BLANK, Row, block, fits, remark, remarked, rows_of
 from charter.syntax.show_body import (
     cites_doc,
@@ -79,8 +79,12 @@ def _simple(
     | nodes.EventuallyDecl,
 ) -> Doc:
     match item:
-        case nodes.SourceDecl(name, title):
-            return f"source {name.text} {quoted(title)}"
+        case nodes.SourceDecl(name, title, url, anchors):
+            source = f"source {name.text} {quoted(title)}"
+            at: Doc = Nest((LINE, f"at {quoted(url)}")) if url else ""
+            each = [f"{quoted(section)}: {quoted(anchor)}" for section, anchor in anchors]
+            listed = (" ", brackets("{", join((",", LINE), each), "}", LINE)) if each else ""
+            return Group((source, at, listed))
         case nodes.SortDecl(name):
             return f"sort {name.text}"
         case nodes.CounterDecl(name, opaque, ordered):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.links import is_url
 from charter.formats.reading import BadVector, Reader
 from conform.console.errors import BadRun
 
@@ -25,6 +27,8 @@ class Rule:
     file: str
     line: int
     text: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    """For each citation where it can be read, "" if that is not known."""
 
     @property
     def operation(self) -> str:
@@ -107,10 +111,12 @@ def read_sections(path: Path) -> Sections:
 
 
 def _sections(reader: Reader) -> Sections:
+    linked = ("links",) if "links" in reader.object() else ()
     reader.fields(
         "format", "protocol", "variant", "component", "spec_digest", "sources", "levels", "ordered",
-        "operations", "branches", "ledger", "mutants", "entries",
+        "operations", "branches", "ledger", "mutants", "entries", *linked,
     )  # fmt: skip
+    links = _links(reader.item("links")) if linked else {}
     if reader.value("format") != FORMAT:
         raise BadVector(f"the format is {reader.value('format')!r}, this program reads {FORMAT}")
     return Sections(
@@ -118,12 +124,30 @@ def _sections(reader: Reader) -> Sections:
         sources=_pairs(reader.item("sources")),
         levels=tuple(_level(item) for item in reader.item("levels").items()),
         ordered=frozenset(reader.item("ordered").texts()),
-        operations=tuple(_operation(item) for item in reader.item("operations").items()),
-        branches=tuple(_branch(item) for item in reader.item("branches").items()),
+        operations=tuple(
+            _linked(_operation(item), links) for item in reader.item("operations").items()
+        ),
+        branches=tuple(_linked(_branch(item), links) for item in reader.item("branches").items()),
         ledger=tuple(_obligation(item) for item in reader.item("ledger").items()),
         mutants=tuple(_mutant(item) for item in reader.item("mutants").items()),
-        entries=tuple(_entry(item) for item in reader.item("entries").items()),
+        entries=tuple(_entry(item, links) for item in reader.item("entries").items()),
     )
+
+
+def _links(reader: Reader) -> dict[tuple[str, str], str]:
+    """The address of each source and section. Raises `BadVector` for one of another kind."""
+    found: dict[tuple[str, str], str] = {}
+    for item in reader.items():
+        texts = item.texts()
+        if len(texts) != 3 or not is_url(texts[2]):
+            raise BadVector(f"{item.where}: not a source, a section, and an address of the web")
+        found[texts[0], texts[1]] = texts[2]
+    return found
+
+
+def _linked(rule: Rule, links: Mapping[tuple[str, str], str]) -> Rule:
+    urls = (links.get(cited) or links.get((cited[0], ""), "") for cited in rule.citations)
+    return replace(rule, urls=tuple(urls))
 
 
 def _level(reader: Reader) -> tuple[str, tuple[str, ...]]:
@@ -190,7 +214,7 @@ def _mutant(reader: Reader) -> Mutant:
     )
 
 
-def _entry(reader: Reader) -> Entry:
+def _entry(reader: Reader, links: Mapping[tuple[str, str], str]) -> Entry:
     reader.fields(
         "overlay", "name", "class", "first_release", "last_release", "evidence", "citations",
         "branches", "file", "line", "text",
@@ -202,7 +226,7 @@ def _entry(reader: Reader) -> Entry:
         first_release=reader.text("first_release"),
         last_release=reader.text("last_release"),
         branches=reader.item("branches").texts(),
-        rule=_rule(reader, reader.text("name"), reader.text("evidence"), text),
+        rule=_linked(_rule(reader, reader.text("name"), reader.text("evidence"), text), links),
     )
 
 

@@ -238,6 +238,8 @@ def sections_json():
         "spec_digest": "5eed",
         "sources": [["S0", "Asynchronous storage and recovery"], ["S1", "Last replica standing"],
                     ["S2", "Replication correctness"]],
+        "links": [["S2", "", "https://example.org/text?a=1&b=2"],
+                  ["S2", "§6.5.1", "https://example.org/text?a=1&b=2#isr"]],
         "levels": [["replies", []], ["metadata", ["partition"]],
                    ["everything", ["config", "partition", "registration"]]],
         "ordered": ["replicas"],
