@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import get_args
 
 from charter.check import builtins
 from charter.check.scopes import BUILTINS, Scope, suggest, unknown
@@ -14,8 +13,6 @@ from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
-
-assert frozenset(BUILTINS) == frozenset(get_args(ir.BuiltinName))
 
 
 def apply(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Literal
+from typing import Literal, get_args
 
 from charter.check.types import UNKNOWN, fits, show_type
 from charter.core import nodes as ir
@@ -13,10 +13,7 @@ from charter.core import types as ty
 from charter.diagnostics import NOWHERE, Diagnostics, Span
 from charter.syntax import nodes as sx
 
-BUILTINS: tuple[ir.BuiltinName, ...] = (
-    "size", "value", "default", "bump", "set", "first", "last", "append", "remove", "concat",
-    "keep", "take", "drop", "at", "item", "min", "max",
-)  # fmt: skip
+BUILTINS: tuple[ir.BuiltinName, ...] = get_args(ir.BuiltinName)
 
 
 @dataclass(frozen=True, slots=True)

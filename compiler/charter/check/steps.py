@@ -1,4 +1,5 @@
-"""Elaborates steps of systems: calls, channels and budgets. Channels become state."""
+"""Elaborates steps of systems: calls, channels and budgets. Channels become state, and a lossy
+channel gets a step `lose_<channel>`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exploring an instance with the engine that fits: the native one, or the plain one and why."""
+"""Exploring an instance with the engine that fits: the native one, or the reference engine and why."""
 
 from __future__ import annotations
 

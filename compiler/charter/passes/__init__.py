@@ -1,5 +1,5 @@
 """Core to core. `RICH` is run on what the check makes; all readers get what comes of it. `LOWERING`
-leads from there to small core: engines, the solver and TLA+ read nothing else."""
+leads from there to small core: the native engine, the solver and TLA+ read nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets, maps and lists as symbolic values, and the operators and built-in functions on them."""
+"""Sets, maps and lists as symbolic values, with their operators and primitives."""
 
 from __future__ import annotations
 

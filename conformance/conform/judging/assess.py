@@ -1,4 +1,4 @@
-"""From what one question brought to its verdict: the automaton first, then step by step."""
+"""Decides the verdict of one vector: the automaton first, then transition by transition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Judging one vector: what the adapter saw against the automaton of allowed outcomes. Pure.
+"""Follows the automaton of allowed outcomes until a run leaves it: the first pass over a
+vector. Pure.
 
 This is the first pass, which decides whether and where a run leaves the charter. What happens
 after a divergence is judged transition by transition in `conform.judging.follow`.

@@ -1,4 +1,4 @@
-"""What of a suite a run did not compare with the charter, and what of that is allowed by name.
+"""Finds what of a suite a run did not compare: vectors, variables, images.
 
 The names are those of the table `not_compared` in an adapter.toml (docs/formats/adapter.md).
 """

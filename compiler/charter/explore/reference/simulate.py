@@ -1,4 +1,5 @@
-"""Random walks through an instance that is too large to be searched, with properties checked.
+"""Random walks through an instance that is too large to be searched; a walk that fails is
+shortened by dropping steps.
 
 Walks are made in batches. A batch depends on its seed alone. Each walk leaves some operations out
 (as swarm testing does: runs with less choice get further in one direction), and where walks are
