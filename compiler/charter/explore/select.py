@@ -1,4 +1,4 @@
-"""Exploring an instance with the engine that fits: the native one, or the reference engine and why."""
+"""Explores an instance with the native engine, or with the reference engine and says why."""
 
 from __future__ import annotations
 
