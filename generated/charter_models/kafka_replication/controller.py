@@ -198,7 +198,7 @@ def refusals() -> frozenset[Error]:
     """The codes with which a proposal may be refused where the texts say that it is, but not
     how.
 
-    00-types.charter:91  silent
+    00-types.charter:100  silent
     """
     return frozenset({
         Error.INVALID_REQUEST,
