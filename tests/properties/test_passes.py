@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.support.drawn_models import INSTANCE, drawn_model
+from tests.unit.semantics.test_mail import machine as post
 
 from charter import api
 from charter.core import nodes as n
@@ -22,7 +23,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome, Scope, State
 from charter.semantics.machine import Machine
 
-STATES, ARGUMENTS = 6, 8
+STATES, ARGUMENTS = 8, 8
 EXAMPLES = Path(__file__).parents[2] / "spec" / "examples"
 PROTOCOLS = {path.stem: path for path in sorted(EXAMPLES.glob("*.charter"))}
 
@@ -105,3 +106,11 @@ def test_each_pass_keeps_the_outcomes_of_drawn_models(rng: Random, partial: bool
 def test_each_pass_keeps_the_outcomes_of_the_examples(name: str) -> None:
     model = api.load(PROTOCOLS[name])
     assert held_to_the_first(stages(model, model.instances[0]))
+
+
+@pytest.mark.parametrize(
+    "kind", ["slot", "set", "fifo", "slot lossy", "set duplicating", "fifo lossy duplicating"]
+)
+def test_each_pass_keeps_the_outcomes_of_channels(kind: str) -> None:
+    plain = post(kind)
+    assert held_to_the_first(stages(plain.model, plain.instance))

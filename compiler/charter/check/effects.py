@@ -128,7 +128,7 @@ def _picks(body: Iterable[ir.Statement], facts: Facts, diagnostics: Diagnostics)
                 message = f"nothing says that there is a {line.name} to pick"
                 hint = "`or none`, or a conjunct of the guard such as `S != {}`"
                 diagnostics.error("pick/empty", message, line.domain.span, hint=hint)
-            case ir.Pick() | ir.Assign() | ir.CallOperation():
+            case ir.Pick() | ir.Assign() | ir.CallOperation() | ir.Send() | ir.Receive():
                 pass
             case _:
                 assert_never(line)
@@ -173,7 +173,9 @@ class _Ghosts:
                     pass
                 case ir.Assign():
                     self.refuse(line.value, f"the update of `{line.variable}`")
-                case ir.Pick() | ir.Require() | ir.CallOperation():
+                case ir.Send():
+                    self.refuse(line.message, f"the update of `{line.channel}`")
+                case ir.Pick() | ir.Require() | ir.CallOperation() | ir.Receive():
                     for expr in statement_expressions(line):
                         self.refuse(expr, "a choice, a requirement or a call")
                 case _:

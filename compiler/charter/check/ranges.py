@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from charter.check.effects import with_facts
 from charter.check.intervals import ANY, Arithmetic, Interval, exactly, shifted
@@ -17,6 +18,7 @@ from charter.check.places import inner_of, is_built_here, places
 from charter.check.types import show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.channels import content_of
 from charter.core.walk import substitute
 from charter.diagnostics import Diagnostics
 
@@ -157,7 +159,17 @@ class _Ranges:
                     self.flow(line.domain, None, place)
                 case ir.CallOperation():
                     self.call(line, place)
+                case ir.Send() | ir.Receive():
+                    self.mail(line, place)
+                case _:
+                    assert_never(line)
         return place
+
+    def mail(self, line: ir.Send | ir.Receive, place: Place) -> None:
+        for key in line.keys:
+            self.flow(key, None, place)
+        if isinstance(line, ir.Send):
+            self.flow(line.message, content_of(line.type, len(line.keys)).inner, place)
 
     def call(self, line: ir.CallOperation, place: Place) -> None:
         params = next(

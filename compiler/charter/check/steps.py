@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from charter.check.infer_calls import arguments
-from charter.check.machines import FIFO_LIMIT, channel_type, content_type
+from charter.check.machines import channel_type
 from charter.check.scopes import Channel, Machine, PartOf, Scope, Signature, free_name, suggest
 from charter.check.statements import Body, assign, doc_of, let, misplaced, pick
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
-from charter.check.updates import KeyStep, Path
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.channels import content_of, nothing
 from charter.core.walk import nodes, statement_expressions
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
@@ -134,7 +134,9 @@ def _part_index(scope: Scope, node: sx.CallOperation, part: PartOf) -> ir.Expr |
     return scope.check(node.index, part.index)
 
 
-def _channel(body: Body, name: sx.Name, keys: Sequence[sx.Expr]) -> tuple[Channel, Path] | None:
+def _channel(
+    body: Body, name: sx.Name, keys: Sequence[sx.Expr]
+) -> tuple[Channel, tuple[ir.Expr, ...]] | None:
     channel = body.machine.channels.get(name.text)
     if channel is None:
         hint = suggest(name.text, body.machine.channels)
@@ -145,26 +147,8 @@ def _channel(body: Body, name: sx.Name, keys: Sequence[sx.Expr]) -> tuple[Channe
         message = f"`{name.text}` has {count(len(channel.ends), 'end')}, given: {len(keys)}"
         body.scope.error("type/arity", message, name.span)
         return None
-    cores = [body.scope.check(key, end) for key, end in zip(keys, channel.ends, strict=True)]
-    return channel, _place(channel, cores)
-
-
-def _place(channel: Channel, keys: Sequence[ir.Expr]) -> Path:
-    kind, path = channel_type(channel), []
-    for key in keys:
-        kind = kind.value if isinstance(kind, ty.Map) else UNKNOWN
-        path.append(KeyStep(key, kind))
-    return tuple(path)
-
-
-def _content(channel: Channel, path: Path, span: Span) -> tuple[ir.StateRef, ir.Expr]:
-    """The channel's variable, and what stands at one place of it in the state before."""
-    whole = ir.StateRef(channel.name, type=channel_type(channel), span=span)
-    place: ir.Expr = whole
-    for step in path:
-        if isinstance(step, KeyStep):
-            place = ir.MapGet(place, step.key, type=step.type, span=span)
-    return whole, place
+    pairs = zip(keys, channel.ends, strict=True)
+    return channel, tuple(body.scope.check(key, end) for key, end in pairs)
 
 
 def send(body: Body, node: sx.Send) -> None:
@@ -173,124 +157,30 @@ def send(body: Body, node: sx.Send) -> None:
     if found is None:
         body.scope.infer(node.message, UNKNOWN)
         return
-    channel, path = found
+    channel, keys = found
     message = body.scope.check(node.message, channel.message)
-    if is_unknown(channel_type(channel)):
-        return
-    span = node.span
-    whole, place = _content(channel, path, span)
-    kind = place.type
-    match channel.discipline:
-        case "slot":
-            nothing = ir.Literal(None, type=kind, span=span)
-            body.require(ir.Binary("eq", place, nothing, type=BOOL, span=span), span)
-            full = ir.Present(message, type=kind, span=span)
-            body.write(whole, path, lambda _: full, span)
-        case "set":
-            one = ir.SetNew((message,), type=kind, span=span)
-            body.write(
-                whole, path, lambda o: ir.Binary("union", o, one, type=kind, span=span), span
-            )
-        case "fifo":
-            size = ir.Builtin("size", (place,), type=INT, span=span)
-            limit = ir.Literal(FIFO_LIMIT.plus, type=INT, span=span)
-            body.require(ir.Binary("lt", size, limit, type=BOOL, span=span), span)
-            body.write(
-                whole,
-                path,
-                lambda o: ir.Builtin("append", (o, message), type=kind, span=span),
-                span,
-            )
-        case _:
-            assert_never(channel.discipline)
+    kind = channel_type(channel)
+    if not is_unknown(kind):
+        body.lines.append(ir.Send(channel.name, kind, keys, message, span=node.span))
 
 
 def receive(body: Body, node: sx.Receive) -> None:
     """`receive m from channel[...]`: enabled only while a message is there."""
     found = _channel(body, node.channel, node.keys)
-    if found is None:
+    if found is None or is_unknown(channel_type(found[0])):
         body.bind(node.name, UNKNOWN)
         return
-    channel, path = found
-    if is_unknown(channel_type(channel)):
-        body.bind(node.name, UNKNOWN)
-        return
-    message = take(body, channel, path, node.name)
-    if not channel.duplicating:
-        remove(body, channel, path, message)
-        return
-    truths = ir.Domain(type=ty.Set(BOOL), span=node.span)
-    keep = body.bind(sx.Name(f"keep_{message.name}", span=node.span), BOOL)
-    body.lines.append(ir.Pick(keep, BOOL, None, truths, False, span=node.span))
-    kept = ir.Local(keep, type=BOOL, span=node.span)
-    remove(body, channel, path, message, kept)
-
-
-def take(body: Body, channel: Channel, path: Path, name: sx.Name) -> ir.Local:
-    """Require that a message is there and name it: any of a set, the first of a fifo."""
-    span = name.span
-    _, place = _content(channel, path, span)
-    empty = _empty(channel, span)
-    body.require(ir.Binary("ne", place, empty, type=BOOL, span=span), span)
-    core = body.bind(name, channel.message)
-    match channel.discipline:
-        case "slot":
-            value = ir.Builtin("value", (place,), type=channel.message, span=span)
-            body.lines.append(ir.Bind(core, value, span=span))
-        case "set":
-            body.lines.append(ir.Pick(core, channel.message, None, place, False, span=span))
-        case "fifo":
-            zero = ir.Literal(0, type=INT, span=span)
-            value = ir.Builtin("item", (place, zero), type=channel.message, span=span)
-            body.lines.append(ir.Bind(core, value, span=span))
-        case _:
-            assert_never(channel.discipline)
-    return ir.Local(core, type=channel.message, span=span)
-
-
-def _empty(channel: Channel, span: Span) -> ir.Expr:
-    kind = content_type(channel)
-    match channel.discipline:
-        case "slot":
-            return ir.Literal(None, type=kind, span=span)
-        case "set":
-            return ir.SetNew((), type=kind, span=span)
-        case "fifo":
-            return ir.SeqNew((), type=kind, span=span)
-        case _:
-            assert_never(channel.discipline)
-
-
-def remove(
-    body: Body, channel: Channel, path: Path, message: ir.Local, keep: ir.Expr | None = None
-) -> None:
-    """Take the message out of the channel, unless `keep` is true."""
-    span = message.span
-    whole, place = _content(channel, path, span)
-    kind = place.type
-
-    def change(old: ir.Expr) -> ir.Expr:
-        rest: ir.Expr
-        match channel.discipline:
-            case "slot":
-                rest = _empty(channel, span)
-            case "set":
-                one = ir.SetNew((message,), type=kind, span=span)
-                rest = ir.Binary("difference", old, one, type=kind, span=span)
-            case "fifo":
-                one_more = ir.Literal(1, type=INT, span=span)
-                rest = ir.Builtin("drop", (old, one_more), type=kind, span=span)
-            case _:
-                assert_never(channel.discipline)
-        return rest if keep is None else ir.If(keep, old, rest, type=kind, span=span)
-
-    body.write(whole, path, change, span)
+    channel, keys = found
+    kind = channel_type(channel)
+    name = body.bind(node.name, channel.message)
+    span = node.name.span
+    body.lines.append(ir.Receive(name, channel.name, kind, keys, channel.duplicating, span=span))
 
 
 def initial_content(channel: Channel, span: Span) -> ir.Expr:
     """An empty channel."""
-    value = _empty(channel, span)
     kinds = [channel_type(channel)]
+    value = nothing(content_of(kinds[0], len(channel.ends)), span)
     for _ in channel.ends[1:]:
         last = kinds[-1]
         kinds.append(last.value if isinstance(last, ty.Map) else UNKNOWN)
@@ -307,10 +197,9 @@ def lose(scope: Scope, machine: Machine, channel: Channel, signature: Signature)
     for param in signature.params:
         core = body.bind(sx.Name(param.name, span=span), param.type)
         keys.append(ir.Local(core, type=param.type, span=span))
-    path = _place(channel, keys)
-    if is_unknown(channel_type(channel)):
+    kind = channel_type(channel)
+    if is_unknown(kind):
         return ir.Step(signature.name, signature.params, (), (), span=span)
-    name = free_name("lost", body.scope.meaning)
-    message = take(body, channel, path, sx.Name(name, span=span))
-    remove(body, channel, path, message)
-    return ir.Step(signature.name, signature.params, tuple(body.lines), (), span=span)
+    name = body.bind(sx.Name(free_name("lost", body.scope.meaning), span=span), channel.message)
+    taken = ir.Receive(name, channel.name, kind, tuple(keys), span=span)
+    return ir.Step(signature.name, signature.params, (taken,), (), span=span)

@@ -124,10 +124,33 @@ class CallOperation(Placed, Generic[E_co]):
     args: tuple[E_co, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Send(Placed, Generic[E_co]):
+    """Puts a message into the place of a channel at `keys`; a step is enabled only where there is
+    room. `type` is that of the channel's variable: a map for each end."""
+
+    channel: str
+    type: Type
+    keys: tuple[E_co, ...]
+    message: E_co
+
+
+@dataclass(frozen=True, slots=True)
+class Receive(Placed, Generic[E_co]):
+    """Takes a message out of such a place and names it; a step is enabled only where one lies.
+    Of a channel that duplicates it `may_stay`: it is taken in one outcome, and stays in another."""
+
+    name: str
+    channel: str
+    type: Type
+    keys: tuple[E_co, ...]
+    may_stay: bool = False
+
+
 Change: TypeAlias = "Bind[E_co] | Pick[E_co] | Assign[E_co]"
 """A statement of a branch."""
 
-Statement: TypeAlias = "Change[Expr] | Require | CallOperation"
+Statement: TypeAlias = "Change[Expr] | Require | CallOperation | Send | Receive"
 """A statement of a step in rich core."""
 
 
@@ -421,7 +444,7 @@ __all__ = [
     "Expr", "Fair", "FieldOf", "Function", "If", "Instance", "IsCase", "Let", "Literal", "Local",
     "MapGet", "MapNew", "MapWith", "Match", "Model", "Moment", "Mutant", "Observable", "Operation",
     "OverlayEntry", "Param", "Part", "Pick", "Placed", "Present", "Primitive", "PrimitiveName",
-    "Property", "Quantified", "RecordNew", "RecordWith", "Require", "S_co", "Scenario", "SeqNew",
-    "SetNew", "StateRef", "StateVar", "Statement", "Step", "System", "Took", "Typed", "Unary",
-    "UnaryOp", "UnionNew", "Value",
+    "Property", "Quantified", "Receive", "RecordNew", "RecordWith", "Require", "S_co", "Scenario",
+    "Send", "SeqNew", "SetNew", "StateRef", "StateVar", "Statement", "Step", "System", "Took",
+    "Typed", "Unary", "UnaryOp", "UnionNew", "Value",
 ]  # fmt: skip

@@ -75,6 +75,11 @@ def _statement(line: ir.Statement, rule: Rule) -> ir.Statement:
     match line:
         case ir.Require():
             return replace(line, condition=fold(line.condition, rule))
+        case ir.Send():
+            keys = tuple(fold(key, rule) for key in line.keys)
+            return replace(line, keys=keys, message=fold(line.message, rule))
+        case ir.Receive():
+            return replace(line, keys=tuple(fold(key, rule) for key in line.keys))
         case ir.CallOperation():
             index = None if line.index is None else fold(line.index, rule)
             return replace(line, index=index, args=tuple(fold(arg, rule) for arg in line.args))

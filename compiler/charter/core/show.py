@@ -173,12 +173,21 @@ def show_statement(line: ir.Statement) -> str:
         case ir.Require():
             label = f"{line.label}: " if line.label else ""
             return f"require {label}{show_expr(line.condition)}"
+        case ir.Send():
+            return f"send @{line.channel}{_keys(line.keys)} {show_expr(line.message)}"
+        case ir.Receive():
+            stays = " that may stay" if line.may_stay else ""
+            return f"receive {line.name} from @{line.channel}{_keys(line.keys)}{stays}"
         case ir.CallOperation():
             result = f"let {line.result} = " if line.result else ""
             index = "" if line.index is None else f"[{show_expr(line.index)}]"
             return f"{result}{line.part}{index}.{line.operation}({_all(line.args)})"
         case _:
             assert_never(line)
+
+
+def _keys(keys: Iterable[ir.Expr]) -> str:
+    return "".join(f"[{show_expr(key)}]" for key in keys)
 
 
 def show_model(model: ir.Model) -> str:

@@ -8,7 +8,8 @@ from typing import assert_never
 
 from charter.core import nodes as ir
 from charter.core import types as ty
-from charter.core.walk import children
+from charter.core.channels import content_of
+from charter.core.walk import children, statement_expressions
 
 Names = Mapping[str, ty.Type]
 
@@ -186,6 +187,10 @@ class _Checker:
                 case ir.Require():
                     self.expr(line.condition, names)
                     self.agree(line.condition, ty.Bool(), f"a requirement of {where}")
+                case ir.Send() | ir.Receive():
+                    self.mail(line, names)
+                    if isinstance(line, ir.Receive):
+                        names[line.name] = content_of(line.type, len(line.keys)).inner
                 case ir.CallOperation():
                     for arg in (*line.args, *(() if line.index is None else (line.index,))):
                         self.expr(arg, names)
@@ -194,6 +199,15 @@ class _Checker:
                 case _:
                     assert_never(line)
         return names
+
+    def mail(self, line: ir.Send | ir.Receive, names: Names) -> None:
+        """The channel is there, and what a step says of it has its types."""
+        for expr in statement_expressions(line):
+            self.expr(expr, names)
+        if line.channel not in self.state or not alike(line.type, self.state[line.channel]):
+            self.problem(f"no channel {line.channel}", line)
+        elif isinstance(line, ir.Send):
+            self.agree(line.message, content_of(line.type, len(line.keys)).inner, line.channel)
 
     def reply_type(self, line: ir.CallOperation) -> ty.Type:
         found = self.replies.get((line.part, line.operation))

@@ -158,6 +158,10 @@ def statement_expressions(statement: ir.Statement) -> tuple[ir.Expr, ...]:
             return (statement.domain,)
         case ir.Require():
             return (statement.condition,)
+        case ir.Send():
+            return (*statement.keys, statement.message)
+        case ir.Receive():
+            return statement.keys
         case ir.CallOperation():
             index = () if statement.index is None else (statement.index,)
             return (*index, *statement.args)

@@ -13,31 +13,40 @@ from charter.core.narrow import expressions, narrowed
 from charter.core.rewrite import Rule, rewritten
 from charter.core.valid import InvalidCore, validate
 from charter.core.walk import fold, nodes
-from charter.passes import builtins, fold_constants, match, only
+from charter.passes import builtins, channels, fold_constants, match, only
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """`rule` gives what is done to the nodes of one declaration. Of the nodes for which
-    `is_done_with` is true neither this pass nor a later one leaves any."""
+    """`change` is what is done to a model, `rule` gives what is done to the nodes of an expression
+    (None: nothing). Neither this pass nor a later one leaves anything of which `is_done_with` is
+    true."""
 
     name: str
-    rule: Callable[[], Rule]
-    is_done_with: Callable[[ir.Expr], bool]
+    change: Callable[[ir.Model], ir.Model] | None
+    rule: Callable[[], Rule] | None
+    is_done_with: Callable[[ir.Expr | ir.Statement], bool]
 
     def run(self, model: ir.Model) -> ir.Model:
         """The model after the pass."""
-        return rewritten(model, self.rule)
+        changed = model if self.change is None else self.change(model)
+        return changed if self.rule is None else rewritten(changed, self.rule)
+
+    def on(self, expr: ir.Expr) -> ir.Expr:
+        """An expression after the pass."""
+        return expr if self.rule is None else fold(expr, self.rule())
 
 
 _ONLY = ("exactly one", "the")
 
-RICH = (Pass("fold", lambda: fold_constants.simplify, lambda _: False),)
+RICH = (Pass("fold", None, lambda: fold_constants.simplify, lambda _: False),)
 
 LOWERING = (
-    Pass("match", match.Matches, lambda e: isinstance(e, ir.Match)),
-    Pass("builtins", builtins.Builtins, lambda e: isinstance(e, ir.Builtin)),
-    Pass("only", only.Only, lambda e: isinstance(e, ir.Quantified) and e.kind in _ONLY),
+    # First, since what it writes has built-in functions.
+    Pass("channels", channels.run, None, lambda e: isinstance(e, ir.Send | ir.Receive)),
+    Pass("match", None, match.Matches, lambda e: isinstance(e, ir.Match)),
+    Pass("builtins", None, builtins.Builtins, lambda e: isinstance(e, ir.Builtin)),
+    Pass("only", None, only.Only, lambda e: isinstance(e, ir.Quantified) and e.kind in _ONLY),
 )
 
 PASSES = (*RICH, *LOWERING)
@@ -88,15 +97,16 @@ def lowered_instance(model: ir.Model, instance: ir.Instance) -> tuple[small.Mode
 def lowered_expr(expr: ir.Expr) -> small.Expr:
     """An expression of a machine's model in small core."""
     for item in LOWERING:
-        expr = fold(expr, item.rule())
+        expr = item.on(expr)
     return cast(small.Expr, expr)
 
 
 def _left(model: ir.Model, passes: Sequence[Pass]) -> Iterator[str]:
     """What passes should have removed, and did not."""
-    for whole in (*expressions(model), *(f.body for f in model.functions)):
-        for node in nodes(whole):
-            for item in passes:
-                if item.is_done_with(node):
-                    what = type(node).__name__
-                    yield f"{item.name} leaves no {what} ({node.span.where()})"
+    exprs = (*expressions(model), *(f.body for f in model.functions))
+    found: list[ir.Expr | ir.Statement] = [node for whole in exprs for node in nodes(whole)]
+    found += [line for system in model.systems for step in system.steps for line in step.body]
+    for node in found:
+        for item in passes:
+            if item.is_done_with(node):
+                yield f"{item.name} leaves no {type(node).__name__} ({node.span.where()})"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import assert_never, cast
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.channels import Content, content_of
 from charter.core.nodes import Value
 from charter.semantics.builtins import (
     EvaluationError,
@@ -45,6 +46,19 @@ class Outcome:
     branch: str
     reply: Value
     state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A message and its type, sent to or received from the place of a `channel` at `ends`. `stays`:
+    it was received, and can be received again; or it was sent, where the very same lay already."""
+
+    channel: str
+    ends: Items
+    type: t.Type
+    message: Value
+    is_sent: bool
+    stays: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +321,9 @@ class Evaluator:
             case n.CallOperation():
                 for _, local, after in self.call(line, before, names, work):
                     yield local, after
+            case n.Send() | n.Receive():
+                for _, local, after in self.mail(line, before, names, work):
+                    yield local, after
             case _:
                 assert_never(line)
 
@@ -324,6 +341,49 @@ class Evaluator:
         if pick.or_none:
             return (None,)
         raise EvaluationError(f"nothing to pick for {pick.name}", pick.span)
+
+    def mail(
+        self, line: n.Send | n.Receive, before: State, names: Locals, work: State
+    ) -> Iterator[tuple[Mail, Locals, State]]:
+        """Each way to send or receive: what becomes of the message, the locals and the state
+        after. Whether there is room, or a message, is asked of the state `before`."""
+        ends = self._each(line.keys, Scope(before, work), names)
+        kind = content_of(line.type, len(ends))
+        lies = self._at(line.type, before[line.channel], ends)
+        if isinstance(line, n.Send):
+            message = self.value(line.message, Scope(before, work), names)
+            if _has_room(kind, lies, self.universe):
+                there = isinstance(kind, t.Set) and message in cast(Members, lies)
+                mail = Mail(line.channel, ends, kind.inner, message, True, there)
+                yield mail, names, self._changed(line, ends, work, _with(kind, message))
+            return
+        for message in _lying(kind, lies):
+            local = {**names, line.name: message}
+            for stays in (False, True) if line.may_stay else (False,):
+                mail = Mail(line.channel, ends, kind.inner, message, False, stays)
+                less = work if stays else self._changed(line, ends, work, _less(kind, message))
+                yield mail, local, less
+
+    def _at(self, kind: t.Type, whole: Value, ends: Items) -> Value:
+        """What lies in a place of a channel."""
+        for end in ends:
+            table = t.map_of(kind)
+            whole, kind = items(whole)[self.universe.position(table.key, end)], table.value
+        return whole
+
+    def _changed(
+        self, line: n.Send | n.Receive, ends: Items, work: State, change: Callable[[Value], Value]
+    ) -> State:
+        """The state after a place of a channel has changed."""
+
+        def put(kind: t.Type, whole: Value, rest: Items) -> Value:
+            if not rest:
+                return change(whole)
+            table = t.map_of(kind)
+            at = self.universe.position(table.key, rest[0])
+            return _put(whole, at, put(table.value, items(whole)[at], rest[1:]))
+
+        return {**work, line.channel: put(line.type, work[line.channel], ends)}
 
     def call(
         self, line: n.CallOperation, before: State, names: Locals, work: State
@@ -348,6 +408,47 @@ class Evaluator:
                 after[whole] = value if position is None else _put(work[whole], position, value)
             local = {**names, line.result: outcome.reply} if line.result else names
             yield outcome.branch, local, after
+
+
+def _has_room(kind: Content, lies: Value, universe: Universe) -> bool:
+    match kind:
+        case t.Option():
+            return lies is None
+        case t.Seq(limit=limit):
+            return len(items(lies)) < universe.limit(limit)
+        case _:
+            return True
+
+
+def _with(kind: Content, message: Value) -> Callable[[Value], Value]:
+    match kind:
+        case t.Option():
+            return lambda _: message
+        case t.Seq():
+            return lambda lies: (*items(lies), message)
+        case _:
+            return lambda lies: cast(Members, lies) | {message}
+
+
+def _lying(kind: Content, lies: Value) -> Sequence[Value]:
+    """The messages of which one can be received."""
+    match kind:
+        case t.Option():
+            return () if lies is None else (lies,)
+        case t.Seq():
+            return items(lies)[:1]
+        case _:
+            return ordered(cast(Members, lies), kind.inner)
+
+
+def _less(kind: Content, message: Value) -> Callable[[Value], Value]:
+    match kind:
+        case t.Option():
+            return lambda _: None
+        case t.Seq():
+            return lambda lies: items(lies)[1:]
+        case _:
+            return lambda lies: cast(Members, lies) - {message}
 
 
 def distinct(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.evaluate import Locals, Scope, State
+from charter.semantics.evaluate import Locals, Mail, Scope, State
 from charter.semantics.machine import Machine
-from charter.semantics.mail import Mail, mail_of
 from charter.semantics.values import Universe
 
 Act = tuple[str, tuple[Value, ...]]
@@ -21,8 +20,9 @@ Wanted = Callable[[Sequence[State]], bool]
 """Whether a run is the one that is told; it is asked about whole runs."""
 
 
-Run = tuple[tuple[str, ...], Locals, State]
-"""A way through some statements of a step: the rules of the calls, the locals, the state."""
+Run = tuple[tuple[str, ...], tuple[Mail, ...], Locals, State]
+"""A way through some statements of a step: the rules of the calls, the mail, the locals, the
+state."""
 
 
 class NotARun(Exception):
@@ -103,24 +103,26 @@ def _way(
     if isinstance(chosen, n.Operation):
         outcomes = machine.outcomes(before, operation, args)
         return tuple(dict.fromkeys(o.branch for o in outcomes if o.state == after))[:1], ()
-    systems = machine.model.systems
-    system = next(s for s in systems if s.name == machine.instance.machine)
     names = dict(zip((p.name for p in chosen.params), args, strict=True))
-    runs: list[Run] = [((), names, before)]
+    runs: list[Run] = [((), (), names, before)]
     for line in chosen.body:
         runs = [longer for run in runs for longer in _longer(machine, line, before, run)]
-    for rules, local, reached in runs:
+    for rules, mail, _, reached in runs:
         if reached == after:
-            return rules, mail_of(machine, system, chosen, Scope(before, after), local)
+            return rules, tuple(sorted(mail, key=lambda one: one.is_sent))
     return (), ()
 
 
 def _longer(machine: Machine, line: n.Statement, before: State, run: Run) -> Iterator[Run]:
     """A run through the first statements of a step, and one statement more."""
-    evaluator, (rules, names, work) = machine.evaluator, run
+    evaluator, (rules, mail, names, work) = machine.evaluator, run
+    if isinstance(line, n.Send | n.Receive):
+        for one, local, after in evaluator.mail(line, before, names, work):
+            yield rules, (*mail, one), local, after
+        return
     if not isinstance(line, n.CallOperation):
         for local, after in evaluator.do(line, before, names, work):
-            yield rules, local, after
+            yield rules, mail, local, after
         return
     part, _ = evaluator.parts[line.part]
     shown = part.name
@@ -128,7 +130,17 @@ def _longer(machine: Machine, line: n.Statement, before: State, run: Run) -> Ite
         key = evaluator.value(line.index, Scope(before, work), names)
         shown = f"{part.name}[{show_value(part.index, key, machine.universe)}]"
     for branch, local, after in evaluator.call(line, before, names, work):
-        yield (*rules, f"{shown}.{branch}"), local, after
+        yield (*rules, f"{shown}.{branch}"), mail, local, after
+
+
+def keys_of(machine: Machine, channel: str) -> tuple[t.Type, ...]:
+    """The types of the ends of a channel, or of the keys of another variable: two at most."""
+    kind = next(v.type for v in machine.variables if v.name == channel)
+    found: list[t.Type] = []
+    while isinstance(kind, t.Map) and len(found) < 2:
+        found.append(kind.key)
+        kind = kind.value
+    return tuple(found)
 
 
 def changes(machine: Machine, before: State, after: State) -> tuple[Change, ...]:

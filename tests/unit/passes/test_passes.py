@@ -31,9 +31,11 @@ def test_nothing_is_left_that_a_pass_is_done_with(everything: n.Model) -> None:
 
 def test_a_pass_that_breaks_core_is_named(everything: n.Model) -> None:
     wrong = n.Literal(1, type=t.Int())
-    breaks = Pass(
-        "breaks", lambda: lambda e: wrong if isinstance(e, n.Unary) else e, lambda _: False
-    )
+
+    def rule(e: n.Expr) -> n.Expr:
+        return wrong if isinstance(e, n.Unary) else e
+
+    breaks = Pass("breaks", None, lambda: rule, lambda _: False)
     with pytest.raises(InvalidCore, match="core is broken after pass breaks: "):
         run_checked(everything, (LOWERING[0], breaks))
 
@@ -41,9 +43,14 @@ def test_a_pass_that_breaks_core_is_named(everything: n.Model) -> None:
 def lazy(passes: Iterable[Pass]) -> tuple[Pass, ...]:
     """The passes, of which the first does nothing."""
     first, *rest = passes
-    return (Pass(first.name, lambda: lambda e: e, first.is_done_with), *rest)
+    return (Pass(first.name, None, None, first.is_done_with), *rest)
 
 
 def test_a_pass_that_leaves_what_it_should_remove_is_named(everything: n.Model) -> None:
     with pytest.raises(InvalidCore, match="after pass match: match leaves no Match"):
+        run_checked(everything, (LOWERING[0], *lazy(LOWERING[1:])))
+
+
+def test_a_statement_that_a_pass_leaves_is_found_too(everything: n.Model) -> None:
+    with pytest.raises(InvalidCore, match="after pass channels: .*channels leaves no Send"):
         run_checked(everything, lazy(LOWERING))

@@ -16,6 +16,7 @@ from charter.explore.reference.arguments import Arguments
 from charter.explore.reference.emit import print_machine
 from charter.explore.reference.flat import Constants
 from charter.explore.reference.keys import KeyPrinter
+from charter.passes import channels
 from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
 from charter.semantics.quotient import Quotient
@@ -84,7 +85,7 @@ def load(
 ) -> FlatMachine:
     """The functions of `instance`. Without `symmetry` and `renaming` a key is the state itself,
     encoded. Raises KeyError if the instance is of no machine of the model."""
-    model = narrowed(model, instance.machine)
+    model = channels.run(narrowed(model, instance.machine))
     machine = Machine.of(model, instance)
     constants = Constants(machine.universe)
     mine = [p for p in model.properties if p.machine == instance.machine]

@@ -14,8 +14,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
-from charter.semantics.mail import keys_of
-from charter.semantics.retell import Told
+from charter.semantics.retell import Told, keys_of
 
 Place = tuple[str, tuple[Value, ...]]
 """A channel or a variable of the system, and the keys: where a message lies."""

@@ -21,9 +21,9 @@ from charter.core.walk import nodes, statement_expressions
 from charter.render.story.handover import Handed, Handovers, Place
 from charter.render.story.tell import Story
 from charter.render.story.words import in_values, in_words, spoken
+from charter.semantics.evaluate import Mail
 from charter.semantics.machine import Machine
-from charter.semantics.mail import Mail, edits, keys_of
-from charter.semantics.retell import Change, Told, show_value
+from charter.semantics.retell import Change, Told, keys_of, show_value
 
 Who = tuple[str, Value]
 """A part without index and None, or the name of a type and one of its values."""
@@ -315,7 +315,7 @@ class _Stage:
             for step in system.steps
             if not step.name.startswith("lose_")
             and any(
-                e.channel == mail.channel and e.sent is None for e in edits(step, system.channels)
+                isinstance(line, n.Receive) and line.channel == mail.channel for line in step.body
             )
         }
         ends = keys_of(self.machine, mail.channel)
@@ -361,11 +361,10 @@ class _Stage:
         for line in step.body:
             if isinstance(line, n.CallOperation):
                 yield _part(parts[line.part], line.index)
-        for edit in edits(step, system.channels):
-            kinds = keys_of(self.machine, edit.channel)
-            if len(kinds) == len(edit.keys) == 2:
-                own = 1 if edit.sent is None else 0
-                yield _called(kinds[own]), edit.keys[own]
+        for line in step.body:
+            if isinstance(line, n.Send | n.Receive) and len(line.keys) == 2:
+                own = 1 if isinstance(line, n.Receive) else 0
+                yield _called(keys_of(self.machine, line.channel)[own]), line.keys[own]
         for line in step.body:
             for expr in statement_expressions(line):
                 for inner in nodes(expr):

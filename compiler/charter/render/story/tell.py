@@ -9,10 +9,9 @@ from charter.core import nodes as n
 from charter.core.transition import is_of_transition
 from charter.formats.canonical import Json
 from charter.render.story.why import Why, why
-from charter.semantics.evaluate import Scope, State
+from charter.semantics.evaluate import Mail, Scope, State
 from charter.semantics.machine import Machine
-from charter.semantics.mail import Mail, keys_of
-from charter.semantics.retell import Act, Told, retell, run_of, show_value
+from charter.semantics.retell import Act, Told, keys_of, retell, run_of, show_value
 from charter.semantics.values import from_json
 
 Same = Callable[[State, State], bool]

@@ -1,0 +1,163 @@
+"""Pass: `send` and `receive` become requirements, choices and one update of the channel's variable.
+
+Changes: a step that sends is enabled where there is room, one that receives where a message lies;
+what it receives is picked (of a set) or bound; all changes of one channel become one update, which
+stands where the last of them stood. What may stay stays or goes by a pick of its own.
+Keeps: outcomes, and the order of other statements.
+Leaves none of: Send, Receive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.channels import Content, content_of, nothing
+from charter.diagnostics import Span
+
+BOOL, INT = t.Bool(), t.Int()
+
+
+def run(model: n.Model) -> n.Model:
+    """Lower the steps of all systems."""
+    systems = (
+        replace(system, steps=tuple(_step(step) for step in system.steps))
+        for system in model.systems
+    )
+    return replace(model, systems=tuple(systems))
+
+
+def _step(step: n.Step) -> n.Step:
+    body = _Body()
+    for line in step.body:
+        match line:
+            case n.Send():
+                body.send(line)
+            case n.Receive():
+                body.receive(line)
+            case _:
+                body.lines.append(line)
+    return replace(step, body=tuple(body.lines))
+
+
+@dataclass(slots=True)
+class _Body:
+    """The statements so far."""
+
+    lines: list[n.Statement] = field(default_factory=list)
+
+    def send(self, line: n.Send) -> None:
+        """Enabled where there is room."""
+        place, kind = _place(line), _kind(line)
+        span, message = line.span, line.message
+        match kind:
+            case t.Option():
+                self.require("eq", place, nothing(kind, span))
+                full = n.Present(message, type=kind, span=span)
+                self.write(line, lambda _: full)
+            case t.Set():
+                one = n.SetNew((message,), type=kind, span=span)
+                self.write(line, lambda old: n.Binary("union", old, one, type=kind, span=span))
+            case t.Seq():
+                size = n.Builtin("size", (place,), type=INT, span=span)
+                self.require("lt", size, _limit(kind, span))
+                self.write(
+                    line, lambda old: n.Builtin("append", (old, message), type=kind, span=span)
+                )
+            case _:
+                assert_never(kind)
+
+    def receive(self, line: n.Receive) -> None:
+        """Enabled where a message lies: any of a set, the first of a fifo."""
+        place, kind, span = _place(line), _kind(line), line.span
+        self.require("ne", place, nothing(kind, span))
+        message = n.Local(line.name, type=kind.inner, span=span)
+        match kind:
+            case t.Option():
+                value = n.Builtin("value", (place,), type=kind.inner, span=span)
+                self.lines.append(n.Bind(line.name, value, span=span))
+            case t.Set():
+                self.lines.append(n.Pick(line.name, kind.inner, None, place, False, span=span))
+            case t.Seq():
+                zero = n.Literal(0, type=INT, span=span)
+                first = n.Builtin("item", (place, zero), type=kind.inner, span=span)
+                self.lines.append(n.Bind(line.name, first, span=span))
+            case _:
+                assert_never(kind)
+        if not line.may_stay:
+            self.write(line, lambda old: _without(kind, old, message))
+            return
+        stays = n.Local(f"stays#{line.name}", type=BOOL, span=span)
+        truths = n.Domain(type=t.Set(BOOL), span=span)
+        self.lines.append(n.Pick(stays.name, BOOL, None, truths, False, span=span))
+        self.write(
+            line,
+            lambda old: n.If(stays, old, _without(kind, old, message), type=kind, span=span),
+        )
+
+    def require(self, op: n.BinaryOp, left: n.Expr, right: n.Expr) -> None:
+        """A condition under which the step is enabled."""
+        condition = n.Binary(op, left, right, type=BOOL, span=right.span)
+        self.lines.append(n.Require(condition, span=right.span))
+
+    def write(self, line: n.Send | n.Receive, change: Callable[[n.Expr], n.Expr]) -> None:
+        """Change a place; later changes build on earlier ones, and what is read never does."""
+        current: n.Expr = n.StateRef(line.channel, type=line.type, span=line.span)
+        for other in self.lines:
+            if isinstance(other, n.Assign) and other.variable == line.channel:
+                current = other.value
+                self.lines.remove(other)
+                break
+        value = _changed(current, line.keys, change)
+        self.lines.append(n.Assign(line.channel, value, span=line.span))
+
+
+def _kind(line: n.Send | n.Receive) -> Content:
+    return content_of(line.type, len(line.keys))
+
+
+def _place(line: n.Send | n.Receive) -> n.Expr:
+    """What lies there in the state before."""
+    place: n.Expr = n.StateRef(line.channel, type=line.type, span=line.span)
+    for key in line.keys:
+        place = n.MapGet(place, key, type=t.map_of(place.type).value, span=line.span)
+    return place
+
+
+def _changed(whole: n.Expr, keys: Sequence[n.Expr], change: Callable[[n.Expr], n.Expr]) -> n.Expr:
+    """`whole` with another value at `keys`; of an update of the very same key, after that."""
+    if not keys:
+        return change(whole)
+    key, *rest = keys
+    match whole:
+        case n.MapWith(target=target, entries=((same, old),)) if same == key:
+            pass
+        case _:
+            target = whole
+            old = n.MapGet(whole, key, type=t.map_of(whole.type).value, span=key.span)
+    entry = (key, _changed(old, rest, change))
+    return n.MapWith(target, (entry,), type=whole.type, span=whole.span)
+
+
+def _without(kind: Content, old: n.Expr, message: n.Expr) -> n.Expr:
+    span = message.span
+    match kind:
+        case t.Option():
+            return nothing(kind, span)
+        case t.Set():
+            one = n.SetNew((message,), type=kind, span=span)
+            return n.Binary("difference", old, one, type=kind, span=span)
+        case t.Seq():
+            one_more = n.Literal(1, type=INT, span=span)
+            return n.Builtin("drop", (old, one_more), type=kind, span=span)
+        case _:
+            assert_never(kind)
+
+
+def _limit(kind: t.Seq, span: Span) -> n.Expr:
+    """How many messages fit, as an expression; a channel's limit is a number."""
+    assert not kind.limit.const
+    return n.Literal(kind.limit.plus, type=INT, span=span)

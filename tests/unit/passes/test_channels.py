@@ -1,0 +1,62 @@
+"""Channels become state: what a step requires, picks and changes."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.semantics.test_mail import machine
+
+from charter.core.show import show_statement
+from charter.passes import channels
+
+
+def lines(kind: str, name: str) -> list[str]:
+    """The statements of a step after the pass."""
+    (system,) = channels.run(machine(kind).model).systems
+    step = next(step for step in system.steps if step.name == name)
+    return [show_statement(line) for line in step.body]
+
+
+@pytest.mark.parametrize(
+    ("kind", "room", "put"),
+    [
+        ("slot", ["require (@box[n] eq none)"], "present(m)"),
+        ("set", [], "(@box[n] union {m})"),
+        ("fifo", ["require (size!(@box[n]) lt 4)"], "append!(@box[n], m)"),
+    ],
+)
+def test_sending_needs_room(kind: str, room: list[str], put: str) -> None:
+    assert lines(kind, "put")[:-1] == [*room, f"@box' = (@box with [n: {put}])"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "bound", "rest"),
+    [
+        ("slot lossy", "let lost: int 0..3 = value!(@box[receiver])", "none"),
+        (
+            "set lossy",
+            "pick lost: int 0..3 in @box[receiver]",
+            "(@box[receiver] difference {lost})",
+        ),
+        ("fifo lossy", "let lost: int 0..3 = item!(@box[receiver], 0)", "drop!(@box[receiver], 1)"),
+    ],
+)
+def test_what_is_lost_is_gone(kind: str, bound: str, rest: str) -> None:
+    require, *others = lines(kind, "lose_box")
+    assert require.startswith("require (@box[receiver] ne ")
+    assert others == [bound, f"@box' = (@box with [receiver: {rest}])"]
+
+
+def test_what_may_stay_stays_or_goes() -> None:
+    found = lines("slot duplicating", "get")
+    assert "pick stays#m: bool in bool" in found
+    assert "@box' = (@box with [n: (if stays#m then @box[n] else none)])" in found
+
+
+def test_all_changes_of_a_channel_are_one_update() -> None:
+    found = lines("set", "both")
+    assert [line for line in found if line.startswith("@wire'")] == [
+        "@wire' = ((@wire with [a: (@wire[a] with [b: (@wire[a][b] union {1})])])"
+        " with [b: ((@wire with [a: (@wire[a] with [b: (@wire[a][b] union {1})])])[b]"
+        " with [a: ((@wire with [a: (@wire[a] with [b: (@wire[a][b] union {1})])])[b][a]"
+        " union {2})])])"
+    ]
