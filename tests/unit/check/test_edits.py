@@ -110,7 +110,7 @@ ACT = [
     "require near: not(@far)",
     "c.go(t, b)",
     "@far' = true",
-    "@box' = (@box with [b: (@box[b] union {t})])",
+    "send @box[b] t",
 ]
 
 

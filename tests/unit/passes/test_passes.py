@@ -52,5 +52,5 @@ def test_a_pass_that_leaves_what_it_should_remove_is_named(everything: n.Model) 
 
 
 def test_a_statement_that_a_pass_leaves_is_found_too(everything: n.Model) -> None:
-    with pytest.raises(InvalidCore, match="after pass channels: .*channels leaves no Send"):
+    with pytest.raises(InvalidCore, match=r"after pass channels: .*channels leaves no Send"):
         run_checked(everything, lazy(LOWERING))
