@@ -1,7 +1,7 @@
 """Pass: a `match` becomes a chain of tests of the case.
 
 Changes: each case but the last becomes `if subject is case then ... else`, in the author's order;
-what a case names becomes a `let`.
+what a case names, and reads, becomes a `let`.
 Keeps: values, where they are defined, and what is evaluated.
 Leaves none of: Match.
 """
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.valid import case_types
+from charter.core.walk import locals_of
 from charter.passes.names import Fresh
 
 
@@ -39,9 +40,11 @@ def _chain(expr: n.Match, subject: n.Expr) -> n.Expr:
 
 
 def _body(case: n.Case, subject: n.Expr) -> n.Expr:
-    result = case.body
+    result, used = case.body, locals_of(case.body)
     parts = enumerate(zip(case.names, case_types(subject.type, case.tag), strict=True))
     for position, (name, kind) in reversed(list(parts)):
+        if name not in used:
+            continue
         part = n.CaseArg(subject, case.tag, position, type=kind, span=subject.span)
         result = n.Let(name, part, result, type=result.type, span=result.span)
     return result

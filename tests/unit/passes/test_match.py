@@ -40,6 +40,14 @@ def test_what_a_case_names_is_bound_in_it_alone() -> None:
     )
 
 
+def test_what_a_case_names_and_does_not_read_is_not_bound() -> None:
+    cases = (n.Case("done", ("_", "y"), named("y")), n.Case("refused", (), number(0)))
+    match = n.Match(n.StateRef("last", type=REPLY), cases, type=t.Int())
+    assert show_expr(Matches()(match)) == (
+        "(if (@last is done) then (let y = @last.done.1 in y) else 0)"
+    )
+
+
 def test_a_subject_that_is_more_than_a_path_is_evaluated_once() -> None:
     cases = (n.Case("none", (), number(0)), n.Case("present", ("x",), named("x")))
     match = n.Match(n.Call("f", (), type=MAYBE), cases, type=t.Int())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,15 @@ def test_passes_have_names_of_their_own() -> None:
 
 def test_nothing_is_left_that_a_pass_is_done_with(everything: n.Model) -> None:
     assert lowered(everything) == run_checked(everything, LOWERING)
+
+
+def test_scenarios_stay_as_they_are(everything: n.Model) -> None:
+    sizes = n.Builtin("size", (n.SetNew((), type=t.Set(t.Bool())),), type=t.Int())
+    none = n.Binary("eq", sizes, n.Literal(0, type=t.Int()), type=t.Bool())
+    scenario = replace(everything.scenarios[0], steps=(n.Expect(none),))
+    model = replace(everything, scenarios=(scenario,))
+    assert lowered(model).scenarios == (scenario,)
+    assert run_checked(model, LOWERING).scenarios == (scenario,)
 
 
 def test_a_pass_that_breaks_core_is_named(everything: n.Model) -> None:
