@@ -267,6 +267,7 @@ environments = st.one_of(
     item(nodes.Only, names, small),
     item(nodes.Misses, missed),
 )
+likes = st.builds(nodes.Like, names, arguments)
 scenario_items = st.one_of(
     bounds,
     starts,
@@ -290,8 +291,8 @@ plain_declarations = st.one_of(
     eventualities,
     block(nodes.ComponentDecl, names, some(states | operations | observes)),
     block(nodes.SystemDecl, names, some(parts | channels | states | steps)),
-    block(nodes.InstanceDecl, names, names, some(environments)),
-    block(nodes.ScenarioDecl, texts, names, citations, some(scenario_items)),
+    block(nodes.InstanceDecl, names, names, some(likes), some(environments)),
+    block(nodes.ScenarioDecl, texts, names, some(likes), citations, some(scenario_items)),
 )
 
 
