@@ -325,8 +325,14 @@ edits = st.one_of(
     ),
     item(nodes.ReplaceBranch, addresses, wrapped(branches)),
     item(nodes.ReplaceOperation, addresses, wrapped(operations | steps)),
-    item(nodes.ReplaceConjunct, addresses, names, small),
-    item(nodes.ReplaceUpdate, addresses, names, small),
+    item(nodes.ReplaceFun, names, citations, small),
+    item(
+        nodes.ReplacePart,
+        st.sampled_from(["conjunct", "update", "pick", "let"]),
+        names,
+        addresses,
+        small,
+    ),
     item(nodes.Drop, st.sampled_from(["conjunct", "update"]), names, addresses),
     st.builds(_drop, st.sampled_from(["branch", "operation", "step"]), addresses),
     item(nodes.Drop, st.sampled_from(["property", "witness"]), names, st.none()),
@@ -344,7 +350,7 @@ declarations = st.one_of(
     plain_declarations,
     block(nodes.VariantDecl, names, some(names), citations, some(edits)),
     block(nodes.MutantDecl, names, names, some(edits), names),
-    block(nodes.OverlayDecl, names, names, some(entries)),
+    block(nodes.OverlayDecl, names, names, some(funs), some(entries)),
 )
 protocols = st.lists(words, min_size=1, max_size=3).map(".".join).map(nodes.Name)
 files = block(nodes.File, protocols, st.lists(declarations, max_size=3).map(tuple))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from charter.check.declared import declarations
 from charter.check.effects import check_component, check_faults, check_system, ghosts_of
 from charter.check.elaborate import check_citations, elaborate, elaborate_changes
-from charter.check.flatten import apply_edits, chosen_variants, report_conflicts
+from charter.check.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
 from charter.check.needs import check_bounds
 from charter.check.ranges import check_ranges
 from charter.check.scopes import suggest
@@ -87,11 +87,12 @@ def check_overlay(
         message = f"there is no component `{overlay.component.text}`"
         hint = suggest(overlay.component.text, known)
         diagnostics.error("name/unknown", message, overlay.component.span, hint=hint)
+    shared = with_shared(files, overlay)
     for entry in overlay.entries:
         title = (f"in overlay entry `{entry.name.text}`", entry.name.span)
         check_citations(entry.citations, dict(model.sources), diagnostics)
         fresh = _Fresh(title, base, diagnostics)
-        edited = apply_edits(files, entry.edits, fresh.found, is_overlay=True)
+        edited = apply_edits(shared, entry.edits, fresh.found, is_overlay=True)
         _bent(edited, files, model, fresh)
 
 

@@ -19,7 +19,7 @@ def place_text(at: sx.Address) -> str:
 
 def address_text(edit: sx.Edit) -> str:
     """The rule that an edit changes: a name, or a place with `:label` for a conjunct, `:x'` for
-    an update, `:Class` for a fault, `/branch` for a branch."""
+    an update, `:let x`, `:pick x`, `:Class` for a fault, `/branch` for a branch."""
     match edit:
         case sx.Replace():
             return edit.declaration.name.text
@@ -27,10 +27,10 @@ def address_text(edit: sx.Edit) -> str:
             return f"{place_text(edit.at)}/{edit.branch.name.text}"
         case sx.ReplaceOperation():
             return f"{place_text(edit.at)}.{edit.operation.name.text}"
-        case sx.ReplaceConjunct():
-            return f"{place_text(edit.at)}:{edit.label.text}"
-        case sx.ReplaceUpdate():
-            return f"{place_text(edit.at)}:{edit.variable.text}'"
+        case sx.ReplaceFun():
+            return edit.name.text
+        case sx.ReplacePart():
+            return f"{place_text(edit.at)}:{_part(edit.what, edit.name.text)}"
         case sx.AddFault():
             return f"{place_text(edit.at)}:{edit.fault.exception}"
         case sx.Drop():
@@ -49,12 +49,21 @@ def _dropped(edit: sx.Drop) -> str:
     if edit.at is None:
         return edit.name.text
     match edit.what:
-        case "conjunct":
-            return f"{place_text(edit.at)}:{edit.name.text}"
-        case "update":
-            return f"{place_text(edit.at)}:{edit.name.text}'"
+        case "conjunct" | "update":
+            return f"{place_text(edit.at)}:{_part(edit.what, edit.name.text)}"
         case _:
             return place_text(edit.at)
+
+
+def _part(what: str, name: str) -> str:
+    """What stands behind the colon for a part of a rule."""
+    match what:
+        case "conjunct":
+            return name
+        case "update":
+            return f"{name}'"
+        case _:
+            return f"{what} {name}"
 
 
 def overlap(left: str, right: str) -> bool:

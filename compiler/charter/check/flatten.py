@@ -7,6 +7,7 @@ was written, in the protocol or in the edit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from charter.check.declared import declarations
 from charter.check.editor import Editor
@@ -44,10 +45,18 @@ def apply_overlay(
     known = {entry.name.text: entry for node in declared for entry in node.entries}
     for name in sorted(wanted - set(known)):
         missing(f"there is no overlay entry `{name}`", name, known, _head(overlay), diagnostics)
-    for name, entry in known.items():
-        if name in wanted:
+    for node in declared:
+        chosen = [entry for entry in node.entries if entry.name.text in wanted]
+        files = with_shared(files, node) if chosen else files
+        for entry in chosen:
             files = apply_edits(files, entry.edits, diagnostics, is_overlay=True)
     return files
+
+
+def with_shared(files: sx.Protocol, overlay: sx.OverlayDecl) -> sx.Protocol:
+    """The protocol with the functions that the entries of an overlay share."""
+    last = files[-1]
+    return (*files[:-1], replace(last, declarations=(*last.declarations, *overlay.functions)))
 
 
 def only_overlay(file: sx.File, diagnostics: Diagnostics) -> sx.OverlayDecl | None:

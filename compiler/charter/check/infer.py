@@ -10,7 +10,7 @@ from typing import assert_never
 
 from charter.check import infer_calls, infer_collections, infer_control, infer_operators
 from charter.check.declared import no_type
-from charter.check.scopes import Machine, Scope, suggest
+from charter.check.scopes import REPLACED, Machine, Scope, suggest
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -132,6 +132,8 @@ def _global_name(scope: Scope, node: sx.Ident) -> ir.Expr:
         no_type(name, known.types, node.span, scope.diagnostics)
         return ir.Literal(None, type=UNKNOWN, span=node.span)
     hint = f"write `{name}(...)`" if name in known.functions else suggest(name, scope.names())
+    if name == REPLACED:
+        hint = "it is what an edit replaces, and stands in an edit that replaces a rule alone"
     if name == "budget" and scope.machine is not None and scope.machine.is_system:
         hint = "what is left of a budget cannot be read; count in a state variable of the system"
     return scope.wrong("name/unknown", f"`{name}` is not declared", node.span, hint=hint)

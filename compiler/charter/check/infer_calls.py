@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from charter.check import builtins
-from charter.check.scopes import BUILTINS, Scope, suggest, unknown
+from charter.check.scopes import BUILTINS, REPLACED, Scope, suggest, unknown
 from charter.check.types import count, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -34,6 +34,8 @@ def apply(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     for arg in node.args:
         scope.infer(arg, unknown(arg.span).type)
     hint = suggest(name, (*known.functions, *known.cases, *BUILTINS, "present"))
+    if name == REPLACED:
+        hint = "it is the function that an edit replaces: `replace fun f with e`"
     return scope.wrong("name/unknown", f"there is no function `{name}`", node.name.span, hint=hint)
 
 

@@ -113,6 +113,9 @@ class Globals:
         return "a type" if name in self.types else ""
 
 
+REPLACED = "replaced"
+"""The name of what an edit replaces, in what it puts there."""
+
 Rules = Callable[["Scope", sx.Expr, ty.Type | None], ir.Expr]
 
 

@@ -26,6 +26,10 @@ WHAT: Final[Mapping[str, What]] = {
     "conjunct": "conjunct", "update": "update", "branch": "branch", "operation": "operation",
     "step": "step", "property": "property", "witness": "witness", "scenario": "scenario",
 }  # fmt: skip
+Replaced = Literal["conjunct", "update", "pick", "let"]
+PARTS: Final[Mapping[str, Replaced]] = {
+    "conjunct": "conjunct", "update": "update", "pick": "pick",
+}  # fmt: skip
 Verdict = Literal["charter_gap", "documented_difference", "known_defect", "suspected_defect"]
 VERDICT: Final[Mapping[str, Verdict]] = {
     "charter_gap": "charter_gap", "documented_difference": "documented_difference",
@@ -85,13 +89,21 @@ def _mutant(reader: Reader, node: Tree) -> nodes.MutantDecl:
 
 
 def _overlay(reader: Reader, node: Tree) -> nodes.OverlayDecl:
-    called, component, *entries = node.children
+    called, component, *rest = node.children
+    functions = [child for child in trees(tuple(rest)) if child.rule == "fun_decl"]
     return nodes.OverlayDecl(
         name(reader, called),
         name(reader, component),
-        tuple(_entry(reader, child) for child in trees(tuple(entries))),
+        tuple(_fun(reader, child) for child in functions),
+        tuple(_entry(reader, child) for child in trees(tuple(rest[len(functions) :]))),
         span=reader.span(node),
     )
+
+
+def _fun(reader: Reader, node: Tree) -> nodes.FunDecl:
+    made = plain_declaration(reader, node)
+    assert isinstance(made, nodes.FunDecl)
+    return made
 
 
 def _entry(reader: Reader, node: Tree) -> nodes.OverlayEntry:
@@ -126,10 +138,10 @@ def _address(reader: Reader, part: Part) -> nodes.Address:
 def _edit(reader: Reader, part: Part) -> nodes.Edit:
     node = tree(part)
     match node.rule:
-        case "replace" | "replace_branch" | "replace_operation" | "replace_conjunct":
+        case "replace" | "replace_branch" | "replace_operation":
             return remarked(reader, node, _replace(reader, node))
-        case "replace_update":
-            return remarked(reader, node, _replace(reader, node))
+        case "replace_fun" | "replace_part" | "replace_let":
+            return remarked(reader, node, _replace_with(reader, node))
         case "add" | "add_in":
             return remarked(reader, node, _add(reader, node))
         case "add_fault":
@@ -159,15 +171,24 @@ def _replace(reader: Reader, node: Tree) -> nodes.Edit:
         case "replace_operation", (at, new):
             made = step(reader, new) if tree(new).rule == "step_decl" else operation(reader, new)
             return nodes.ReplaceOperation(_address(reader, at), made, span=span)
-        case "replace_conjunct", (label, at, new):
-            return nodes.ReplaceConjunct(
-                _address(reader, at), name(reader, label), expr(reader, new), span=span
-            )
-        case "replace_update", (variable, at, new):
-            return nodes.ReplaceUpdate(
-                _address(reader, at), name(reader, variable), expr(reader, new), span=span
-            )
     raise AssertionError(node.rule)
+
+
+def _replace_with(reader: Reader, node: Tree) -> nodes.Edit:
+    span = reader.span(node)
+    match node.rule, node.children:
+        case "replace_fun", (called, cites, new):
+            cited = citations(reader, cites)
+            return nodes.ReplaceFun(name(reader, called), cited, expr(reader, new), span=span)
+        case "replace_let", (called, at, new):
+            what: Replaced = "let"
+        case "replace_part", (word, called, at, new):
+            what = PARTS[leaf(word).text]
+        case _:
+            raise AssertionError(node.rule)
+    return nodes.ReplacePart(
+        what, name(reader, called), _address(reader, at), expr(reader, new), span=span
+    )
 
 
 def _drop(reader: Reader, node: Tree) -> nodes.Drop:

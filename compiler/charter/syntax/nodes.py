@@ -187,9 +187,9 @@ __all__ = [
     "RecordLit",
     "Replace",
     "ReplaceBranch",
-    "ReplaceConjunct",
+    "ReplaceFun",
     "ReplaceOperation",
-    "ReplaceUpdate",
+    "ReplacePart",
     "Reply",
     "Require",
     "ScenarioDecl",
@@ -255,20 +255,22 @@ class ReplaceOperation(Item):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaceConjunct(Item):
-    """`replace conjunct label of address with e`."""
+class ReplaceFun(Item):
+    """`replace fun f cites ... with e`: another body, with the parameters that `f` has."""
 
-    at: Address
-    label: Name
-    condition: Expr
+    name: Name
+    citations: tuple[Citation, ...]
+    value: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaceUpdate(Item):
-    """`replace update x of address with e` (`x' = e` instead of what stood there)."""
+class ReplacePart(Item):
+    """`replace conjunct label of address with e`, `replace update x ...` (`x' = e` instead of what
+    stood there), `replace pick x ...` (picked from `e`), `replace let x ...`."""
 
+    what: Literal["conjunct", "update", "pick", "let"]
+    name: Name
     at: Address
-    variable: Name
     value: Expr
 
 
@@ -304,8 +306,7 @@ class AddFault(Item):
 
 
 Edit = (
-    Replace | ReplaceBranch | ReplaceOperation | ReplaceConjunct | ReplaceUpdate | Drop | Add
-    | AddFault
+    Replace | ReplaceFun | ReplaceBranch | ReplaceOperation | ReplacePart | Drop | Add | AddFault
 )  # fmt: skip
 
 
@@ -345,10 +346,11 @@ class OverlayEntry(Item):
 
 @dataclass(frozen=True, slots=True)
 class OverlayDecl(Item):
-    """`overlay kafka_controller of controller { entries }`."""
+    """`overlay kafka_controller of controller { functions that entries share, entries }`."""
 
     name: Name
     component: Name
+    functions: tuple[FunDecl, ...]
     entries: tuple[OverlayEntry, ...]
 
 

@@ -57,8 +57,11 @@ def _declaration(item: nodes.Declaration, indent: int, opening: str = "") -> lis
             return block(item, header, _edits(edits, indent + STEP), indent)
         case nodes.MutantDecl():
             return _mutant(item, indent, opening)
-        case nodes.OverlayDecl(name, component, entries):
+        case nodes.OverlayDecl(name, component, functions, entries):
             inner: list[Row] = []
+            for function in functions:
+                inner.extend([BLANK] if inner else [])
+                inner.extend(plain_rows(function, indent + STEP))
             for entry in entries:
                 inner.extend([BLANK] if inner else [])
                 inner.extend(_entry(entry, indent + STEP))
@@ -125,11 +128,11 @@ def _edit(item: nodes.Edit, indent: int) -> list[Row]:
             where = f"in {_at(at)} " if at else ""
             place = f"before {before.text} " if before else ""
             return _wrapped(item, declaration, f"add {where}{place}", indent)
-        case nodes.ReplaceConjunct(at, label, condition):
-            opening = f"replace conjunct {label.text} of {_at(at)} with"
-            return remark(item, rows_of(bound_to(opening, condition), indent), indent)
-        case nodes.ReplaceUpdate(at, variable, value):
-            opening = f"replace update {variable.text} of {_at(at)} with"
+        case nodes.ReplaceFun(name, citations, value):
+            head = Group((f"replace fun {name.text}", cites_doc(citations), " with"))
+            return remark(item, rows_of(bound_to(head, value), indent), indent)
+        case nodes.ReplacePart(what, name, at, value):
+            opening = f"replace {what} {name.text} of {_at(at)} with"
             return remark(item, rows_of(bound_to(opening, value), indent), indent)
         case nodes.AddFault(at, fault):
             return remark(item, rows_of(_fault(at, fault), indent), indent)

@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "60e7fee375a0bcefd8b9"
+SPEC_DIGEST = "19f727be25b61bb34842"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -366,21 +366,6 @@ def joined(
     return frozenset({leader}) if unclean else isr | {leader}
 
 
-def still_eligible(
-    p: Partition,
-    replicas: tuple[Broker, ...],
-    isr: frozenset[Broker],
-    synced: frozenset[Broker],
-    suspect: frozenset[Broker],
-    config: Config,
-) -> frozenset[Broker]:
-    """Who stays eligible once an election from `isr` has made `synced` the ISR.
-
-    10-rules.charter:120  S1 Case B, S1 Case G
-    """
-    return eligible_after(p, replicas, synced, suspect, config)
-
-
 def elected(
     p: Partition,
     shape: Partition,
@@ -394,17 +379,16 @@ def elected(
     outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
     claim to be complete.
 
-    10-rules.charter:134  S1 Case B, S1 Case C, S1 Case D, S0 §5.2.1
+    10-rules.charter:122  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound
     synced = joined(p, shape.replicas, isr, leader, unclean, config)
+    eligible = eligible_after(p, shape.replicas, synced, suspect, config)
     next = replace(
         shape,
         isr=synced,
-        elr=frozenset()
-        if unclean
-        else still_eligible(p, shape.replicas, isr, synced, suspect, config),
+        elr=frozenset() if unclean else eligible,
         leader=leader,
         recovering=p.recovering or unclean,
     )
@@ -420,7 +404,7 @@ def completes(
     """A reassignment completes once the ISR without the leaving replicas holds all that were
     added and is not under min.insync.replicas.
 
-    10-rules.charter:156  MODEL §4.3, S2 §6.7
+    10-rules.charter:145  MODEL §4.3, S2 §6.7
     """
     return adding <= isr and len(isr) > 0 and len(isr) >= min_isr(replicas, config)
 
@@ -435,7 +419,7 @@ def settled(
     """The partition after an accepted change of its ISR, or of its replicas: completes the
     reassignment if it can. Completion starts a new leader epoch, whoever leads.
 
-    10-rules.charter:162  MODEL §4.3, MODEL §2.9
+    10-rules.charter:151  MODEL §4.3, MODEL §2.9
     """
     complete_ = reassignment_done(p, isr, config)
     replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete_ else p.replicas
@@ -463,7 +447,7 @@ def settled(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Whether a reassignment is under way that this ISR completes.
 
-    10-rules.charter:188  MODEL §4.3
+    10-rules.charter:177  MODEL §4.3
     """
     return (
         len(p.adding | p.removing) > 0
@@ -485,7 +469,7 @@ def leaders_after(
     """Who may lead once `isr` is accepted: the leader, unless the reassignment that it completes
     removes it.
 
-    10-rules.charter:199  MODEL §4.3
+    10-rules.charter:188  MODEL §4.3
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     if any(p.leader == l_ for l_ in synced):
@@ -497,7 +481,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether the partition is touched when `gone` stops serving: it was in sync or, coming back
     suspect, eligible.
 
-    10-rules.charter:208  S0 §5.2
+    10-rules.charter:197  S0 §5.2
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -511,7 +495,7 @@ def successors(
 ) -> frozenset[Broker]:
     """Who may lead the partition of `slot` when `gone` stops serving.
 
-    10-rules.charter:212  MODEL §2.8
+    10-rules.charter:201  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -529,7 +513,7 @@ def handed_over(
 ) -> Partition | None:
     """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
 
-    10-rules.charter:229  MODEL §2.8
+    10-rules.charter:218  MODEL §2.8
     """
     if slot is None:
         return None
@@ -541,7 +525,7 @@ def handed_over(
 def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """Who may lead the partition of `slot` if it has no leader, now that `able` brokers serve.
 
-    10-rules.charter:246  MODEL §2.8
+    10-rules.charter:235  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -553,7 +537,7 @@ def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) ->
 def taken_up(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The partition of `slot` once `leader` was elected where it had none.
 
-    10-rules.charter:254  MODEL §2.8
+    10-rules.charter:243  MODEL §2.8
     """
     if slot is None:
         return None
@@ -566,7 +550,7 @@ def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[
     """A leader is chosen by order of an operator. Without a candidate any active replica will
     do.
 
-    10-rules.charter:263  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:252  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
     clean = candidates(p, p.replicas, p.isr, frozenset(), able, config)
     return clean if len(clean) > 0 else frozenset(p.replicas) & able
@@ -576,7 +560,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
     """The replicas while a reassignment to `target` is under way: the target first, then who
     leaves. In which order those stand no text says; `leaving` is one.
 
-    10-rules.charter:270  MODEL §4.2, KIP 455
+    10-rules.charter:259  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -593,7 +577,7 @@ def leavers(
 ) -> frozenset[tuple[Broker, ...]]:
     """The orders in which the replicas that a reassignment to `target` removes may stand.
 
-    10-rules.charter:279  silent
+    10-rules.charter:268  silent
     """
     return frozenset(o for o in rankings(world.brokers) if frozenset(o) == departing(p, target))
 
@@ -602,27 +586,15 @@ def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The replicas that a reassignment to `target` removes once it completes. Those that an
     earlier one was only adding go at once.
 
-    10-rules.charter:284  MODEL §4.2, KIP 455
+    10-rules.charter:273  MODEL §4.2, KIP 455
     """
     return frozenset(p.replicas) - p.adding - frozenset(target)
-
-
-def serving(
-    world: World,
-    registration: Map[Broker, Registration | None],
-    broker: Broker,
-) -> frozenset[Broker]:
-    """Who may be elected when `broker` was just unfenced.
-
-    10-rules.charter:288  MODEL §8.3
-    """
-    return active(world, registration)
 
 
 def forgotten(slot: Partition | None) -> Partition | None:
     """The partition of `slot` with nobody eligible but the ISR.
 
-    10-rules.charter:293  DOC Eligible Leader Replicas
+    10-rules.charter:277  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
@@ -637,7 +609,7 @@ def new_partition(
 ) -> Partition:
     """A partition of a new topic.
 
-    10-rules.charter:300  MODEL §2.4, DOC CreateTopics
+    10-rules.charter:284  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
         topic_id=id,
@@ -657,7 +629,7 @@ def new_partition(
 def led_by(slot: Partition | None, broker: Broker) -> bool:
     """The rule led_by.
 
-    10-rules.charter:321  silent
+    10-rules.charter:305  silent
     """
     return slot is not None and slot.leader == broker
 
@@ -670,7 +642,7 @@ def heard_from(
 ) -> Map[Broker, frozenset[Broker] | None]:
     """Who has not read the metadata, once `broker` has reported.
 
-    10-rules.charter:325  MODEL §8.3
+    10-rules.charter:309  MODEL §8.3
     """
     return Map({
         b: (s - {broker} if caught_up else s) if (s := behind[b]) is not None else None
@@ -681,7 +653,7 @@ def heard_from(
 def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) -> Partition | None:
     """The partition of `slot` led by its preferred leader, if that is in sync and can lead.
 
-    10-rules.charter:339  DOC auto.leader.rebalance.enable
+    10-rules.charter:323  DOC auto.leader.rebalance.enable
     """
     if slot is None:
         return None
@@ -693,17 +665,9 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
 def cleanly(config: Config) -> Config:
     """An operator who moves replicas did not ask for an unclean election.
 
-    10-rules.charter:350  silent
+    10-rules.charter:334  silent
     """
     return replace(config, unclean_election=False)
-
-
-def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
-    """The ISR once a reassignment is taken back to the `original` replicas.
-
-    10-rules.charter:353  MODEL §4.5
-    """
-    return p.isr - p.adding
 
 
 def unheard(
@@ -714,7 +678,7 @@ def unheard(
     """Who has not read the metadata, once `broker` is unfenced: it has to report anew, and
     nobody knows whether it was stopping itself.
 
-    10-rules.charter:359  silent
+    10-rules.charter:338  silent
     """
     return Map({
         b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
@@ -796,7 +760,7 @@ class Controller:
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:53  S0 §5.2, S1 How it works
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -805,7 +769,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:68  S2 §6.5.1
+        # register/again  20-controller.charter:67  S2 §6.5.1
         # A broker epoch is one uptime of one process: whoever asks again has it already.
         return [Outcome("register/again", Registered(value(known).epoch), self)]
 
@@ -895,11 +859,11 @@ class Controller:
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:83  silent
+        # heartbeat/unregistered  20-controller.charter:82  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:86  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -915,7 +879,7 @@ class Controller:
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:92  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -928,27 +892,27 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:101  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:114  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:113  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:126  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:124  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:135  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:133  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -962,7 +926,7 @@ class Controller:
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:143  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:141  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -971,7 +935,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:157  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:155  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             # all_know
@@ -979,7 +943,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:170  silent
+        # heartbeat/waits_unsure  20-controller.charter:168  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -993,7 +957,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:176  silent
+        # heartbeat/fenced_unsure  20-controller.charter:174  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -1009,7 +973,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:188  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:186  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -1089,7 +1053,7 @@ class Controller:
         for leader in each({
             t: one_or_none(saviours(
                 self.partition[t],
-                serving(self.world, unfenced_now, broker),
+                active(self.world, unfenced_now),
                 self.config,
             ))
             for t in self.world.topics
@@ -1290,7 +1254,7 @@ class Controller:
         S1 How it works, MODEL §2.8
         """
 
-        # session_expires/fenced  20-controller.charter:196  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:194  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             self.registration[broker] is not None  # runs
@@ -1298,7 +1262,7 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:208  silent
+        # session_expires/idle  20-controller.charter:206  silent
         return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1376,12 +1340,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:221  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:226  silent
+        # unregister/removed  20-controller.charter:224  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1420,7 +1384,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:240
+        # failover/replayed  20-controller.charter:238
         after = replace(self, behind=Map({b: None for b in self.world.brokers}))
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1448,7 +1412,7 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:262  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:260  S2 §6.5.1
         if (
             self.registration[from_] is None
             or value(self.registration[from_]).epoch != broker_epoch
@@ -1459,7 +1423,7 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:266  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:264  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -1468,35 +1432,35 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:268  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:266  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:274  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:272  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:280  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:278  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and value(found).partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:287  silent
+        # alter_partition/impossible_isr  20-controller.charter:285  silent
         if (
             found is not None  # known
             and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:294  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:292  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1504,7 +1468,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:302  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:300  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1521,7 +1485,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:311  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:309  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1529,11 +1493,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:322  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:320  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:338  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:336  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1716,7 +1680,7 @@ class Controller:
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:351  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1728,12 +1692,12 @@ class Controller:
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:356  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:361  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:359  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1749,7 +1713,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:367  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:365  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1766,7 +1730,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:377  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:375  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not choices(p, able, self.config):  # empty
             return [Outcome(
@@ -1775,7 +1739,7 @@ class Controller:
                 self,
             )]
 
-        # elect_leader/elected  20-controller.charter:380  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1808,7 +1772,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:390
+        # balance_leaders/balanced  20-controller.charter:388
         after = replace(
             self,
             partition=Map({
@@ -1828,13 +1792,13 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:397  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:395  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:401  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:399  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1843,7 +1807,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:404  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:402  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1878,11 +1842,11 @@ class Controller:
             if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:417  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:415  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:419  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:417  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1899,14 +1863,14 @@ class Controller:
         MODEL §4, S2 §6.7
         """
 
-        # reassign/unknown  20-controller.charter:427  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:425  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
         p = value(self.partition[topic])
 
-        # reassign/invalid  20-controller.charter:431  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:429  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1915,11 +1879,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | departing(p, target))
         as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:437  MODEL §4.2
+        # reassign/completed  20-controller.charter:435  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:454  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:452  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1994,7 +1958,7 @@ class Controller:
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:466  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:464  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -2005,7 +1969,7 @@ class Controller:
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:470  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:468  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -2016,9 +1980,9 @@ class Controller:
 
         able = active(self.world, self.registration)
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
-        isr = reverted_isr(p, original, self.config)
+        isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:476  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:474  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -2029,7 +1993,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:479  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:477  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -2065,11 +2029,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:496  silent
+        # set_min_isr/same  20-controller.charter:494  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:501  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:499  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
@@ -2099,7 +2063,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:510  DOC
+        # set_unclean_election/changed  20-controller.charter:508  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2110,7 +2074,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:518  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:516  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(
@@ -2120,7 +2084,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:525  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:523  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(
             self,

@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "c44c689a701ec3ff690e"
+SPEC_DIGEST = "e7f8d4ac6b641fdc76a6"
 
 
 def eligible_after(
@@ -31,7 +31,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    70-mutants.charter:19  silent
+    70-mutants.charter:12  silent
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()

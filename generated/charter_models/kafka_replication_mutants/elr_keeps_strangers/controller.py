@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "a2128577bae9c82f87fd"
+SPEC_DIGEST = "a3cbf614bd99e478e94f"
 
 
 def eligible_after(
@@ -31,7 +31,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    70-mutants.charter:34  silent
+    70-mutants.charter:20  silent
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()

@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "8ae3b1cc097751976de1"
+SPEC_DIGEST = "6954cbe3aa305050eb3d"
 
 
 def eligible_after(
@@ -32,7 +32,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    70-mutants.charter:50  silent
+    70-mutants.charter:29  silent
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()

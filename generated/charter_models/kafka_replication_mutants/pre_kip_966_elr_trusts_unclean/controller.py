@@ -29,16 +29,16 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b9b223882c247842a181"
+SPEC_DIGEST = "8e642e4530c68a1c5925"
 
 
 def default_config() -> Config:
     """The rule default_config.
 
-    60-variants.charter:25  S1 The Last Replica Standing issue
+    60-variants.charter:18  S1 The Last Replica Standing issue
     """
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
@@ -52,7 +52,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    70-mutants.charter:50  silent
+    70-mutants.charter:29  silent
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
@@ -71,11 +71,11 @@ class Changed(Controller):
         S1 The Last Replica Standing issue
         """
 
-        # set_elr/unknown_feature  60-variants.charter:31  silent
+        # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:33  silent
+        # set_elr/off  60-variants.charter:29  silent
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

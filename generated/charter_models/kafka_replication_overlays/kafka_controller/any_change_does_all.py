@@ -52,9 +52,27 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "6fd4963dc693e86adc79"
+SPEC_DIGEST = "9693a1194760c5e3b18c"
+
+
+def replaced_handed_over(
+    slot: Partition | None,
+    gone: Broker,
+    suspect: frozenset[Broker],
+    leader: Broker | None,
+    config: Config,
+) -> Partition | None:
+    """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
+
+    10-rules.charter:218  MODEL §2.8
+    """
+    if slot is None:
+        return None
+    if touched(slot, gone, suspect):
+        return elected(slot, slot, slot.isr - {gone}, suspect, leader, config)
+    return slot
 
 
 def handed_over(
@@ -66,24 +84,40 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:161  silent
+    overlay.charter:138  silent
     """
     if slot is None:
         return None
     if touched(slot, gone, suspect):
         return finished(
             slot,
-            elected(slot, slot, slot.isr - {gone}, suspect, leader, config),
+            value(replaced_handed_over(slot, gone, suspect, leader, config)),
             slot.isr - {gone},
             config,
         )
     return slot
 
 
+def recorded(slot: Partition | None, next: Partition | None, twice: bool) -> Partition | None:
+    """The change of `slot` to `next` is recorded `twice`.
+
+    overlay.charter:25  silent
+    """
+    if twice and next != slot:
+        return replace(
+            value(next),
+            leader_epoch=value(next).leader_epoch
+            if value(next).leader_epoch == value(slot).leader_epoch
+            else bump(value(next).leader_epoch),
+            partition_epoch=bump(value(next).partition_epoch),
+        )
+    return next
+
+
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:152  silent
+    overlay.charter:129  silent
     """
     if not reassignment_done(p, left, config):
         return e
@@ -97,7 +131,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The rule refreshed.
 
-    overlay.charter:183  silent
+    overlay.charter:147  silent
     """
     if slot is None:
         return None
@@ -122,12 +156,12 @@ class Changed(Controller):
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:221  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:196  silent
+        # unregister/removed  overlay.charter:160  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -137,16 +171,28 @@ class Changed(Controller):
         """
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
-        able = active(self.world, left_now)
         for suspect in one_or_none(frozenset({frozenset(), frozenset({broker})})):
             doubted = default(suspect, frozenset())
             for leader in each({
                 t: one_or_none(
                     frozenset()
                     if (p := self.partition[t]) is None
-                    else electable(p, p.replicas, p.isr, frozenset(), able, self.config)
+                    else electable(
+                        p,
+                        p.replicas,
+                        p.isr,
+                        frozenset(),
+                        active(self.world, left_now),
+                        self.config,
+                    )
                     if not doubted and broker in p.elr
-                    else successors(self.partition[t], broker, doubted, able, self.config),
+                    else successors(
+                        self.partition[t],
+                        broker,
+                        doubted,
+                        active(self.world, left_now),
+                        self.config,
+                    ),
                 )
                 for t in self.world.topics
             }):
@@ -156,15 +202,7 @@ class Changed(Controller):
                         partition=Map({
                             t: next(
                                 next(
-                                    replace(
-                                        value(next),
-                                        leader_epoch=value(next).leader_epoch
-                                        if value(next).leader_epoch == value(slot).leader_epoch
-                                        else bump(value(next).leader_epoch),
-                                        partition_epoch=bump(value(next).partition_epoch),
-                                    )
-                                    if twice and next != slot
-                                    else next
+                                    recorded(slot, next, twice)
                                     for next in [refreshed(slot, leader[t], self.config)
                                     if not doubted
                                     and slot is not None
@@ -189,7 +227,7 @@ class Changed(Controller):
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:351  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -201,12 +239,12 @@ class Changed(Controller):
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:356  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:230  silent
+        # elect_leader/preferred_unavailable  overlay.charter:185  silent
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -217,7 +255,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:242  silent
+        # elect_leader/preferred  overlay.charter:192  silent
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -226,11 +264,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:257  silent
+        # elect_leader/nobody  overlay.charter:201  silent
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:380  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -278,9 +316,12 @@ class Changed(Controller):
                 self,
                 partition=self.partition.put(
                     topic,
-                    settled(p, p.isr, heir, p.recovering, self.config)
-                    if reassignment_done(p, p.isr, self.config)
-                    else elected(p, p, p.isr, frozenset(), preferred, self.config),
+                    settled(p, p.isr, heir, p.recovering, self.config),
+                )
+                if reassignment_done(p, p.isr, self.config)
+                else self.partition.put(
+                    topic,
+                    elected(p, p, p.isr, frozenset(), preferred, self.config),
                 ),
             )
             allowed.append(Outcome("elect_leader/preferred", Done(), after))
@@ -307,7 +348,7 @@ class Changed(Controller):
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:266
+        # balance_leaders/balanced  overlay.charter:208
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(

@@ -24,12 +24,11 @@ if TYPE_CHECKING:
         Reply,
         Topic,
         active,
-        reverted_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "d03778362d08b9aadd34"
+SPEC_DIGEST = "7b756499d086e34276b4"
 
 
 @instead_of(Controller)
@@ -44,7 +43,7 @@ class Changed(Controller):
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:466  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:464  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -55,7 +54,7 @@ class Changed(Controller):
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:470  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:468  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -66,9 +65,9 @@ class Changed(Controller):
 
         able = active(self.world, self.registration)
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
-        isr = reverted_isr(p, original, self.config)
+        isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:476  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:474  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -79,5 +78,5 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:479  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:477  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

@@ -14,22 +14,75 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import first
-from charter_models.sibling import begin
+from charter_models.prelude import Outcome, first, keep, value
+from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
-    from charter_models.kafka_replication.controller import Broker, Config, Partition
+    from charter_models.kafka_replication.controller import (
+        Controller,
+        Error,
+        Rejected,
+        Reply,
+        Topic,
+        active,
+        min_isr,
+    )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "611d52280d80b235aafe"
+SPEC_DIGEST = "4ef56bf875dbdb34092a"
 
 
-def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
-    """The rule reverted_isr.
+@instead_of(Controller)
+class Changed(Controller):
+    """The operations that differ."""
 
-    overlay.charter:335  silent
-    """
-    if len(p.isr - p.adding) > 0 or not config.unclean_election:
-        return p.isr - p.adding
-    return frozenset(b for b in frozenset(original) if first(original) == b)
+    __slots__ = ()
+
+    def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
+        """An operator gives a reassignment up: back to the replicas from before.
+
+        MODEL §4.5
+        """
+
+        # cancel_reassignment/unknown  20-controller.charter:464  DOC Protocol errors:
+        # UNKNOWN_TOPIC_OR_PARTITION
+        if self.partition[topic] is None:  # absent
+            return [Outcome(
+                "cancel_reassignment/unknown",
+                Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
+                self,
+            )]
+
+        p = value(self.partition[topic])
+
+        # cancel_reassignment/none_in_progress  20-controller.charter:468  DOC Protocol errors:
+        # NO_REASSIGNMENT_IN_PROGRESS
+        if not p.adding | p.removing:  # settled
+            return [Outcome(
+                "cancel_reassignment/none_in_progress",
+                Rejected(Error.NO_REASSIGNMENT_IN_PROGRESS),
+                self,
+            )]
+
+        able = active(self.world, self.registration)
+        original = keep(p.replicas, frozenset(p.replicas) - p.adding)
+        isr = (
+            p.isr - p.adding
+            if len(p.isr - p.adding) > 0 or not self.config.unclean_election
+            else frozenset(b for b in frozenset(original) if first(original) == b)
+        )
+
+        # cancel_reassignment/too_few  20-controller.charter:474  MODEL §4.5
+        if (
+            len(isr) < min_isr(original, self.config)  # under
+            and not self.config.unclean_election  # strict
+        ):
+            return [Outcome(
+                "cancel_reassignment/too_few",
+                Rejected(Error.INVALID_REPLICA_ASSIGNMENT),
+                self,
+            )]
+
+        # cancel_reassignment/reverted  20-controller.charter:477  MODEL §4.5
+        return self._cancel_reassignment_reverted(topic, p, able, original, isr)

@@ -21,9 +21,9 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "8aac91236c5171a790b9"
+SPEC_DIGEST = "2586cf38e7d1fa22e239"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -19,15 +19,15 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "09bbe27088b68c9c3512"
+SPEC_DIGEST = "01d4e5497aa2b05c9ccd"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """The rule reassignment_done.
 
-    overlay.charter:114  silent
+    overlay.charter:94  silent
     """
     rest = isr - p.removing
     return (

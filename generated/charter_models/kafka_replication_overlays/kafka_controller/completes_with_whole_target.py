@@ -18,15 +18,15 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "62d83fc199b3d2ecc906"
+SPEC_DIGEST = "6e28d0d9754403a26974"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """The rule reassignment_done.
 
-    overlay.charter:128  silent
+    overlay.charter:107  silent
     """
     return (
         len(p.adding | p.removing) > 0

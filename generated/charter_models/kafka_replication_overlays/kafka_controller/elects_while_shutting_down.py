@@ -11,26 +11,69 @@ What differs from charter_models.kafka_replication.controller, whose page runs h
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map
-from charter_models.sibling import begin
+from charter_models.prelude import Map, Outcome, each, one_or_none
+from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
-    from charter_models.kafka_replication.controller import Broker, Registration, World, active
+    from charter_models.kafka_replication.controller import (
+        Alive,
+        Broker,
+        Controller,
+        Registration,
+        Reply,
+        active,
+        saviours,
+        taken_up,
+        unheard,
+    )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "33980b6db0a4226e639f"
+SPEC_DIGEST = "1c1bf0faa9304f2cf1ee"
 
 
-def serving(
-    world: World,
-    registration: Map[Broker, Registration | None],
-    broker: Broker,
-) -> frozenset[Broker]:
-    """The rule serving.
+@instead_of(Controller)
+class Changed(Controller):
+    """The operations that differ."""
 
-    overlay.charter:347  silent
-    """
-    return active(world, registration) | {broker}
+    __slots__ = ()
+
+    def _heartbeat_unfenced(
+        self,
+        broker: Broker,
+        caught_up: bool,
+        now: Registration,
+    ) -> list[Outcome[Controller, Reply]]:
+        """What it reported until now counts for nobody who waits to shut down: its next report
+        does.
+
+        S1 How it works, MODEL §8.1
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        unfenced_now = self.registration.put(broker, replace(now, fenced=False))
+        for leader in each({
+            t: one_or_none(saviours(
+                self.partition[t],
+                active(self.world, unfenced_now) | {broker},
+                self.config,
+            ))
+            for t in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    t: taken_up(self.partition[t], leader[t], self.config)
+                    for t in self.world.topics
+                }),
+                registration=unfenced_now,
+                behind=unheard(self.world, self.behind, broker),
+            )
+            allowed.append(Outcome(
+                "heartbeat/unfenced",
+                Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
+                after,
+            ))
+        return allowed

@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, complete
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "c242f9e33d2371b9f778"
+SPEC_DIGEST = "6806321754f5a70fc485"
 
 
 def eligible_after(
@@ -33,11 +33,28 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    overlay.charter:296  silent
+    overlay.charter:238  silent
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect
+
+
+def replaced_candidates(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
+    which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
+    `isr` are what the change makes of them.
+
+    10-rules.charter:68  S1 Eligible Leader Replicas (ELR), S1 Case B
+    """
+    return complete(p, replicas, isr, suspect, config) & able
 
 
 def candidates(
@@ -48,8 +65,8 @@ def candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule candidates.
+    """Only replicas are elected all the same.
 
-    overlay.charter:309  silent
+    overlay.charter:244  silent
     """
-    return complete(p, replicas, isr, suspect, config) & able & frozenset(replicas)
+    return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

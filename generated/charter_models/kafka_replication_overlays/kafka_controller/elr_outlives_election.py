@@ -12,6 +12,7 @@ What differs from charter_models.kafka_replication.controller, whose page runs h
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from charter_models.sibling import begin
@@ -21,24 +22,42 @@ if TYPE_CHECKING:
         Broker,
         Config,
         Partition,
+        bumped,
+        complete,
         eligible_after,
+        joined,
+        remembering,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "3b66c14a08fa3659297f"
+SPEC_DIGEST = "22aa6130d3f5a3bf2ce2"
 
 
-def still_eligible(
+def elected(
     p: Partition,
-    replicas: tuple[Broker, ...],
+    shape: Partition,
     isr: frozenset[Broker],
-    synced: frozenset[Broker],
     suspect: frozenset[Broker],
+    leader: Broker | None,
     config: Config,
-) -> frozenset[Broker]:
-    """The rule still_eligible.
+) -> Partition:
+    """A partition after an election: `shape` is the partition with its replicas as they shall
+    be, `isr` is what is left, `suspect` came back from an unclean shutdown, `leader` is the
+    outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
+    claim to be complete.
 
-    overlay.charter:415  silent
+    10-rules.charter:122  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
-    return eligible_after(p, replicas, isr, suspect, config) - synced
+    sound = complete(p, shape.replicas, isr, suspect, config)
+    unclean = leader is not None and leader not in sound
+    synced = joined(p, shape.replicas, isr, leader, unclean, config)
+    eligible = eligible_after(p, shape.replicas, isr, suspect, config) - synced
+    next = replace(
+        shape,
+        isr=synced,
+        elr=frozenset() if unclean else eligible,
+        leader=leader,
+        recovering=p.recovering or unclean,
+    )
+    return bumped(p, remembering(p, next, suspect, config))

@@ -38,9 +38,23 @@ if TYPE_CHECKING:
         successors,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "7356c1f6972f09d6f0dd"
+SPEC_DIGEST = "12ad9efc4595c37b147d"
+
+
+def replaced_complete(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Who holds every committed record, as far as the controller can tell.
+
+    10-rules.charter:55  S1 Eligible Leader Replicas (ELR)
+    """
+    return isr | eligible_after(p, replicas, isr, suspect, config)
 
 
 def complete(
@@ -52,11 +66,27 @@ def complete(
 ) -> frozenset[Broker]:
     """The rule complete.
 
-    overlay.charter:368  silent
+    overlay.charter:292  silent
     """
     if config.elr or len(isr) > 0:
-        return isr | eligible_after(p, replicas, isr, suspect, config)
+        return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
+
+
+def recorded(slot: Partition | None, next: Partition | None, twice: bool) -> Partition | None:
+    """The change of `slot` to `next` is recorded `twice`.
+
+    overlay.charter:25  silent
+    """
+    if twice and next != slot:
+        return replace(
+            value(next),
+            leader_epoch=value(next).leader_epoch
+            if value(next).leader_epoch == value(slot).leader_epoch
+            else bump(value(next).leader_epoch),
+            partition_epoch=bump(value(next).partition_epoch),
+        )
+    return next
 
 
 @instead_of(Controller)
@@ -119,7 +149,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  overlay.charter:382  silent
+        # register/unclean  overlay.charter:297  silent
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -128,7 +158,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:68  S2 §6.5.1
+        # register/again  20-controller.charter:67  S2 §6.5.1
         # A broker epoch is one uptime of one process: whoever asks again has it already.
         return [Outcome("register/again", Registered(value(known).epoch), self)]
 
@@ -153,26 +183,10 @@ class Changed(Controller):
                 after = replace(
                     self,
                     partition=Map({
-                        t: next(
-                            next(
-                                replace(
-                                    value(next),
-                                    leader_epoch=value(next).leader_epoch
-                                    if value(next).leader_epoch == value(slot).leader_epoch
-                                    else bump(value(next).leader_epoch),
-                                    partition_epoch=bump(value(next).partition_epoch),
-                                )
-                                if twice and next != slot
-                                else next
-                                for next in [handed_over(
-                                    slot,
-                                    broker,
-                                    doubted,
-                                    leader[t],
-                                    self.config,
-                                )]
-                            )
-                            for slot in [self.partition[t]]
+                        t: recorded(
+                            self.partition[t],
+                            handed_over(self.partition[t], broker, doubted, leader[t], self.config),
+                            twice,
                         )
                         for t in self.world.topics
                     }),
@@ -188,11 +202,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:496  silent
+        # set_min_isr/same  20-controller.charter:494  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:501  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:499  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -208,13 +222,13 @@ class Changed(Controller):
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:518  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:516  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:525  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:523  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -64,22 +64,26 @@ if TYPE_CHECKING:
         Rejected,
         Reply,
         Topic,
-        World,
         active,
+        bumped,
         cleanly,
-        elected,
         forgotten,
         heard_from,
+        joined,
         leaders_after,
         led_by,
+        remembering,
+        saviours,
         settled,
         successors,
+        taken_up,
         touched,
+        unheard,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "c496da947e1cbdc687b4"
+SPEC_DIGEST = "d2b75938a805dc5fde7a"
 
 
 def eligible_after(
@@ -91,7 +95,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """The rule eligible_after.
 
-    overlay.charter:296  silent
+    overlay.charter:238  silent
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -106,7 +110,7 @@ def last_known_after(
 ) -> frozenset[Broker]:
     """The rule last_known_after.
 
-    overlay.charter:13  DOC Eligible Leader Replicas
+    overlay.charter:43  DOC Eligible Leader Replicas
     """
     if not config.elr:
         return p.last_known_elr
@@ -119,6 +123,20 @@ def last_known_after(
     return frozenset()
 
 
+def replaced_complete(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Who holds every committed record, as far as the controller can tell.
+
+    10-rules.charter:55  S1 Eligible Leader Replicas (ELR)
+    """
+    return isr | eligible_after(p, replicas, isr, suspect, config)
+
+
 def complete(
     p: Partition,
     replicas: tuple[Broker, ...],
@@ -128,11 +146,28 @@ def complete(
 ) -> frozenset[Broker]:
     """The rule complete.
 
-    overlay.charter:368  silent
+    overlay.charter:292  silent
     """
     if config.elr or len(isr) > 0:
-        return isr | eligible_after(p, replicas, isr, suspect, config)
+        return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
+
+
+def replaced_candidates(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
+    which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
+    `isr` are what the change makes of them.
+
+    10-rules.charter:68  S1 Eligible Leader Replicas (ELR), S1 Case B
+    """
+    return complete(p, replicas, isr, suspect, config) & able
 
 
 def candidates(
@@ -143,11 +178,33 @@ def candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule candidates.
+    """Only replicas are elected all the same.
 
-    overlay.charter:309  silent
+    overlay.charter:244  silent
     """
-    return complete(p, replicas, isr, suspect, config) & able & frozenset(replicas)
+    return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
+
+
+def replaced_electable(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Whom the controller may make leader after a change of brokers: the leader stays if it can;
+    otherwise any candidate; without one any active replica, where unclean election is
+    configured.
+
+    10-rules.charter:81  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    """
+    clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
+    if any(p.leader == l_ and l_ in isr for l_ in able):
+        return frozenset(l_ for l_ in able if p.leader == l_)
+    if len(clean) > 0:
+        return clean
+    return frozenset(replicas) & able if config.unclean_election else frozenset()
 
 
 def electable(
@@ -160,49 +217,72 @@ def electable(
 ) -> frozenset[Broker]:
     """The rule electable.
 
-    overlay.charter:33  DOC Eligible Leader Replicas
+    overlay.charter:59  DOC Eligible Leader Replicas
     """
-    clean = isr & able if len(isr) > 0 else candidates(p, replicas, isr, suspect, able, config)
-    if any(p.leader == l_ and l_ in isr for l_ in able):
-        return frozenset(l_ for l_ in able if p.leader == l_)
-    if len(clean) > 0:
-        return clean
-    if (
-        not isr
-        and not eligible_after(p, replicas, isr, suspect, config)
-        and len(p.last_known_elr) == 1
-        and config.elr
-        and p.last_known_elr <= able
-    ):
-        return p.last_known_elr
-    return frozenset(replicas) & able if config.unclean_election else frozenset()
+    eligible = eligible_after(p, replicas, isr, suspect, config)
+    last_ = last_leader(p, isr, eligible, config)
+    if len(last_) > 0 and last_ <= able:
+        return last_
+    return replaced_electable(p, replicas, isr, suspect, able, config)
 
 
-def still_eligible(
+def elected(
     p: Partition,
-    replicas: tuple[Broker, ...],
+    shape: Partition,
     isr: frozenset[Broker],
-    synced: frozenset[Broker],
     suspect: frozenset[Broker],
+    leader: Broker | None,
     config: Config,
-) -> frozenset[Broker]:
-    """The rule still_eligible.
+) -> Partition:
+    """A partition after an election: `shape` is the partition with its replicas as they shall
+    be, `isr` is what is left, `suspect` came back from an unclean shutdown, `leader` is the
+    outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
+    claim to be complete.
 
-    overlay.charter:415  silent
+    10-rules.charter:122  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
-    return eligible_after(p, replicas, isr, suspect, config) - synced
+    sound = complete(p, shape.replicas, isr, suspect, config)
+    unclean = leader is not None and leader not in sound
+    synced = joined(p, shape.replicas, isr, leader, unclean, config)
+    eligible = eligible_after(p, shape.replicas, isr, suspect, config) - synced
+    next = replace(
+        shape,
+        isr=synced,
+        elr=frozenset() if unclean else eligible,
+        leader=leader,
+        recovering=p.recovering or unclean,
+    )
+    return bumped(p, remembering(p, next, suspect, config))
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """The rule reassignment_done.
 
-    overlay.charter:128  silent
+    overlay.charter:107  silent
     """
     return (
         len(p.adding | p.removing) > 0
         and len(isr - p.removing) > 0
         and frozenset(p.replicas) - p.removing <= isr
     )
+
+
+def replaced_handed_over(
+    slot: Partition | None,
+    gone: Broker,
+    suspect: frozenset[Broker],
+    leader: Broker | None,
+    config: Config,
+) -> Partition | None:
+    """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
+
+    10-rules.charter:218  MODEL §2.8
+    """
+    if slot is None:
+        return None
+    if touched(slot, gone, suspect):
+        return elected(slot, slot, slot.isr - {gone}, suspect, leader, config)
+    return slot
 
 
 def handed_over(
@@ -214,14 +294,14 @@ def handed_over(
 ) -> Partition | None:
     """The rule handed_over.
 
-    overlay.charter:161  silent
+    overlay.charter:138  silent
     """
     if slot is None:
         return None
     if touched(slot, gone, suspect):
         return finished(
             slot,
-            elected(slot, slot, slot.isr - {gone}, suspect, leader, config),
+            value(replaced_handed_over(slot, gone, suspect, leader, config)),
             slot.isr - {gone},
             config,
         )
@@ -231,7 +311,84 @@ def handed_over(
 def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """The rule choices.
 
-    overlay.charter:57  DOC Eligible Leader Replicas
+    overlay.charter:64  DOC Eligible Leader Replicas
+    """
+    return elected_by_order(p, able, config)
+
+
+def replaced_growing(
+    p: Partition,
+    target: tuple[Broker, ...],
+    leaving: tuple[Broker, ...],
+) -> Partition:
+    """The replicas while a reassignment to `target` is under way: the target first, then who
+    leaves. In which order those stand no text says; `leaving` is one.
+
+    10-rules.charter:259  MODEL §4.2, KIP 455
+    """
+    return replace(
+        p,
+        replicas=join(target, leaving),
+        adding=frozenset(target) - (frozenset(p.replicas) - p.adding),
+        removing=frozenset(leaving),
+    )
+
+
+def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
+    """The rule growing.
+
+    overlay.charter:332  silent
+    """
+    return replace(
+        replaced_growing(p, target, leaving),
+        adding=p.adding
+        if not frozenset(target) - frozenset(p.replicas)
+        else frozenset(target) - frozenset(p.replicas),
+        removing=p.removing
+        if not frozenset(leaving)
+        else replaced_growing(p, target, leaving).removing,
+    )
+
+
+def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
+    """The rule departing.
+
+    overlay.charter:330  silent
+    """
+    return frozenset(p.replicas) - frozenset(target)
+
+
+def in_sync_first(
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    otherwise: frozenset[Broker],
+) -> frozenset[Broker]:
+    """Members of the ISR go first, even if none of them is active.
+
+    overlay.charter:8  DOC Eligible Leader Replicas
+    """
+    return isr & able if len(isr) > 0 else otherwise
+
+
+def last_leader(
+    p: Partition,
+    isr: frozenset[Broker],
+    eligible: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Who led last, where nobody is in sync or `eligible` any more.
+
+    overlay.charter:13  DOC Eligible Leader Replicas
+    """
+    if not isr and not eligible and len(p.last_known_elr) == 1 and config.elr:
+        return p.last_known_elr
+    return frozenset()
+
+
+def elected_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """An order to elect is an election in which everybody will do.
+
+    overlay.charter:20  DOC Eligible Leader Replicas
     """
     return electable(
         p,
@@ -243,55 +400,26 @@ def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[
     )
 
 
-def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """The rule growing.
+def recorded(slot: Partition | None, next: Partition | None, twice: bool) -> Partition | None:
+    """The change of `slot` to `next` is recorded `twice`.
 
-    overlay.charter:436  silent
+    overlay.charter:25  silent
     """
-    return replace(
-        p,
-        replicas=join(target, leaving),
-        adding=p.adding
-        if not frozenset(target) - frozenset(p.replicas)
-        else frozenset(target) - frozenset(p.replicas),
-        removing=p.removing if not frozenset(leaving) else frozenset(leaving),
-    )
-
-
-def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """The rule departing.
-
-    overlay.charter:433  silent
-    """
-    return frozenset(p.replicas) - frozenset(target)
-
-
-def serving(
-    world: World,
-    registration: Map[Broker, Registration | None],
-    broker: Broker,
-) -> frozenset[Broker]:
-    """The rule serving.
-
-    overlay.charter:347  silent
-    """
-    return active(world, registration) | {broker}
-
-
-def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
-    """The rule reverted_isr.
-
-    overlay.charter:335  silent
-    """
-    if len(p.isr - p.adding) > 0 or not config.unclean_election:
-        return p.isr - p.adding
-    return frozenset(b for b in frozenset(original) if first(original) == b)
+    if twice and next != slot:
+        return replace(
+            value(next),
+            leader_epoch=value(next).leader_epoch
+            if value(next).leader_epoch == value(slot).leader_epoch
+            else bump(value(next).leader_epoch),
+            partition_epoch=bump(value(next).partition_epoch),
+        )
+    return next
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
     """The rule finished.
 
-    overlay.charter:152  silent
+    overlay.charter:129  silent
     """
     if not reassignment_done(p, left, config):
         return e
@@ -305,7 +433,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The rule refreshed.
 
-    overlay.charter:183  silent
+    overlay.charter:147  silent
     """
     if slot is None:
         return None
@@ -400,7 +528,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  overlay.charter:382  silent
+        # register/unclean  overlay.charter:297  silent
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -409,7 +537,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:469  silent
+        # register/again  overlay.charter:361  silent
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -434,26 +562,10 @@ class Changed(Controller):
                 after = replace(
                     self,
                     partition=Map({
-                        t: next(
-                            next(
-                                replace(
-                                    value(next),
-                                    leader_epoch=value(next).leader_epoch
-                                    if value(next).leader_epoch == value(slot).leader_epoch
-                                    else bump(value(next).leader_epoch),
-                                    partition_epoch=bump(value(next).partition_epoch),
-                                )
-                                if twice and next != slot
-                                else next
-                                for next in [handed_over(
-                                    slot,
-                                    broker,
-                                    doubted,
-                                    leader[t],
-                                    self.config,
-                                )]
-                            )
-                            for slot in [self.partition[t]]
+                        t: recorded(
+                            self.partition[t],
+                            handed_over(self.partition[t], broker, doubted, leader[t], self.config),
+                            twice,
                         )
                         for t in self.world.topics
                     }),
@@ -480,11 +592,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:83  silent
+        # heartbeat/unregistered  20-controller.charter:82  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:86  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -500,7 +612,7 @@ class Changed(Controller):
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:92  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -513,27 +625,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:101  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:114  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:113  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:126  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:124  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.behind[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:135  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:133  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -547,7 +659,7 @@ class Changed(Controller):
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:143  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:141  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -556,7 +668,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:157  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:155  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
@@ -576,7 +688,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:170  silent
+        # heartbeat/waits_unsure  20-controller.charter:168  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -590,7 +702,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:176  silent
+        # heartbeat/fenced_unsure  20-controller.charter:174  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -606,13 +718,50 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:188  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:186  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
             after,
         )]
+
+    def _heartbeat_unfenced(
+        self,
+        broker: Broker,
+        caught_up: bool,
+        now: Registration,
+    ) -> list[Outcome[Controller, Reply]]:
+        """What it reported until now counts for nobody who waits to shut down: its next report
+        does.
+
+        S1 How it works, MODEL §8.1
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        unfenced_now = self.registration.put(broker, replace(now, fenced=False))
+        for leader in each({
+            t: one_or_none(saviours(
+                self.partition[t],
+                active(self.world, unfenced_now) | {broker},
+                self.config,
+            ))
+            for t in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    t: taken_up(self.partition[t], leader[t], self.config)
+                    for t in self.world.topics
+                }),
+                registration=unfenced_now,
+                behind=unheard(self.world, self.behind, broker),
+            )
+            allowed.append(Outcome(
+                "heartbeat/unfenced",
+                Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
+                after,
+            ))
+        return allowed
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """An operator removes a broker that will not come back. Whether a replica of it stays
@@ -621,12 +770,12 @@ class Changed(Controller):
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:221  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:196  silent
+        # unregister/removed  overlay.charter:160  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -636,16 +785,28 @@ class Changed(Controller):
         """
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
-        able = active(self.world, left_now)
         for suspect in one_or_none(frozenset({frozenset(), frozenset({broker})})):
             doubted = default(suspect, frozenset())
             for leader in each({
                 t: one_or_none(
                     frozenset()
                     if (p := self.partition[t]) is None
-                    else electable(p, p.replicas, p.isr, frozenset(), able, self.config)
+                    else electable(
+                        p,
+                        p.replicas,
+                        p.isr,
+                        frozenset(),
+                        active(self.world, left_now),
+                        self.config,
+                    )
                     if not doubted and broker in p.elr
-                    else successors(self.partition[t], broker, doubted, able, self.config),
+                    else successors(
+                        self.partition[t],
+                        broker,
+                        doubted,
+                        active(self.world, left_now),
+                        self.config,
+                    ),
                 )
                 for t in self.world.topics
             }):
@@ -655,15 +816,7 @@ class Changed(Controller):
                         partition=Map({
                             t: next(
                                 next(
-                                    replace(
-                                        value(next),
-                                        leader_epoch=value(next).leader_epoch
-                                        if value(next).leader_epoch == value(slot).leader_epoch
-                                        else bump(value(next).leader_epoch),
-                                        partition_epoch=bump(value(next).partition_epoch),
-                                    )
-                                    if twice and next != slot
-                                    else next
+                                    recorded(slot, next, twice)
                                     for next in [refreshed(slot, leader[t], self.config)
                                     if not doubted
                                     and slot is not None
@@ -688,7 +841,7 @@ class Changed(Controller):
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:351  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -700,12 +853,12 @@ class Changed(Controller):
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:356  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:230  silent
+        # elect_leader/preferred_unavailable  overlay.charter:185  silent
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -716,7 +869,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:242  silent
+        # elect_leader/preferred  overlay.charter:192  silent
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -725,11 +878,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:257  silent
+        # elect_leader/nobody  overlay.charter:201  silent
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:380  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -777,9 +930,12 @@ class Changed(Controller):
                 self,
                 partition=self.partition.put(
                     topic,
-                    settled(p, p.isr, heir, p.recovering, self.config)
-                    if reassignment_done(p, p.isr, self.config)
-                    else elected(p, p, p.isr, frozenset(), preferred, self.config),
+                    settled(p, p.isr, heir, p.recovering, self.config),
+                )
+                if reassignment_done(p, p.isr, self.config)
+                else self.partition.put(
+                    topic,
+                    elected(p, p, p.isr, frozenset(), preferred, self.config),
                 ),
             )
             allowed.append(Outcome("elect_leader/preferred", Done(), after))
@@ -806,7 +962,7 @@ class Changed(Controller):
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:266
+        # balance_leaders/balanced  overlay.charter:208
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
@@ -849,7 +1005,7 @@ class Changed(Controller):
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:466  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:464  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -860,7 +1016,7 @@ class Changed(Controller):
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:470  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:468  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -871,9 +1027,13 @@ class Changed(Controller):
 
         able = active(self.world, self.registration)
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
-        isr = reverted_isr(p, original, self.config)
+        isr = (
+            p.isr - p.adding
+            if len(p.isr - p.adding) > 0 or not self.config.unclean_election
+            else frozenset(b for b in frozenset(original) if first(original) == b)
+        )
 
-        # cancel_reassignment/too_few  20-controller.charter:476  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:474  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -884,7 +1044,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:479  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:477  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
@@ -893,11 +1053,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:496  silent
+        # set_min_isr/same  20-controller.charter:494  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:501  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:499  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -913,13 +1073,13 @@ class Changed(Controller):
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:518  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:516  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:525  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:523  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "8d3c045659abb1b2b639"
+SPEC_DIGEST = "4c1f77b9691ae259a2f1"
 
 
 def last_known_after(
@@ -39,7 +39,7 @@ def last_known_after(
 ) -> frozenset[Broker]:
     """The rule last_known_after.
 
-    overlay.charter:13  DOC Eligible Leader Replicas
+    overlay.charter:43  DOC Eligible Leader Replicas
     """
     if not config.elr:
         return p.last_known_elr
@@ -52,6 +52,28 @@ def last_known_after(
     return frozenset()
 
 
+def replaced_electable(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Whom the controller may make leader after a change of brokers: the leader stays if it can;
+    otherwise any candidate; without one any active replica, where unclean election is
+    configured.
+
+    10-rules.charter:81  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    """
+    clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
+    if any(p.leader == l_ and l_ in isr for l_ in able):
+        return frozenset(l_ for l_ in able if p.leader == l_)
+    if len(clean) > 0:
+        return clean
+    return frozenset(replicas) & able if config.unclean_election else frozenset()
+
+
 def electable(
     p: Partition,
     replicas: tuple[Broker, ...],
@@ -62,28 +84,54 @@ def electable(
 ) -> frozenset[Broker]:
     """The rule electable.
 
-    overlay.charter:33  DOC Eligible Leader Replicas
+    overlay.charter:59  DOC Eligible Leader Replicas
     """
-    clean = isr & able if len(isr) > 0 else candidates(p, replicas, isr, suspect, able, config)
-    if any(p.leader == l_ and l_ in isr for l_ in able):
-        return frozenset(l_ for l_ in able if p.leader == l_)
-    if len(clean) > 0:
-        return clean
-    if (
-        not isr
-        and not eligible_after(p, replicas, isr, suspect, config)
-        and len(p.last_known_elr) == 1
-        and config.elr
-        and p.last_known_elr <= able
-    ):
-        return p.last_known_elr
-    return frozenset(replicas) & able if config.unclean_election else frozenset()
+    eligible = eligible_after(p, replicas, isr, suspect, config)
+    last_ = last_leader(p, isr, eligible, config)
+    if len(last_) > 0 and last_ <= able:
+        return last_
+    return replaced_electable(p, replicas, isr, suspect, able, config)
 
 
 def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """The rule choices.
 
-    overlay.charter:57  DOC Eligible Leader Replicas
+    overlay.charter:64  DOC Eligible Leader Replicas
+    """
+    return elected_by_order(p, able, config)
+
+
+def in_sync_first(
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    otherwise: frozenset[Broker],
+) -> frozenset[Broker]:
+    """Members of the ISR go first, even if none of them is active.
+
+    overlay.charter:8  DOC Eligible Leader Replicas
+    """
+    return isr & able if len(isr) > 0 else otherwise
+
+
+def last_leader(
+    p: Partition,
+    isr: frozenset[Broker],
+    eligible: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Who led last, where nobody is in sync or `eligible` any more.
+
+    overlay.charter:13  DOC Eligible Leader Replicas
+    """
+    if not isr and not eligible and len(p.last_known_elr) == 1 and config.elr:
+        return p.last_known_elr
+    return frozenset()
+
+
+def elected_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """An order to elect is an election in which everybody will do.
+
+    overlay.charter:20  DOC Eligible Leader Replicas
     """
     return electable(
         p,

@@ -21,29 +21,48 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
-SPEC_DIGEST = "c5e3d06b114f4f338050"
+SPEC_DIGEST = "312ce551363c392acf31"
+
+
+def replaced_growing(
+    p: Partition,
+    target: tuple[Broker, ...],
+    leaving: tuple[Broker, ...],
+) -> Partition:
+    """The replicas while a reassignment to `target` is under way: the target first, then who
+    leaves. In which order those stand no text says; `leaving` is one.
+
+    10-rules.charter:259  MODEL §4.2, KIP 455
+    """
+    return replace(
+        p,
+        replicas=join(target, leaving),
+        adding=frozenset(target) - (frozenset(p.replicas) - p.adding),
+        removing=frozenset(leaving),
+    )
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:436  silent
+    overlay.charter:332  silent
     """
     return replace(
-        p,
-        replicas=join(target, leaving),
+        replaced_growing(p, target, leaving),
         adding=p.adding
         if not frozenset(target) - frozenset(p.replicas)
         else frozenset(target) - frozenset(p.replicas),
-        removing=p.removing if not frozenset(leaving) else frozenset(leaving),
+        removing=p.removing
+        if not frozenset(leaving)
+        else replaced_growing(p, target, leaving).removing,
     )
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:433  silent
+    overlay.charter:330  silent
     """
     return frozenset(p.replicas) - frozenset(target)

@@ -33,16 +33,16 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "7efa3978abd1b7e9ce2f"
+SPEC_DIGEST = "10a1fbce64dcf5dfad57"
 
 
 def default_config() -> Config:
     """The rule default_config.
 
-    60-variants.charter:25  S1 The Last Replica Standing issue
+    60-variants.charter:18  S1 The Last Replica Standing issue
     """
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
@@ -107,7 +107,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:53  S0 §5.2, S1 How it works
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -116,7 +116,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:523  silent
+        # register/again  overlay.charter:415  silent
         after = replace(
             self,
             behind=self.behind.put(broker, None),
@@ -131,11 +131,11 @@ class Changed(Controller):
         S1 The Last Replica Standing issue
         """
 
-        # set_elr/unknown_feature  60-variants.charter:31  silent
+        # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:33  silent
+        # set_elr/off  60-variants.charter:29  silent
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

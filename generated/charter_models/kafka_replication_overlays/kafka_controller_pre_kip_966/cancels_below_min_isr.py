@@ -26,19 +26,18 @@ if TYPE_CHECKING:
         Reply,
         Topic,
         active,
-        reverted_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e0f1feed9df9bb65c058"
+SPEC_DIGEST = "e37f82152ea788966297"
 
 
 def default_config() -> Config:
     """The rule default_config.
 
-    60-variants.charter:25  S1 The Last Replica Standing issue
+    60-variants.charter:18  S1 The Last Replica Standing issue
     """
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
@@ -55,7 +54,7 @@ class Changed(Controller):
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:466  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:464  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -66,7 +65,7 @@ class Changed(Controller):
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:470  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:468  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -77,9 +76,9 @@ class Changed(Controller):
 
         able = active(self.world, self.registration)
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
-        isr = reverted_isr(p, original, self.config)
+        isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:476  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:474  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -90,7 +89,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:479  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:477  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
@@ -99,11 +98,11 @@ class Changed(Controller):
         S1 The Last Replica Standing issue
         """
 
-        # set_elr/unknown_feature  60-variants.charter:31  silent
+        # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:33  silent
+        # set_elr/off  60-variants.charter:29  silent
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

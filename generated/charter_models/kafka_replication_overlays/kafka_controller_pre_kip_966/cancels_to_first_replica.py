@@ -14,43 +14,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, first, one_of
+from charter_models.prelude import Outcome, first, keep, one_of, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
-        Broker,
         Config,
         Controller,
         Done,
         Error,
-        Partition,
         Rejected,
         Reply,
+        Topic,
+        active,
+        min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "ac3f15642a960a6a3b78"
+SPEC_DIGEST = "2696f8da464d616aabe1"
 
 
 def default_config() -> Config:
     """The rule default_config.
 
-    60-variants.charter:25  S1 The Last Replica Standing issue
+    60-variants.charter:18  S1 The Last Replica Standing issue
     """
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
-
-
-def reverted_isr(p: Partition, original: tuple[Broker, ...], config: Config) -> frozenset[Broker]:
-    """The rule reverted_isr.
-
-    overlay.charter:335  silent
-    """
-    if len(p.isr - p.adding) > 0 or not config.unclean_election:
-        return p.isr - p.adding
-    return frozenset(b for b in frozenset(original) if first(original) == b)
 
 
 @instead_of(Controller)
@@ -59,17 +50,65 @@ class Changed(Controller):
 
     __slots__ = ()
 
+    def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
+        """An operator gives a reassignment up: back to the replicas from before.
+
+        MODEL §4.5
+        """
+
+        # cancel_reassignment/unknown  20-controller.charter:464  DOC Protocol errors:
+        # UNKNOWN_TOPIC_OR_PARTITION
+        if self.partition[topic] is None:  # absent
+            return [Outcome(
+                "cancel_reassignment/unknown",
+                Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
+                self,
+            )]
+
+        p = value(self.partition[topic])
+
+        # cancel_reassignment/none_in_progress  20-controller.charter:468  DOC Protocol errors:
+        # NO_REASSIGNMENT_IN_PROGRESS
+        if not p.adding | p.removing:  # settled
+            return [Outcome(
+                "cancel_reassignment/none_in_progress",
+                Rejected(Error.NO_REASSIGNMENT_IN_PROGRESS),
+                self,
+            )]
+
+        able = active(self.world, self.registration)
+        original = keep(p.replicas, frozenset(p.replicas) - p.adding)
+        isr = (
+            p.isr - p.adding
+            if len(p.isr - p.adding) > 0 or not self.config.unclean_election
+            else frozenset(b for b in frozenset(original) if first(original) == b)
+        )
+
+        # cancel_reassignment/too_few  20-controller.charter:474  MODEL §4.5
+        if (
+            len(isr) < min_isr(original, self.config)  # under
+            and not self.config.unclean_election  # strict
+        ):
+            return [Outcome(
+                "cancel_reassignment/too_few",
+                Rejected(Error.INVALID_REPLICA_ASSIGNMENT),
+                self,
+            )]
+
+        # cancel_reassignment/reverted  20-controller.charter:477  MODEL §4.5
+        return self._cancel_reassignment_reverted(topic, p, able, original, isr)
+
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """The operation set_elr.
 
         S1 The Last Replica Standing issue
         """
 
-        # set_elr/unknown_feature  60-variants.charter:31  silent
+        # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:33  silent
+        # set_elr/off  60-variants.charter:29  silent
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

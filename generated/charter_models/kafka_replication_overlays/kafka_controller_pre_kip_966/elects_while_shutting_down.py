@@ -12,13 +12,15 @@ What differs from charter_models.kafka_replication.controller, whose page runs h
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, one_of
+from charter_models.prelude import Map, Outcome, each, one_of, one_or_none
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
+        Alive,
         Broker,
         Config,
         Controller,
@@ -27,34 +29,24 @@ if TYPE_CHECKING:
         Registration,
         Rejected,
         Reply,
-        World,
         active,
+        saviours,
+        taken_up,
+        unheard,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "114428aefe0e92a1d8cf"
+SPEC_DIGEST = "f414853f136b9047ff64"
 
 
 def default_config() -> Config:
     """The rule default_config.
 
-    60-variants.charter:25  S1 The Last Replica Standing issue
+    60-variants.charter:18  S1 The Last Replica Standing issue
     """
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
-
-
-def serving(
-    world: World,
-    registration: Map[Broker, Registration | None],
-    broker: Broker,
-) -> frozenset[Broker]:
-    """The rule serving.
-
-    overlay.charter:347  silent
-    """
-    return active(world, registration) | {broker}
 
 
 @instead_of(Controller)
@@ -63,17 +55,54 @@ class Changed(Controller):
 
     __slots__ = ()
 
+    def _heartbeat_unfenced(
+        self,
+        broker: Broker,
+        caught_up: bool,
+        now: Registration,
+    ) -> list[Outcome[Controller, Reply]]:
+        """What it reported until now counts for nobody who waits to shut down: its next report
+        does.
+
+        S1 How it works, MODEL §8.1
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        unfenced_now = self.registration.put(broker, replace(now, fenced=False))
+        for leader in each({
+            t: one_or_none(saviours(
+                self.partition[t],
+                active(self.world, unfenced_now) | {broker},
+                self.config,
+            ))
+            for t in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    t: taken_up(self.partition[t], leader[t], self.config)
+                    for t in self.world.topics
+                }),
+                registration=unfenced_now,
+                behind=unheard(self.world, self.behind, broker),
+            )
+            allowed.append(Outcome(
+                "heartbeat/unfenced",
+                Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
+                after,
+            ))
+        return allowed
+
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """The operation set_elr.
 
         S1 The Last Replica Standing issue
         """
 
-        # set_elr/unknown_feature  60-variants.charter:31  silent
+        # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:33  silent
+        # set_elr/off  60-variants.charter:29  silent
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

@@ -35,16 +35,16 @@ if TYPE_CHECKING:
         led_by,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5a27337aa7722bd1601a"
+SPEC_DIGEST = "5521fa8bb13a25743b2c"
 
 
 def default_config() -> Config:
     """The rule default_config.
 
-    60-variants.charter:25  S1 The Last Replica Standing issue
+    60-variants.charter:18  S1 The Last Replica Standing issue
     """
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
@@ -109,7 +109,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:53  S0 §5.2, S1 How it works
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -118,7 +118,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:469  silent
+        # register/again  overlay.charter:361  silent
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -139,11 +139,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:83  silent
+        # heartbeat/unregistered  20-controller.charter:82  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:86  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -159,7 +159,7 @@ class Changed(Controller):
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:92  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -172,27 +172,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:101  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:114  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:113  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:126  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:124  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.behind[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:135  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:133  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -206,7 +206,7 @@ class Changed(Controller):
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:143  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:141  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -215,7 +215,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:157  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:155  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
@@ -235,7 +235,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:170  silent
+        # heartbeat/waits_unsure  20-controller.charter:168  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -249,7 +249,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:176  silent
+        # heartbeat/fenced_unsure  20-controller.charter:174  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -265,7 +265,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:188  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:186  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -279,11 +279,11 @@ class Changed(Controller):
         S1 The Last Replica Standing issue
         """
 
-        # set_elr/unknown_feature  60-variants.charter:31  silent
+        # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:33  silent
+        # set_elr/off  60-variants.charter:29  silent
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

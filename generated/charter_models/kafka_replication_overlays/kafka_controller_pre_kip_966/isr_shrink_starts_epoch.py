@@ -28,28 +28,29 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "4e92584f6e4cfe992b1d"
+SPEC_DIGEST = "327ca3cf6195cbb9e906"
 
 
 def default_config() -> Config:
     """The rule default_config.
 
-    60-variants.charter:25  S1 The Last Replica Standing issue
+    60-variants.charter:18  S1 The Last Replica Standing issue
     """
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def bumped(p: Partition, next: Partition) -> Partition:
-    """The rule bumped.
+    """The record with its epochs: a change of leader starts a new leader epoch, any change a new
+    partition epoch.
 
-    overlay.charter:536  silent
+    10-rules.charter:97  MODEL §2.8, S2 §6.5.1
     """
     led = (
-        next
-        if next.leader == p.leader and p.isr <= next.isr
+        (next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch)))
+        if p.isr <= next.isr
         else replace(next, leader_epoch=bump(p.leader_epoch))
     )
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
@@ -67,11 +68,11 @@ class Changed(Controller):
         S1 The Last Replica Standing issue
         """
 
-        # set_elr/unknown_feature  60-variants.charter:31  silent
+        # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:33  silent
+        # set_elr/off  60-variants.charter:29  silent
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

@@ -31,39 +31,58 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "60e7fee375a0bcefd8b9")
+begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "15bc5aabc1aaaf207834"
+SPEC_DIGEST = "ee610b45d2d80c762d8f"
 
 
 def default_config() -> Config:
     """The rule default_config.
 
-    60-variants.charter:25  S1 The Last Replica Standing issue
+    60-variants.charter:18  S1 The Last Replica Standing issue
     """
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
+
+
+def replaced_growing(
+    p: Partition,
+    target: tuple[Broker, ...],
+    leaving: tuple[Broker, ...],
+) -> Partition:
+    """The replicas while a reassignment to `target` is under way: the target first, then who
+    leaves. In which order those stand no text says; `leaving` is one.
+
+    10-rules.charter:259  MODEL §4.2, KIP 455
+    """
+    return replace(
+        p,
+        replicas=join(target, leaving),
+        adding=frozenset(target) - (frozenset(p.replicas) - p.adding),
+        removing=frozenset(leaving),
+    )
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The rule growing.
 
-    overlay.charter:436  silent
+    overlay.charter:332  silent
     """
     return replace(
-        p,
-        replicas=join(target, leaving),
+        replaced_growing(p, target, leaving),
         adding=p.adding
         if not frozenset(target) - frozenset(p.replicas)
         else frozenset(target) - frozenset(p.replicas),
-        removing=p.removing if not frozenset(leaving) else frozenset(leaving),
+        removing=p.removing
+        if not frozenset(leaving)
+        else replaced_growing(p, target, leaving).removing,
     )
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The rule departing.
 
-    overlay.charter:433  silent
+    overlay.charter:330  silent
     """
     return frozenset(p.replicas) - frozenset(target)
 
@@ -80,11 +99,11 @@ class Changed(Controller):
         S1 The Last Replica Standing issue
         """
 
-        # set_elr/unknown_feature  60-variants.charter:31  silent
+        # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:33  silent
+        # set_elr/off  60-variants.charter:29  silent
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:

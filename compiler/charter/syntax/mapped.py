@@ -1,0 +1,90 @@
+"""Rewrites surface expressions from the outside in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from charter.syntax import nodes as sx
+
+Rewrite = Callable[[sx.Expr], sx.Expr | None]
+"""What stands for an expression; None: it stays, and its own parts are rewritten."""
+
+
+def mapped(expr: sx.Expr, rewrite: Rewrite) -> sx.Expr:
+    """`expr` with what `rewrite` gives in the place of it, or of its parts."""
+    new = rewrite(expr)
+    return _inside(expr, rewrite) if new is None else new
+
+
+def _inside(expr: sx.Expr, rewrite: Rewrite) -> sx.Expr:
+    def one(part: sx.Expr) -> sx.Expr:
+        return mapped(part, rewrite)
+
+    def each(parts: tuple[sx.Expr, ...]) -> tuple[sx.Expr, ...]:
+        return tuple(one(part) for part in parts)
+
+    match expr:
+        case sx.IntLit() | sx.BoolLit() | sx.NoneLit() | sx.Ident() | sx.Took():
+            return expr
+        case sx.Apply(args=args):
+            return replace(expr, args=each(args))
+        case sx.NamedArg(value=value):
+            return replace(expr, value=one(value))
+        case sx.FieldOf(target=target):
+            return replace(expr, target=one(target))
+        case sx.Index(target, key):
+            return replace(expr, target=one(target), key=one(key))
+        case sx.SetLit(items) | sx.SeqLit(items):
+            return replace(expr, items=each(items))
+        case sx.Unary(operand=operand):
+            return replace(expr, operand=one(operand))
+        case sx.Binary(left=left, right=right):
+            return replace(expr, left=one(left), right=one(right))
+        case sx.If(condition, then, otherwise):
+            return sx.If(one(condition), one(then), one(otherwise), span=expr.span)
+        case sx.LetIn(value=value, body=body):
+            return replace(expr, value=one(value), body=one(body))
+        case sx.Match(subject, cases):
+            found = tuple(replace(case, body=one(case.body)) for case in cases)
+            return replace(expr, subject=one(subject), cases=found)
+        case _:
+            return _collection(expr, one)
+
+
+def _collection(
+    expr: sx.RecordLit
+    | sx.WithFields
+    | sx.WithEntries
+    | sx.Comprehension
+    | sx.MapLit
+    | sx.Quantifier,
+    one: Callable[[sx.Expr], sx.Expr],
+) -> sx.Expr:
+    def bound(binder: sx.Binder) -> sx.Binder:
+        return replace(binder, domain=one(binder.domain))
+
+    match expr:
+        case sx.RecordLit(fields=fields):
+            return replace(expr, fields=tuple(replace(f, value=one(f.value)) for f in fields))
+        case sx.WithFields(target, fields):
+            inits = tuple(replace(f, value=one(f.value)) for f in fields)
+            return replace(expr, target=one(target), fields=inits)
+        case sx.WithEntries(target, entries):
+            found = tuple(replace(e, key=one(e.key), value=one(e.value)) for e in entries)
+            return replace(expr, target=one(target), entries=found)
+        case sx.Comprehension(body, binders, condition):
+            return replace(
+                expr,
+                body=None if body is None else one(body),
+                binders=tuple(bound(binder) for binder in binders),
+                condition=None if condition is None else one(condition),
+            )
+        case sx.MapLit(binder, value):
+            return replace(expr, binder=bound(binder), value=one(value))
+        case sx.Quantifier(binders=binders, body=body):
+            ranges = tuple(bound(binder) for binder in binders)
+            return replace(expr, binders=ranges, body=one(body))
+        case _:
+            assert_never(expr)
