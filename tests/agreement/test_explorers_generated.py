@@ -1,4 +1,4 @@
-"""All explorers on charters that nobody wrote: the plain one, the native one with one worker and
+"""All explorers on charters that nobody wrote: the reference, the native one with one worker and
 with two, whole states and fingerprints, and the one for Spark."""
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from charter.explore.native.explore import Choices, Options, explore, result_of
 from charter.explore.native.layout import Unsupported
 from charter.explore.native.program import program
 from charter.explore.native.spark import SparkSearch
-from charter.explore.reference.explore import Options as PlainOptions
-from charter.explore.reference.explore import explore as plainly
+from charter.explore.reference.search import Options as PlainOptions
+from charter.explore.reference.search import explore as plainly
 
 MOST = 3_000
 
@@ -48,7 +48,7 @@ def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -
     except Unsupported:
         tally["unsupported"] += 1
         return
-    if not native.complete:
+    if not native.counts.complete:
         return
     plain = plainly(asked, INSTANCE, PlainOptions())
     assert (counts(native), verdicts(native)) == (counts(plain), verdicts(plain))
@@ -60,7 +60,7 @@ def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -
     search.run()
     found = result_of(search, search.message)
     assert (counts(found), verdicts(found)) == (counts(native), verdicts(native))
-    tally["states"] += native.distinct
+    tally["states"] += native.counts.distinct
     tally["searched"] += 1
 
 

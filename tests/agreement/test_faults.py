@@ -13,10 +13,10 @@ from charter import api
 from charter.core import nodes as n
 from charter.core.valid import InvalidCore, validate
 from charter.explore.native.explore import explore as explore_natively
-from charter.explore.reference.explore import explore
-from charter.explore.reference.load import load
+from charter.explore.reference.search import explore
 from charter.prove.program import Options, encode_component
 from charter.render.python_model.emit import Page, module_text
+from charter.semantics.environment import Arguments
 from charter.semantics.faults import Failure, fails
 from charter.semantics.machine import Machine
 from charter.vectors.plan import Planner
@@ -113,17 +113,16 @@ def test_model_has_the_faults_of_the_definition_in_every_state(
     plain = api.load(places[0])
     module = import_model(bent, bent.components[0], tmp_path, "lock_that_throws")
     instance = plain.instances[0]
-    graph = explore(plain, instance).graph
-    flat = load(bent, instance)
-    sorts, consts = flat.machine.universe.sorts, flat.machine.universe.consts
+    graph, machine = explore(plain, instance).graph, Machine.of(bent, instance)
+    sorts, consts = machine.universe.sorts, machine.universe.consts
     found: set[Failure] = set()
     for state in graph.states:
-        decoded = module.decode(shown(flat, state), sorts, consts)
-        for name, operation in flat.machine.operations.items():
+        decoded = module.decode(shown(machine, state), sorts, consts)
+        for name, operation in machine.operations.items():
             assert isinstance(operation, n.Operation)
-            for args in islice(flat.arguments(state).of(operation.params), 20):
-                wanted = fails(flat.machine.evaluator, operation, flat.unflatten(state), args)
-                told = module.fails(decoded, name, flat.machine.args_json(name, args))
+            for args in islice(Arguments.at(machine, state).of(operation.params), 20):
+                wanted = fails(machine.evaluator, operation, state, args)
+                told = module.fails(decoded, name, machine.args_json(name, args))
                 assert [Failure(f.branch, f.exception, f.saying) for f in told] == [*wanted]
                 found |= set(wanted)
     assert found == {

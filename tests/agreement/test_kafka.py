@@ -1,28 +1,28 @@
-"""Evaluator, flat explorer and generated model on what the tiny instances of Kafka can do."""
+"""Evaluator, compiled code and generated model on what the tiny instances of Kafka can do."""
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 
 import pytest
-from tests.support.agreement import by_evaluator, by_flat, by_model, shown
+from tests.support import spec
+from tests.support.agreement import by_compiled_code, by_evaluator, by_model, shown
 
-from charter import api
 from charter.core import nodes as n
-from charter.explore.reference.explore import Options, explore, transitions
+from charter.explore.result import Step
+from charter.explore.successors import Transition
+from charter.semantics.coverage import atoms_read
+from charter.semantics.environment import offered
+from charter.semantics.machine import Machine
 from charter.semantics.values import text
 from charter_models.kafka_replication import controller
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 STATES = 150
+CASED = 12
 EVERY = 13
 """One transition of so many is asked; a prime, so that no operation is missed."""
-
-
-@pytest.fixture(scope="module")
-def kafka() -> n.Model:
-    return api.load(SPEC)
 
 
 TINY = [
@@ -31,43 +31,61 @@ TINY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", TINY)
-def test_models_agree_when_a_tiny_instance_moves(kafka: n.Model, name: str) -> None:
-    instance = next(i for i in kafka.instances if i.name == name)
-    found = explore(kafka, instance, Options(most_states=STATES))
-    flat = found.graph.flat
+@pytest.mark.parametrize("name", spec.of_kafka(TINY))
+def test_models_agree_when_a_tiny_instance_moves(name: str) -> None:
+    graph = spec.graph("kafka", name)
+    machine = graph.successors.machine
+    moves = takewhile(lambda case: case.source < STATES, graph.cases())
     asked = 0
-    for move in islice(transitions(found), 0, None, EVERY):
-        question = (found.graph.states[move.source], move.operation, move.args)
-        expected = by_evaluator(flat, *question)
-        assert by_flat(flat, *question) == expected
-        assert by_model(flat, controller, *question) == expected
+    for move in islice(moves, 0, None, EVERY):
+        question = (graph.states[move.source], move.step.operation, move.step.args)
+        expected = by_evaluator(machine, *question)
+        assert by_compiled_code(graph.successors, *question) == expected
+        assert by_model(machine, controller, *question) == expected
         asked += 1
     assert asked > 50
 
 
-@pytest.mark.parametrize("name", TINY)
-def test_model_shows_and_loads_what_the_machine_does_when_states_are_reached(
-    kafka: n.Model, name: str
-) -> None:
-    instance = next(i for i in kafka.instances if i.name == name)
-    found = explore(kafka, instance, Options(most_states=STATES))
-    flat, machine = found.graph.flat, found.graph.flat.machine
+@pytest.mark.parametrize("name", spec.of_kafka(TINY))
+def test_model_shows_and_loads_what_the_machine_does_when_states_are_reached(name: str) -> None:
+    graph = spec.graph("kafka", name)
+    machine = graph.successors.machine
     sorts = machine.universe.sorts
-    for state in found.graph.states[::7]:
-        whole = shown(flat, state)
+    for state in graph.states[:STATES:7]:
+        whole = shown(machine, state)
         model = controller.decode(whole, sorts)
         assert text(controller.encode(model)) == text(whole)
-        assert text(controller.observe(model)) == text(machine.observe(flat.unflatten(state)))
-        durable = machine.durable_json(flat.unflatten(state))
+        assert text(controller.observe(model)) == text(machine.observe(state))
+        durable = machine.durable_json(state)
         assert isinstance(durable, dict)
         loaded = machine.loaded(machine.from_durable(durable))
         given = controller.given(durable, sorts)
-        assert text(controller.encode(given)) == text(shown(flat, flat.flatten(loaded)))
+        assert text(controller.encode(given)) == text(shown(machine, loaded))
 
 
-def test_model_begins_where_the_machine_does(kafka: n.Model) -> None:
-    instance = next(i for i in kafka.instances if i.name == "tiny_topics")
-    flat = explore(kafka, instance, Options(most_states=1)).graph.flat
-    expected = text(shown(flat, flat.initial()))
-    assert text(controller.encode(controller.initial(flat.machine.universe.sorts))) == expected
+def test_model_begins_where_the_machine_does() -> None:
+    machine = Machine.of(spec.model("kafka"), spec.instance("kafka", "tiny_topics"))
+    expected = text(shown(machine, machine.initial()))
+    assert text(controller.encode(controller.initial(machine.universe.sorts))) == expected
+
+
+@pytest.mark.parametrize("name", spec.of_kafka(["tiny_shutdown", "tiny_configuration"]))
+def test_what_guards_read_tells_cases_apart_as_the_definition_reads_them(name: str) -> None:
+    """On the first states: the cases of compiled code are those of the definition, in order."""
+    graph = spec.graph("kafka", name)
+    cases = list(takewhile(lambda case: case.source < CASED, graph.cases()))
+    machine, form = graph.successors.machine, graph.successors.form
+    expected: list[Transition] = []
+    for number, state in enumerate(graph.states[:CASED]):
+        seen: set[object] = set()
+        for operation, args in offered(machine, state):
+            chosen = machine.operations[operation]
+            assert isinstance(chosen, n.Operation)
+            atoms = atoms_read(machine.evaluator, chosen, state, args)
+            for outcome in machine.outcomes(state, operation, args):
+                case = (operation, outcome.branch, form(outcome.state), atoms)
+                if case not in seen:
+                    seen.add(case)
+                    step = Step(operation, args, outcome.branch)
+                    expected.append(Transition(number, step, outcome.reply))
+    assert cases == expected and len(cases) > 100

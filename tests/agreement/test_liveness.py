@@ -16,10 +16,12 @@ from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.explore.native.explore import Choices, GaveUp, Options, Unsupported
+from charter.explore.native.explore import explore as explore_natively
 from charter.explore.native.liveness import check_liveness as natively
-from charter.explore.reference.explore import Options as PlainOptions
-from charter.explore.reference.explore import explore
+from charter.explore.native.liveness import explore_live
 from charter.explore.reference.liveness import check_liveness as plainly
+from charter.explore.reference.search import Options as PlainOptions
+from charter.explore.reference.search import explore
 from charter.semantics.fairness import Verdict
 from charter.semantics.machine import Taken
 
@@ -57,8 +59,15 @@ def assert_agree(model: n.Model, instance: n.Instance, *, symmetry: bool = True)
     options = PlainOptions(symmetry=symmetry)
     searched = explore(replace(model, properties=()), instance, options)
     plain = plainly(model, instance, searched, options)
-    native = natively(model, instance, Options(Choices(symmetry=symmetry), workers=2))
+    chosen = Options(Choices(symmetry=symmetry), workers=2)
+    native = natively(model, instance, chosen)
     assert plain and as_told(native) == as_told(plain)
+    together = explore_live(model, instance, chosen)
+    assert as_told(together.verdicts) == as_told(plain)
+    found = explore_natively(model, instance, chosen)
+    assert (together.found.counts, together.found.properties, together.found.failures) == (
+        found.counts, found.properties, found.failures,
+    )  # fmt: skip
 
 
 def tiny(model: n.Model) -> n.Instance:

@@ -18,10 +18,12 @@ from charter.api import generated as generate
 from charter.core import nodes as n
 from charter.core.narrow import narrowed
 from charter.core.nodes import Value
-from charter.explore.reference.load import FlatMachine, FlatState, load
 from charter.formats.suite import read_manifest
 from charter.project import pipeline as driver
 from charter.semantics.builtins import EvaluationError
+from charter.semantics.environment import Arguments
+from charter.semantics.evaluate import State
+from charter.semantics.machine import Machine
 from charter.suites.subject import overlays_in
 from charter_models.kafka_replication import controller
 
@@ -117,26 +119,25 @@ def test_a_sibling_is_its_whole_page_when_it_is_imported(module: str, tmp_path: 
         assert getattr(sibling, name) == getattr(whole, name)
 
 
-def walk(flat: FlatMachine, steps: int) -> Iterator[tuple[FlatState, str, tuple[Value, ...]]]:
+def walk(machine: Machine, steps: int) -> Iterator[tuple[State, str, tuple[Value, ...]]]:
     """Questions along a random run."""
     picked = random.Random(20)
-    state = flat.initial()
+    state = machine.initial()
     for _ in range(steps):
-        name = picked.choice(sorted(flat.operations))
-        offered = list(
-            islice(flat.arguments(state).of(flat.machine.operations[name].params), MOST_ARGUMENTS)
-        )
+        name = picked.choice(sorted(machine.operations))
+        arguments = Arguments.at(machine, state).of(machine.operations[name].params)
+        offered = list(islice(arguments, MOST_ARGUMENTS))
         if not offered:
             continue
         args = picked.choice(offered)
         yield state, name, args
         try:
-            outcomes = list(flat.machine.outcomes(flat.unflatten(state), name, args))
+            outcomes = list(machine.outcomes(state, name, args))
         except EvaluationError:
             continue
         chosen = picked.choice(outcomes).state
-        if not flat.machine.outside(chosen):
-            state = flat.flatten(chosen)
+        if not machine.outside(chosen):
+            state = chosen
 
 
 @pytest.mark.parametrize("module", SIBLINGS, ids=short)
@@ -144,8 +145,8 @@ def test_a_sibling_agrees_with_the_definition_when_it_moves(module: str) -> None
     sibling, model = importlib.import_module(module), bent(module)
     asked = 0
     for instance in (i for i in model.instances if i.name in WALKED):
-        flat = load(model, instance)
-        for question in walk(flat, STEPS):
-            assert by_model(flat, sibling, *question) == by_evaluator(flat, *question)
+        machine = Machine.of(model, instance)
+        for question in walk(machine, STEPS):
+            assert by_model(machine, sibling, *question) == by_evaluator(machine, *question)
             asked += 1
     assert asked > STEPS

@@ -1,4 +1,4 @@
-"""Evaluator, flat explorer and generated model on charters that nobody wrote."""
+"""Evaluator, compiled code and generated model on charters that nobody wrote."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from tests.support.agreement import by_evaluator, by_flat, by_model, import_model, shown
+from tests.support.agreement import by_compiled_code, by_evaluator, by_model, import_model, shown
 from tests.support.core_models import INSTANCE, models
 
 from charter.core import nodes as n
 from charter.core.valid import validate
-from charter.explore.reference.explore import Options, explore
+from charter.explore.native.compiled import CompiledMachine
+from charter.explore.native.layout import Unsupported
+from charter.explore.reference.search import Options, explore
+from charter.semantics.environment import Arguments
 from charter.semantics.values import text
 
 STATES = 12
@@ -37,16 +40,25 @@ def test_three_models_agree_when_charters_are_generated(folder: Path, model: n.M
     validate(model, "the test's own making")
     name = "small_" + hashlib.sha256(repr(model).encode()).hexdigest()[:12]
     module = import_model(model, model.components[0], folder, name)
-    found = explore(model, INSTANCE, Options(most_states=STATES))
-    flat = found.graph.flat
-    expected = text(shown(flat, flat.initial()))
-    sorts, consts = flat.machine.universe.sorts, flat.machine.universe.consts
+    graph = explore(model, INSTANCE, Options(most_states=STATES)).graph
+    machine, compiled = graph.machine, compiled_of(model)
+    expected = text(shown(machine, machine.initial()))
+    sorts, consts = machine.universe.sorts, machine.universe.consts
     assert text(module.encode(module.initial(sorts, consts))) == expected
-    for state in found.graph.states[:STATES]:
-        arguments = flat.arguments(state)
+    for state in graph.states[:STATES]:
+        arguments = Arguments.at(machine, state)
         for operation in model.components[0].operations:
             for args in islice(arguments.of(operation.params), ARGUMENTS):
                 question = (state, operation.name, args)
-                answers = by_evaluator(flat, *question)
-                assert by_flat(flat, *question) == answers
-                assert by_model(flat, module, *question) == answers
+                answers = by_evaluator(machine, *question)
+                assert by_model(machine, module, *question) == answers
+                if compiled is not None:
+                    assert by_compiled_code(compiled, *question) == answers
+
+
+def compiled_of(model: n.Model) -> CompiledMachine | None:
+    """The machine in compiled code; None where there is none."""
+    try:
+        return CompiledMachine.of(model, INSTANCE, None)
+    except Unsupported:
+        return None

@@ -70,7 +70,8 @@ def same(found: Exploration, native: Exploration) -> None:
     assert counts(found) == counts(native)
     assert verdicts(found) == verdicts(native)
     assert seen(found) == seen(native)
-    assert (found.complete, found.fine, found.bits) == (native.complete, native.fine, native.bits)
+    assert found.counts == native.counts
+    assert (found.fine, found.storage.bits) == (native.fine, native.storage.bits)
 
 
 @pytest.mark.parametrize(("charter", "name"), [*ALWAYS, *SLOW])
@@ -182,9 +183,9 @@ def test_what_was_not_seen_is_unknown_when_a_search_gives_up(
 ) -> None:
     compiled, native = small
     found = on_spark(SparkSearch(compiled, spark, tmp_path, most=500))
-    assert not found.complete and not found.fine
-    assert 500 <= found.distinct < native.distinct
-    assert found.levels == native.levels[: len(found.levels)]
+    assert not found.counts.complete and not found.fine
+    assert 500 <= found.counts.distinct < native.counts.distinct
+    assert found.counts.levels == native.counts.levels[: len(found.counts.levels)]
 
 
 def test_a_task_that_fails_is_told_in_a_sentence(

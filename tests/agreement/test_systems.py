@@ -1,16 +1,17 @@
-"""Evaluator and flat explorer on a system of components, channels and budgets."""
+"""The definition and compiled code on a system of components, channels and budgets."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
+from tests.support.counted import never_met
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.reference.explore import Options, explore
-from charter.explore.reference.load import load
-from charter.semantics.values import text, to_json
+from charter.explore.native.compiled import CompiledMachine
+from charter.explore.reference.search import Options, explore
+from charter.semantics.environment import Arguments
 
 CHARTER = """
 protocol test.system
@@ -118,24 +119,16 @@ instance one_asks of office {
 def test_steps_agree_when_a_system_is_explored(variant: str) -> None:
     model = api.load_text(CHARTER, api.Selection(variant))
     instance = model.instances[0]
-    flat = load(model, instance, symmetry=False, renaming=False)
-    machine = flat.machine
     found = explore(model, instance, Options(symmetry=False, renaming=False))
-    assert found.complete and found.distinct > 20 and (variant or not found.vacuous)
-
-    def shown(state: tuple[object, ...]) -> str:
-        pairs = zip(machine.variables, state, strict=True)
-        return text({v.name: to_json(v.type, value, machine.universe) for v, value in pairs})
-
+    compiled, machine = CompiledMachine.of(model, instance, None), found.graph.machine
+    assert found.counts.complete and found.counts.distinct > 20
+    assert variant or not never_met(found)
     for state in found.graph.states:
-        arguments = flat.arguments(state)
+        arguments = Arguments.at(machine, state)
         for step in machine.operations.values():
             for args in arguments.of(step.params):
-                expected = machine.outcomes(flat.unflatten(state), step.name, args)
-                got = flat.operations[step.name](state, args, None)
-                assert sorted({shown(after) for _, _, after in got}) == sorted(
-                    {shown(flat.flatten(o.state)) for o in expected}
-                )
+                expected = machine.outcomes(state, step.name, args)
+                assert compiled.outcomes(state, step.name, args) == expected
 
 
 def test_properties_agree_when_a_system_is_explored() -> None:
@@ -148,7 +141,7 @@ def test_properties_agree_when_a_system_is_explored() -> None:
         ("leader", True),
         ("asked_once", True),
     ]
-    assert found.outside == 0
+    assert found.counts.outside == 0
 
 
 def without(model: n.Model, branch: str) -> n.Model:
@@ -164,39 +157,39 @@ def without(model: n.Model, branch: str) -> n.Model:
 def test_transitions_are_outside_when_a_number_leaves_its_range() -> None:
     model = without(api.load_text(CHARTER), "tired")
     found = explore(model, model.instances[1])
-    assert found.outside > 0 and found.complete
+    assert found.counts.outside > 0 and found.counts.complete
     assert not [f for f in found.failures if f.kind == "undefined"]
 
 
 def test_quotients_reach_the_same_when_symmetry_is_off() -> None:
     model = api.load_text(CHARTER)
     instance = model.instances[0]
-    plain = explore(model, instance, Options(symmetry=False))
+    apart = explore(model, instance, Options(symmetry=False))
     folded = explore(model, instance)
-    assert folded.distinct < plain.distinct <= 2 * folded.distinct
-    assert len(folded.levels) == len(plain.levels)
-    key = folded.graph.flat.key
-    assert {key(state) for state in plain.graph.states} == set(folded.graph.numbers)
+    assert folded.counts.distinct < apart.counts.distinct <= 2 * folded.counts.distinct
+    assert len(folded.counts.levels) == len(apart.counts.levels)
+    form = folded.graph.canonical.form
+    assert {form(state) for state in apart.graph.states} == set(folded.graph.numbers)
 
 
 def test_parts_start_where_the_instance_says() -> None:
     model = api.load_text(CHARTER)
     found = explore(model, model.instances[2])
-    begin = found.graph.flat.unflatten(found.graph.states[0])
+    begin = found.graph.states[0]
     assert (begin["clerk.served"], begin["voter.term"], begin["heard"]) == (1, (3, 2), 3)
-    assert found.complete and not any(f.seen for f in found.properties if f.kind != "witness")
+    assert found.counts.complete and not any(
+        f.seen for f in found.properties if f.kind != "witness"
+    )
 
 
 def test_only_the_steps_that_an_instance_offers_are_taken() -> None:
     """One that names an element tells it apart, so the quotient by permutations would be wrong."""
     model = api.load_text(CHARTER)
     found = explore(model, model.instances[3])
-    machine = found.graph.flat.machine
-    asked = {
-        action.args for _, action in found.graph.parents if action and action.operation == "ask"
-    }
-    assert asked == {(0,)} and found.complete
-    plain = explore(model, model.instances[3], Options(symmetry=False))
-    assert found.to_json() == plain.to_json()
-    names = [v.name for v in machine.variables]
-    assert all(1 not in state[names.index("asked")] for state in found.graph.states)
+    asked = {step.args for _, step in found.graph.parents if step and step.operation == "ask"}
+    assert asked == {(0,)} and found.counts.complete
+    apart = explore(model, model.instances[3], Options(symmetry=False))
+    assert (found.counts, found.properties) == (apart.counts, apart.properties)
+    for state in found.graph.states:
+        wanted = state["asked"]
+        assert isinstance(wanted, frozenset) and 1 not in wanted

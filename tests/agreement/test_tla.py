@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 from tests.agreement.test_systems import CHARTER as OFFICE
 from tests.agreement.test_systems import without
-from tests.support import plain, tlc
+from tests.support import spec, tlc
+from tests.support.engines import natively
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.reference.explore import Exploration, Finding, Options, explore
+from charter.explore.native.explore import Exploration
+from charter.explore.result import Finding
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
-APART = Options(symmetry=False)
-
 COUNTS = {
     ("primary_backup", "tiny"): (24_055, 25),
     ("kafka", "tiny_configuration"): (792, 13),
@@ -74,7 +74,7 @@ OWN = {
 
 
 def opened(protocol: str) -> n.Model:
-    return OWN.get(protocol) or plain.model(protocol)
+    return OWN.get(protocol) or spec.model(protocol)
 
 
 def place(protocol: str) -> Path:
@@ -93,13 +93,13 @@ def claims(model: n.Model, instance: n.Instance) -> list[str]:
 @cache
 def explored(protocol: str, name: str) -> Exploration:
     if protocol not in OWN:
-        return plain.explored(protocol, name, symmetry=False)
-    return explore(OWN[protocol], instance_of(OWN[protocol], name), APART)
+        return spec.explored(protocol, name, symmetry=False)
+    return natively(OWN[protocol], instance_of(OWN[protocol], name), symmetry=False)
 
 
 def shared(protocol: str, name: str, *more: pytest.MarkDecorator) -> object:
     """Parameters of a test, which asks for the same search as others do."""
-    return pytest.param(protocol, name, marks=[plain.together(protocol, name), *more])
+    return pytest.param(protocol, name, marks=[spec.together(protocol, name), *more])
 
 
 def finding(found: Exploration, name: str) -> Finding:
@@ -117,7 +117,8 @@ EVERY_MUTANT = [*MUTANTS, *(pytest.param(*each, marks=pytest.mark.slow) for each
 def test_counts_are_the_pinned_ones_when_the_explorer_searches(protocol: str, name: str) -> None:
     found = explored(protocol, name)
     distinct, levels = (COUNTS | SLOW_COUNTS)[protocol, name]
-    assert (found.distinct, len(found.levels), found.complete) == (distinct, levels, True)
+    counts = found.counts
+    assert (counts.distinct, len(counts.levels), counts.complete) == (distinct, levels, True)
     assert not [f.name for f in found.properties if f.kind != "witness" and f.seen]
 
 
@@ -130,7 +131,8 @@ def test_counts_are_the_pinned_ones_when_tlc_searches(
     said = tlc.check(jar, model, instance, tmp_path, claims(model, instance))
     assert (said.distinct, said.depth) == (COUNTS | SLOW_COUNTS)[protocol, name]
     assert not said.error
-    assert said.generated >= explored(protocol, name).generated  # TLC counts equal outcomes apart
+    counts = explored(protocol, name).counts
+    assert said.generated >= counts.generated  # TLC counts equal outcomes apart
 
 
 @pytest.mark.parametrize(("protocol", "name"), [shared(*each) for each in WITNESSES])
@@ -152,7 +154,7 @@ def test_a_mutant_is_caught_as_early_when_tlc_searches(
     mutant = next(m for m in opened(protocol).mutants if m.name == name)
     model = api.load(place(protocol), api.Selection(mutant=name))
     instance = instance_of(model, mutant.instance)
-    found = explore(model, instance, replace(APART, most_states=8_000))
+    found = natively(model, instance, symmetry=False, most_states=8_000)
     trace = finding(found, mutant.caught_by).trace
     said = tlc.check(jar, model, instance, tmp_path, [mutant.caught_by])
     assert trace and said.error and said.steps == len(trace)
@@ -171,10 +173,14 @@ def test_a_step_out_of_the_instance_is_no_deadlock_when_it_is_all_that_is_left(
 ) -> None:
     model = unlimited(api.load_text(CLOCK))
     instance = model.instances[0]
-    found = explore(model, instance, APART)
-    assert found.outside == 1 and not found.failures
+    found = natively(model, instance, symmetry=False)
+    assert found.counts.outside == 1 and not found.failures
     said = tlc.check(jar, model, instance, tmp_path, ["deadlock", "small"])
-    assert (said.distinct, said.depth, said.error) == (found.distinct, len(found.levels), "")
+    assert (said.distinct, said.depth, said.error) == (
+        found.counts.distinct,
+        len(found.counts.levels),
+        "",
+    )
 
 
 CLOCK = """

@@ -1,4 +1,4 @@
-"""The native engine against the plain explorer, also where something must happen in the end; two
+"""The native engine against the reference engine, also where something must happen in the end; two
 workers against one, generated C, and TLC.
 
     python -m tests.benchmarks.explorer [--charter FILE --instance NAME] [--only PART ...]
@@ -30,9 +30,9 @@ from charter.explore.native.explore import Choices, Options, explore
 from charter.explore.native.liveness import check_liveness as check_natively
 from charter.explore.native.llvm import compiled, linked
 from charter.explore.native.program import plan_and_text
-from charter.explore.reference.explore import Options as PlainOptions
-from charter.explore.reference.explore import explore as plainly
-from charter.explore.reference.liveness import check_liveness as check_plainly
+from charter.explore.reference.liveness import check_liveness as check_by_definition
+from charter.explore.reference.search import Options as ReferenceOptions
+from charter.explore.reference.search import explore as explore_by_definition
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "spec" / "examples" / "primary_backup.charter"
@@ -82,16 +82,22 @@ def natively(model, instance, cache, workers=1, clock=cpu):
     return found[-1], seconds
 
 
-def against_plain(cache):
+def against_reference(cache):
     model = api.load(EXAMPLE)
     tiny = chosen(model, "tiny")
-    say("the plain explorer, primary_backup tiny")
+    say("the reference engine, primary_backup tiny, with symmetry")
     start = cpu()
-    plain = plainly(model, tiny, PlainOptions(symmetry=False))
-    base = rate("plain", plain.distinct, cpu() - start)
-    fast, seconds = natively(model, tiny, cache)
-    assert (fast.distinct, fast.generated) == (plain.distinct, plain.generated)
-    rate("native, loaded from the cache", fast.distinct, seconds, base)
+    slow = explore_by_definition(model, tiny, ReferenceOptions())
+    base = rate("reference", slow.counts.distinct, cpu() - start)
+    options = Options(cache=cache)
+
+    def once():
+        start = cpu()
+        assert explore(model, tiny, options).counts == slow.counts
+        return cpu() - start
+
+    once()
+    rate("native, loaded from the cache", slow.counts.distinct, best(once), base)
 
 
 def eventually(cache):
@@ -101,13 +107,13 @@ def eventually(cache):
         instance = chosen(model, "small")
         say(f"eventually, two_phase_commit of {participants}, with symmetry")
         options = Options(cache=cache)
-        distinct = explore(model, instance, options).distinct
+        distinct = explore(model, instance, options).counts.distinct
         base = None
-        if participants < 5:
+        if participants == 3:
             bare, start = replace(model, properties=()), cpu()
-            graph = plainly(bare, instance, PlainOptions())
-            expected = check_plainly(model, instance, graph, PlainOptions())
-            base = rate("plain", distinct, cpu() - start)
+            graph = explore_by_definition(bare, instance, ReferenceOptions())
+            expected = check_by_definition(model, instance, graph, ReferenceOptions())
+            base = rate("reference", distinct, cpu() - start)
             assert [one.answer for one in expected] == ["holds"]
 
         def once(model=model, instance=instance, options=options):
@@ -123,10 +129,14 @@ def eventually(cache):
 def against_workers(model, instance, cache):
     say(f"two workers, {instance.name}, by the clock")
     one, seconds = natively(model, instance, cache, 1, time.perf_counter)
-    base = rate("native, 1 worker", one.distinct, seconds)
+    base = rate("native, 1 worker", one.counts.distinct, seconds)
     two, seconds = natively(model, instance, cache, 2, time.perf_counter)
-    assert (one.distinct, one.generated, one.levels) == (two.distinct, two.generated, two.levels)
-    rate("native, 2 workers", two.distinct, seconds, base)
+    assert (one.counts.distinct, one.counts.generated, one.counts.levels) == (
+        two.counts.distinct,
+        two.counts.generated,
+        two.counts.levels,
+    )
+    rate("native, 2 workers", two.counts.distinct, seconds, base)
 
 
 def against_c(cache):
@@ -151,8 +161,8 @@ def against_c(cache):
         seconds = best(once)
     base = rate("generated C", counts[0][0], seconds)
     found, seconds = natively(model, chosen(model, "standard"), cache)
-    assert (found.distinct, found.generated) == counts[0]
-    rate("native", found.distinct, seconds, base)
+    assert (found.counts.distinct, found.counts.generated) == counts[0]
+    rate("native", found.counts.distinct, seconds, base)
 
 
 def against_tlc(model, instance, tlc, cache):
@@ -165,10 +175,10 @@ def against_tlc(model, instance, tlc, cache):
     base = rate(f"TLC ({used:.1f} s of CPU)", said.distinct, seconds)
     start = time.perf_counter()
     found = explore(model, instance, Options(APART, workers=tlc.workers))
-    assert found.distinct == said.distinct
-    rate("native, compiled anew", found.distinct, time.perf_counter() - start, base)
+    assert found.counts.distinct == said.distinct
+    rate("native, compiled anew", found.counts.distinct, time.perf_counter() - start, base)
     found, seconds = natively(model, instance, cache, tlc.workers, time.perf_counter)
-    rate("native, code from the cache", found.distinct, seconds, base)
+    rate("native, code from the cache", found.counts.distinct, seconds, base)
 
 
 def compile_time():
@@ -222,12 +232,13 @@ def memory(model, instance, most, cache):
     found = explore(model, instance, Options(workers=2, most_states=most, cache=cache), look)
     first = next(pair for pair in seen if pair[0] >= seen[-1][0] / 10)
     grown = (seen[-1][1] - first[1]) / (seen[-1][0] - first[0])
-    say(f"memory, {instance.name}, from {first[0]:,} to {seen[-1][0]:,} states of {found.bits} "
-        f"bits: {grown:.1f} bytes a state, {grown * 8 / found.bits:.2f} times the packed "
+    bits = found.storage.bits
+    say(f"memory, {instance.name}, from {first[0]:,} to {seen[-1][0]:,} states of {bits} "
+        f"bits: {grown:.1f} bytes a state, {grown * 8 / bits:.2f} times the packed "
         "width")  # fmt: skip
 
 
-PARTS = ("compile", "plain", "eventually", "c", "workers", "memory", "tlc")
+PARTS = ("compile", "reference", "eventually", "c", "workers", "memory", "tlc")
 
 
 def main():
@@ -245,7 +256,7 @@ def main():
         cache = Path(folder)
         measures = {
             "compile": compile_time,
-            "plain": lambda: against_plain(cache),
+            "reference": lambda: against_reference(cache),
             "eventually": lambda: eventually(cache),
             "c": lambda: against_c(cache),
             "workers": lambda: against_workers(model, instance, cache),

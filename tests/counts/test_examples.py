@@ -6,21 +6,23 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support import plain
-from tests.support.counted import findings
+from tests.support import spec
+from tests.support.counted import findings, never_met
 from tests.support.golden import Golden
 
 from charter import api
 from charter.core import nodes as n
 from charter.diagnostics import Source
-from charter.explore.reference.explore import Exploration, Options, explore
-from charter.explore.reference.liveness import check_liveness
+from charter.explore.native.explore import Options
+from charter.explore.native.graph import CompiledGraph
+from charter.explore.native.liveness import check_liveness
+from charter.project.cache import cache_folder
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "examples"
 PINS = Path(__file__).parent / "examples"
-MODELS = {name: plain.model(name) for name in plain.EXAMPLES}
+MODELS = {name: spec.model(name) for name in spec.EXAMPLES}
 TINY = [
-    pytest.param(name, instance.name, marks=plain.together(name, instance.name))
+    pytest.param(name, instance.name, marks=spec.together(name, instance.name))
     for name, model in MODELS.items()
     for instance in model.instances
     if instance.name.startswith("tiny") and name != "primary_backup"  # it has tests of its own
@@ -39,16 +41,17 @@ def instance_of(model: n.Model, name: str) -> n.Instance:
     return next(i for i in model.instances if i.name == name)
 
 
-def summary(found: Exploration) -> str:
-    """The counts of an exploration as lines."""
-    about = (found.graph.flat.machine.instance, found)
+def summary(graph: CompiledGraph) -> str:
+    """The counts of a graph as lines."""
+    machine, counts = graph.successors.machine, graph.found.counts
     lines = [
-        f"distinct   {found.distinct}",
-        f"generated  {found.generated}",
-        f"levels     {' '.join(map(str, found.levels))}",
-        *findings(found, 30),
+        f"distinct   {counts.distinct}",
+        f"generated  {counts.generated}",
+        f"levels     {' '.join(map(str, counts.levels))}",
+        *findings(graph, 30),
     ]
-    for verdict in check_liveness(found.graph.flat.machine.model, *about, Options()):
+    options = Options(cache=cache_folder("engine"))
+    for verdict in check_liveness(machine.model, machine.instance, options):
         lines.append(f"eventually {verdict.name:30} {verdict.answer}")
     return "\n".join(lines) + "\n"
 
@@ -57,9 +60,9 @@ def summary(found: Exploration) -> str:
 def test_counts_are_the_pinned_ones_when_an_example_is_explored(
     name: str, instance: str, golden: Golden
 ) -> None:
-    found = plain.explored(name, instance)
-    assert found.complete and not found.vacuous
-    golden.matches(PINS / f"{name}-{instance}.txt", summary(found))
+    graph = spec.graph(name, instance)
+    assert graph.found.counts.complete and not never_met(graph.found)
+    golden.matches(PINS / f"{name}-{instance}.txt", summary(graph))
 
 
 @pytest.mark.slow
@@ -67,16 +70,16 @@ def test_counts_are_the_pinned_ones_when_an_example_is_explored(
 def test_counts_are_the_pinned_ones_when_a_small_instance_is_explored(
     name: str, golden: Golden
 ) -> None:
-    found = explore(MODELS[name], instance_of(MODELS[name], "small"))
-    assert found.complete and found.fine and not found.vacuous
-    golden.matches(PINS / f"{name}-small.txt", summary(found))
+    graph = spec.graph(name, "small")
+    assert graph.found.fine and not never_met(graph.found)
+    golden.matches(PINS / f"{name}-small.txt", summary(graph))
 
 
 @pytest.mark.parametrize(("name", "instance"), TINY)
 def test_verdicts_agree_when_symmetry_is_switched_off(name: str, instance: str) -> None:
-    reduced = plain.explored(name, instance)
-    whole = plain.explored(name, instance, symmetry=False)
-    assert whole.distinct >= reduced.distinct
+    reduced = spec.explored(name, instance)
+    whole = spec.explored(name, instance, symmetry=False)
+    assert whole.counts.distinct >= reduced.counts.distinct
     for one, other in zip(reduced.properties, whole.properties, strict=True):
         assert (one.name, bool(one.seen)) == (other.name, bool(other.seen))
         assert (one.trace and len(one.trace)) == (other.trace and len(other.trace))
@@ -88,12 +91,9 @@ def test_the_property_catches_the_mutant_when_its_instance_is_explored(
 ) -> None:
     bent = api.load(SPEC / f"{name}.charter", api.Selection(mutant=mutant))
     about = next(m for m in MODELS[name].mutants if m.name == mutant)
-    found = explore(bent, instance_of(bent, about.instance), Options(most_states=MOST))
-    caught = {f.name for f in found.properties if f.seen and f.kind != "witness"}
-    if any(live.name == about.caught_by for live in bent.liveness):
-        verdicts = check_liveness(bent, instance_of(bent, about.instance), found, Options())
-        caught = {v.name for v in verdicts if v.answer == "fails"}
-    assert about.caught_by in caught
+    options = api.ExploreOptions(engine="native", most_states=MOST)
+    found = api.explore(bent, about.instance, options, lambda *_: None)
+    assert found.verdicts[about.caught_by] == "violated"
 
 
 @pytest.mark.parametrize("name", MODELS)

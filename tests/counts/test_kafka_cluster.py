@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
 import pytest
-from tests.support import plain
+from tests.support import spec
 from tests.support.counted import summary
 from tests.support.engines import both_of, counts, verdicts
 from tests.support.golden import Golden
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.reference.explore import Options, explore
+from charter.explore.native.compiled import CompiledMachine
+from charter.project.cache import cache_folder
+from charter.semantics.environment import offered
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 PINS = Path(__file__).parent / "kafka"
@@ -25,26 +28,26 @@ TRIOS = {"trio_of_two": (1_355_160, 9_014_874, 51), "trio_out_of_sync": (965_512
 
 @pytest.fixture(scope="module")
 def kafka() -> n.Model:
-    return plain.model("kafka")
+    return spec.model("kafka")
 
 
-@pytest.mark.parametrize("name", plain.of_kafka(SMALL))
+@pytest.mark.parametrize("name", spec.of_kafka(SMALL))
 def test_counts_are_the_pinned_ones_when_a_small_cluster_is_explored(
     name: str, golden: Golden
 ) -> None:
-    found = plain.explored("kafka", name)
-    assert found.fine and not found.outside
-    golden.matches(PINS / f"{name}.txt", summary(found))
+    graph = spec.graph("kafka", name)
+    assert graph.found.fine and not graph.found.counts.outside
+    golden.matches(PINS / f"{name}.txt", summary(graph))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", plain.of_kafka(LARGER))
+@pytest.mark.parametrize("name", spec.of_kafka(LARGER))
 def test_counts_are_the_pinned_ones_when_a_larger_cluster_is_explored(
     name: str, golden: Golden
 ) -> None:
-    found = plain.explored("kafka", name)
-    assert found.fine and not found.outside
-    golden.matches(PINS / f"{name}.txt", summary(found))
+    graph = spec.graph("kafka", name)
+    assert graph.found.fine and not graph.found.counts.outside
+    golden.matches(PINS / f"{name}.txt", summary(graph))
 
 
 @pytest.mark.slow
@@ -52,10 +55,11 @@ def test_counts_are_the_pinned_ones_when_a_larger_cluster_is_explored(
 def test_counts_are_the_pinned_ones_when_a_trio_is_searched_to_its_end(
     kafka: n.Model, name: str
 ) -> None:
-    found = api.explored(kafka, name, api.Wanted(engine="native"), lambda *_: None)
-    assert (found["distinct"], found["generated"], found["depth"]) == TRIOS[name]
-    assert found["fine"] and found["outside"] == 0
-    assert (found["vacuous"], found["not_missed"]) == ([], [])
+    found = api.explore(kafka, name, api.ExploreOptions(engine="native"), lambda *_: None)
+    counts = found.counts
+    assert (counts.distinct, counts.generated, len(counts.levels)) == TRIOS[name]
+    assert found.fine and counts.outside == 0
+    assert (found.vacuous, found.not_missed) == ((), ())
 
 
 def test_readme_gives_the_states_and_levels_that_are_pinned_here() -> None:
@@ -74,7 +78,7 @@ def test_readme_gives_the_states_and_levels_that_are_pinned_here() -> None:
     assert table == pinned
 
 
-@pytest.mark.parametrize("name", plain.of_kafka(["pair", "pair_of_one"]))
+@pytest.mark.parametrize("name", spec.of_kafka(["pair_of_one"]))
 def test_engines_agree_when_a_small_cluster_is_explored(name: str) -> None:
     """`pair_of_one` restricts a step to one broker, which is then told apart."""
     fast, slow = both_of("kafka", name)
@@ -94,17 +98,18 @@ def test_every_step_and_witness_of_the_system_is_seen_in_some_small_cluster() ->
     assert {s.name for s in system.steps} | {w.name for w in mine} <= seen
 
 
-def test_evaluator_and_explorer_agree_when_the_system_moves(kafka: n.Model) -> None:
-    found = explore(kafka, next(i for i in kafka.instances if i.name == "trio"),
-                    Options(most_states=400))  # fmt: skip
-    flat, machine = found.graph.flat, found.graph.flat.machine
-    compared = 0
-    for state in found.graph.states[::23]:
-        arguments = flat.arguments(state)
-        for name, step in machine.operations.items():
-            for args in arguments.of(step.params):
-                expected = machine.outcomes(flat.unflatten(state), name, args)
-                got = flat.operations[name](state, args, None)
-                assert {after for _, _, after in got} == {flat.flatten(o.state) for o in expected}
-                compared += len(expected)
+def test_compiled_code_and_the_definition_agree_when_the_system_moves(kafka: n.Model) -> None:
+    instance = next(i for i in kafka.instances if i.name == "trio")
+    compiled = CompiledMachine.of(kafka, instance, cache_folder("engine"))
+    machine, chance = compiled.machine, random.Random(5)
+    compared, state = 0, machine.initial()
+    for _ in range(30):
+        steps = list(offered(machine, state))
+        enabled = []
+        for name, args in steps:
+            expected = machine.outcomes(state, name, args)
+            assert compiled.outcomes(state, name, args) == expected
+            enabled += expected
+            compared += len(expected)
+        state = chance.choice(enabled).state
     assert compared > 50

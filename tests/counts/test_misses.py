@@ -10,7 +10,7 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
-from charter.formats.canonical import Json
+from charter.explore.result import Unmet
 
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"
@@ -26,8 +26,8 @@ def opened(path: Path, mutant: str = "") -> n.Model:
     return api.load(path, api.Selection(mutant=mutant))
 
 
-def explored(path: Path, instance: str, mutant: str = "") -> dict[str, Json]:
-    return api.explored(opened(path, mutant), instance, api.Wanted(), lambda *_: None)
+def explored(path: Path, instance: str, mutant: str = "") -> api.SearchResult:
+    return api.explore(opened(path, mutant), instance, api.ExploreOptions(), lambda *_: None)
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,10 @@ def explored(path: Path, instance: str, mutant: str = "") -> dict[str, Json]:
 )
 def test_an_instance_misses_what_it_says_and_nothing_else(path: Path, instance: str) -> None:
     found = explored(path, instance)
-    assert found["complete"]
-    assert (found["vacuous"], found["not_missed"]) == ([], [])
+    assert found.complete
+    assert (found.vacuous, found.not_missed) == ((), ())
 
 
 def test_what_an_edit_makes_dead_is_found() -> None:
     found = explored(EXAMPLES / "ring_election.charter", "tiny", "forgets_to_pass_on")
-    assert found["vacuous"] == [
-        {"kind": "witness", "name": "everybody_knows"},
-        {"kind": "branch", "name": "rest"},
-    ]
+    assert found.vacuous == (Unmet("witness", "everybody_knows"), Unmet("branch", "rest"))

@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support import plain
+from tests.support import spec
+from tests.support.counted import never_met
 
 from charter import api
+from charter.explore.successors import path
 
 CHARTER = Path(__file__).resolve().parents[2] / "spec" / "examples" / "primary_backup.charter"
 MUTANTS = {
@@ -18,35 +20,38 @@ MUTANTS = {
     "serves_any_epoch": 12,
 }
 """Steps of the shortest way to where two nodes disagree. As it is written, `small` has none."""
-SHARED = plain.together("primary_backup", "tiny")
+SHARED = spec.together("primary_backup", "tiny")
 
 
 @SHARED
 def test_counts_when_nodes_are_told_apart() -> None:
-    found = plain.explored("primary_backup", "tiny", symmetry=False)
-    assert (found.distinct, found.generated, len(found.levels)) == (24_055, 112_161, 25)
-    assert found.complete and found.fine and not found.vacuous
+    found = spec.explored("primary_backup", "tiny", symmetry=False)
+    counts = found.counts
+    assert (counts.distinct, counts.generated, len(counts.levels)) == (24_055, 112_161, 25)
+    assert found.fine and not never_met(found)
 
 
 @SHARED
 def test_counts_when_nodes_are_interchangeable() -> None:
-    found = plain.explored("primary_backup", "tiny")
-    assert (found.distinct, found.generated, len(found.levels)) == (4_137, 19_342, 25)
-    assert sum(found.levels) == found.distinct
+    counts = spec.explored("primary_backup", "tiny").counts
+    assert (counts.distinct, counts.generated, len(counts.levels)) == (4_137, 19_342, 25)
+    assert sum(counts.levels) == counts.distinct
 
 
 @SHARED
 def test_traces_are_runs_when_replayed_on_the_definition() -> None:
-    found = plain.explored("primary_backup", "tiny")
-    machine = found.graph.flat.machine
-    for finding in found.branches:
-        assert finding.trace is not None
-        states = [machine.initial()]
-        for action in finding.trace:
-            outcomes = machine.outcomes(states[-1], action.operation, action.args)
-            assert [o.branch for o in outcomes] == [action.branch]
-            states.append(outcomes[0].state)
-        assert finding.trace[-1].branch == finding.name
+    graph = spec.graph("primary_backup", "tiny")
+    machine, replayed = graph.successors.machine, set[str]()
+    for case in graph.cases():
+        if case.step.branch in replayed:
+            continue
+        state = machine.initial()
+        for step in (*path(graph, case.source), case.step):
+            (outcome,) = machine.outcomes(state, step.operation, step.args)
+            assert outcome.branch == step.branch
+            state = outcome.state
+        replayed.add(case.step.branch)
+    assert replayed == set(machine.labels)
 
 
 @pytest.mark.slow
@@ -55,7 +60,7 @@ def test_traces_are_runs_when_replayed_on_the_definition() -> None:
     [("small", (66_064, 352_501, 40)), ("standard", (332_865, 1_856_745, 44))],
 )
 def test_counts_when_a_larger_instance_is_explored(name: str, counts: tuple[int, int, int]) -> None:
-    found = plain.explored("primary_backup", name)
+    found = spec.explored("primary_backup", name).counts
     assert (found.distinct, found.generated, len(found.levels)) == counts
 
 
@@ -68,13 +73,10 @@ def test_the_property_catches_the_mutant_when_its_instance_is_searched(name: str
     """By the native engine: two elections are needed, which are thousands of states away."""
     about = next(m for m in api.load(CHARTER).mutants if m.name == name)
     bent = api.load(CHARTER, api.Selection(mutant=name))
-    found = api.explored(bent, about.instance, api.Wanted(engine="native"), lambda *_: None)
-    findings = found["findings"]
-    assert isinstance(findings, list)
-    traces = {f["name"]: f["trace"] for f in findings if isinstance(f, dict) and f["seen"]}
-    caught = traces[about.caught_by]
-    assert isinstance(caught, list)
-    assert len(caught) == MUTANTS[name]
+    options = api.ExploreOptions(engine="native")
+    found = api.explore(bent, about.instance, options, lambda *_: None)
+    (caught,) = (f.trace for f in found.properties if f.name == about.caught_by)
+    assert caught is not None and len(caught) == MUTANTS[name]
 
 
 def test_readme_gives_the_counts_that_are_pinned_here() -> None:

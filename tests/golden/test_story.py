@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.support.golden import Golden
+from tests.support.stories import story_of_finding, story_of_steps
 
 from charter import api
 from charter.formats.canonical import Json
@@ -26,14 +27,7 @@ CASES = [
 
 def story_of(name: str, mutant: str, found: str) -> Story:
     model = api.load(EXAMPLES / f"{name}.charter", api.Selection(mutant=mutant))
-    wanted = api.Wanted(engine="plain", most_states=2_500)
-    result = api.explored(model, "tiny", wanted, lambda *_: None)
-    findings = result["findings"]
-    assert isinstance(findings, list)
-    for finding in findings:
-        if isinstance(finding, dict) and finding["name"] == found:
-            return api.told(model, "tiny", finding)
-    raise AssertionError(f"{found} was not found")
+    return story_of_finding(model, "tiny", found)
 
 
 @pytest.mark.parametrize(("name", "mutant", "found"), CASES)
@@ -59,11 +53,7 @@ def test_picture_in_the_readme_is_what_an_unclean_replica_in_the_elr_looks_like(
 ) -> None:
     root = Path(__file__).resolve().parents[2]
     model = api.load(root / "spec" / "kafka", api.Selection(mutant="elr_trusts_unclean"))
-    result = api.explored(model, "tiny_elr", api.Wanted(), lambda *_: None)
-    findings = result["findings"]
-    assert isinstance(findings, list)
-    wrong = next(f for f in findings if isinstance(f, dict) and f["name"] == "unclean_exclusion")
-    drawn = api.drawn(api.told(model, "tiny_elr", wrong), "svg")
+    drawn = api.drawn(story_of_finding(model, "tiny_elr", "unclean_exclusion"), "svg")
     golden.matches(root / "docs" / "images" / "counterexample.svg", drawn)
 
 
@@ -143,11 +133,7 @@ witness served of line: b.got
 def line(prop: str, name: str) -> Story:
     """The story of a system of two single parts, whose channels end at members of an enum."""
     model = api.load_text(LINE + prop)
-    result = api.explored(model, "tiny", api.Wanted(engine="plain"), lambda *_: None)
-    findings = result["findings"]
-    assert isinstance(findings, list)
-    found = next(f for f in findings if isinstance(f, dict) and f["name"] == name)
-    return api.told(model, "tiny", found)
+    return story_of_finding(model, "tiny", name)
 
 
 def test_an_end_that_no_lane_stands_for_is_where_the_message_is_taken() -> None:
@@ -187,12 +173,10 @@ def test_a_lasso_without_a_stem_says_once_that_it_goes_on(
 def test_a_message_that_is_lost_before_anyone_took_it_is_shown_at_its_sender() -> None:
     text = LINE.replace("own: End carries bool slot", "own: End carries bool slot lossy")
     model = api.load_text(text.replace("  a: l\n  b: l\n", "  b: l\n  a: l\n"))
-    told: dict[str, Json] = {"kind": "walk", "name": "", "trace": [
-        {"operation": "send_it", "args": {}},
-        {"operation": "take", "args": {}},
-        {"operation": "lose_own", "args": {"receiver": "LEFT"}},
-    ]}  # fmt: skip
-    lost = next(m for m in scene(api.told(model, "tiny", told)).messages if m.is_lost)
+    steps: list[tuple[str, dict[str, Json]]] = [
+        ("send_it", {}), ("take", {}), ("lose_own", {"receiver": "LEFT"}),
+    ]  # fmt: skip
+    lost = next(m for m in scene(story_of_steps(model, steps)).messages if m.is_lost)
     assert (lost.text, lost.sender, lost.receiver, lost.received) == ("true", 1, 1, 2)
 
 
@@ -251,11 +235,9 @@ always unserved of shop: not server.got
 
 
 def story_of_long(text: str) -> Story:
-    told: dict[str, Json] = {"kind": "always", "name": "unserved", "trace": [
-        {"operation": "ask", "args": {"c": "c1"}},
-        {"operation": "take", "args": {"c": "c1"}},
-    ]}  # fmt: skip
-    return api.told(api.load_text(text), "tiny", told)
+    client: dict[str, Json] = {"c": "c1"}
+    steps = [("ask", client), ("take", client)]
+    return story_of_steps(api.load_text(text), steps, violated="unserved")
 
 
 def test_a_message_that_is_too_long_for_its_arrow_is_told_on_several_lines_and_never_cut() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.golden import Golden
+from tests.support.stories import story_of_finding
 
 from charter import api
 from charter.core import types as t
@@ -22,12 +23,7 @@ ITEM = t.Int(t.Limit(plus=0), t.Limit(plus=9))
 def caught(mutant: str) -> Story:
     model = api.load(ROOT / "spec" / "kafka", api.Selection(mutant=mutant))
     (chosen,) = (m for m in model.mutants if m.name == mutant)
-    findings = api.explored(model, chosen.instance, api.Wanted(), lambda *_: None)["findings"]
-    assert isinstance(findings, list)
-    for finding in findings:
-        if isinstance(finding, dict) and finding["name"] == chosen.caught_by:
-            return api.told(model, chosen.instance, finding)
-    raise AssertionError(f"{mutant} was not caught")
+    return story_of_finding(model, chosen.instance, chosen.caught_by)
 
 
 def test_a_fetch_goes_from_the_follower_to_the_leader_and_back(golden: Golden) -> None:

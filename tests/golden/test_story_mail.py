@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.golden.test_story import story_of
 from tests.support.golden import Golden
+from tests.support.stories import story_of_steps
 
 from charter import api
 from charter.formats.canonical import Json
@@ -92,9 +93,8 @@ ORDER_TWICE = [("order", "ann"), ("order", "ann"), ("sell", "ann"), ("get", "ann
 
 def walk(*acts: tuple[str, str], prop: str = "") -> Story:
     """The story of a walk; with `prop`, of its way to where that is false."""
-    steps: list[Json] = [{"operation": name, "args": {"c": who}} for name, who in acts]
-    told: dict[str, Json] = {"kind": "always" if prop else "walk", "name": prop, "trace": steps}
-    return api.told(api.load_text(SHOP), "tiny", told)
+    steps: list[tuple[str, dict[str, Json]]] = [(name, {"c": who}) for name, who in acts]
+    return story_of_steps(api.load_text(SHOP), steps, violated=prop)
 
 
 def drawn_of(story: Story) -> list[tuple[str, int, int, int | None, bool]]:
@@ -161,10 +161,9 @@ def test_two_arrows_of_one_step_stand_on_rows_of_their_own() -> None:
     text = SHOP.replace(
         "receive g from goods[c]", "receive g from goods[c]  receive b from bell[c]"
     )
-    told: dict[str, Json] = {"kind": "walk", "name": "", "trace": [
-        {"operation": name, "args": {"c": "bob"}} for name in ("ring", "order", "sell", "get")
-    ]}  # fmt: skip
-    drawn = api.drawn(api.told(api.load_text(text), "tiny", told), "text")
+    bob: dict[str, Json] = {"c": "bob"}
+    steps = [(name, bob) for name in ("ring", "order", "sell", "get")]
+    drawn = api.drawn(story_of_steps(api.load_text(text), steps), "text")
     lines = drawn.splitlines()
     row = next(i for i, line in enumerate(lines) if line.startswith("   4"))
     assert "true" in lines[row] + lines[row + 1] and "number: 1" in lines[row] + lines[row + 1]
@@ -207,11 +206,10 @@ def test_each_message_that_arrives_has_a_head_of_its_own_at_its_dot() -> None:
 
 def test_a_message_is_lost_where_it_would_have_arrived() -> None:
     text = SHOP.replace("Wish set", "Wish set lossy")
-    told: dict[str, Json] = {"kind": "walk", "name": "", "trace": [
-        {"operation": "order", "args": {"c": "bob"}},
-        {"operation": "lose_wish", "args": {"receiver": "bob"}},
-    ]}  # fmt: skip
-    seen = scene(api.told(api.load_text(text), "tiny", told))
+    steps: list[tuple[str, dict[str, Json]]] = [
+        ("order", {"c": "bob"}), ("lose_wish", {"receiver": "bob"}),
+    ]  # fmt: skip
+    seen = scene(story_of_steps(api.load_text(text), steps))
     [message] = seen.messages
     assert message.is_lost and seen.lanes[message.receiver] == "shop"
     assert seen.lanes[seen.events[1].lane] == "shop"

@@ -223,7 +223,7 @@ def test_explore_says_what_is_kept_when_it_is_interrupted(conform, toy, monkeypa
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("charter.api.searched", interrupted)
+    monkeypatch.setattr("charter.api.explore", interrupted)
     code, _, err = conform("explore", toy, *more)
     assert code == 130 and says in err
 

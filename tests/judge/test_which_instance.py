@@ -156,15 +156,15 @@ def test_what_the_engine_cannot_do_is_told_with_the_mutant(conform, bent):
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
 def test_mutants_that_were_tried_are_told_when_it_is_interrupted(conform, bent, monkeypatch, words):
-    explored, tried = api.explored, []
+    explore, tried = api.explore, []
 
     def interrupted(*given):
         if tried:
             raise KeyboardInterrupt
-        tried.append(explored(*given))
+        tried.append(explore(*given))
         return tried[0]
 
-    monkeypatch.setattr(api, "explored", interrupted)
+    monkeypatch.setattr(api, "explore", interrupted)
     code, out, err = conform("explore", bent, "--mutant", "*", *words)
     assert code == 130
     assert "interrupted; 1 of 2 mutants were tried" in err

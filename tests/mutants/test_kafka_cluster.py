@@ -6,10 +6,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support.engines import natively
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.reference.explore import Finding, Options, explore
+from charter.explore.result import Finding
 from charter.semantics.evaluate import Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails, follow
@@ -40,7 +41,7 @@ def scenarios(variant: str = "") -> list[n.Scenario]:
 
 def findings(of: n.Model, instance: str, states: int) -> dict[str, Finding]:
     chosen = next(i for i in of.instances if i.name == instance)
-    return {f.name: f for f in explore(of, chosen, Options(most_states=states)).properties}
+    return {f.name: f for f in natively(of, chosen, most_states=states).properties}
 
 
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda m: m.name)

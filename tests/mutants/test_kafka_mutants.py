@@ -6,10 +6,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support.engines import natively
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.reference.explore import Finding, Options, explore
+from charter.explore.result import Finding
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 FIRST, MOST = 400, 2_000
@@ -26,7 +27,7 @@ def instance_of(model: n.Model, name: str) -> n.Instance:
 
 
 def findings(model: n.Model, instance: str, states: int = FIRST) -> dict[str, Finding]:
-    found = explore(model, instance_of(model, instance), Options(most_states=states))
+    found = natively(model, instance_of(model, instance), most_states=states)
     return {f.name: f for f in found.properties}
 
 

@@ -17,9 +17,9 @@ from charter import api
 from charter.core import nodes as n
 from charter.core.narrow import narrowed
 from charter.core.nodes import Value
-from charter.explore.reference.arguments import Arguments
 from charter.passes import LOWERING, run_checked
 from charter.semantics.builtins import EvaluationError
+from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import Outcome, Scope, State
 from charter.semantics.machine import Machine
 
@@ -62,8 +62,7 @@ def questions(machine: Machine) -> Iterator[tuple[State, str, tuple[Value, ...]]
     """Some states, breadth first, each operation, and some arguments."""
     states = [machine.initial()]
     for state in states:
-        values = [state[v.name] for v in machine.variables]
-        arguments = Arguments.at(machine.universe, machine.variables, values)
+        arguments = Arguments.at(machine, state)
         for name, operation in machine.operations.items():
             for args in islice(arguments.of(operation.params), ARGUMENTS):
                 yield state, name, args

@@ -1,21 +1,23 @@
-"""Asks the evaluator, the flat explorer and the generated model the same question."""
+"""Asks the evaluator, compiled code and the generated model the same question."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.explore.reference.load import FlatMachine, FlatState
-from charter.explore.reference.support import Undefined
+from charter.explore.native.compiled import CompiledMachine
 from charter.render.python_model.emit import Page, module_text, prelude_text
 from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Outcome, State
+from charter.semantics.machine import Machine
 from charter.semantics.values import Json, text, to_json
 
+Outcomes = Callable[[State, str, tuple[Value, ...]], Sequence[Outcome]]
 Answers = list[tuple[str, str, str]]
 """Branch, reply and state after, the last two as canonical text; sorted."""
 
@@ -35,65 +37,55 @@ def import_model(model: n.Model, component: n.Component, folder: Path, name: str
     return sys.modules[name]
 
 
-def shown(flat: FlatMachine, state: FlatState) -> dict[str, Json]:
+def shown(machine: Machine, state: State) -> dict[str, Json]:
     """All state but ghosts, as JSON."""
-    machine = flat.machine
-    pairs = zip(machine.variables, state, strict=True)
-    return {
-        v.name: to_json(v.type, value, machine.universe) for v, value in pairs if v.kind != "ghost"
-    }
-
-
-def _sorted(answers: Iterable[tuple[str, str, str]]) -> Answers:
-    return sorted(set(answers))
+    kept = [v for v in machine.variables if v.kind != "ghost"]
+    return {v.name: to_json(v.type, state[v.name], machine.universe) for v in kept}
 
 
 def by_evaluator(
-    flat: FlatMachine, state: FlatState, operation: str, args: tuple[Value, ...]
+    machine: Machine, state: State, operation: str, args: tuple[Value, ...]
 ) -> Answers | str:
     """What the definition allows, or "undefined"."""
-    machine = flat.machine
-    chosen = machine.operations[operation]
+    return _answers(machine, machine.outcomes, (state, operation, args))
+
+
+def by_compiled_code(
+    compiled: CompiledMachine, state: State, operation: str, args: tuple[Value, ...]
+) -> Answers | str:
+    """What compiled code allows, or "undefined"."""
+    return _answers(compiled.machine, compiled.outcomes, (state, operation, args))
+
+
+def _answers(
+    machine: Machine, outcomes: Outcomes, question: tuple[State, str, tuple[Value, ...]]
+) -> Answers | str:
+    chosen = machine.operations[question[1]]
     assert isinstance(chosen, n.Operation)
     try:
-        outcomes = machine.outcomes(flat.unflatten(state), operation, args)
+        found = outcomes(*question)
     except EvaluationError:
         return "undefined"
     return _sorted(
         (
             o.branch,
             text(to_json(chosen.result, o.reply, machine.universe)),
-            text(shown(flat, flat.flatten(o.state))),
+            text(shown(machine, o.state)),
         )
-        for o in outcomes
+        for o in found
     )
 
 
-def by_flat(
-    flat: FlatMachine, state: FlatState, operation: str, args: tuple[Value, ...]
-) -> Answers | str:
-    """What the flat functions allow, or "undefined"."""
-    machine = flat.machine
-    chosen = machine.operations[operation]
-    assert isinstance(chosen, n.Operation)
-    try:
-        outcomes = flat.operations[operation](state, args, [])
-    except Undefined:
-        return "undefined"
-    return _sorted(
-        (branch, text(to_json(chosen.result, reply, machine.universe)), text(shown(flat, after)))
-        for branch, reply, after in outcomes
-    )
+def _sorted(answers: Iterable[tuple[str, str, str]]) -> Answers:
+    return sorted(set(answers))
 
 
 def by_model(
-    flat: FlatMachine, model: ModuleType, state: FlatState, operation: str, args: tuple[Value, ...]
+    machine: Machine, model: ModuleType, state: State, operation: str, args: tuple[Value, ...]
 ) -> Answers | str:
     """What the generated model allows, or "undefined"."""
-    machine = flat.machine
-    sorts = machine.universe.sorts
-    consts = machine.universe.consts
-    before = model.decode(shown(flat, state), sorts, consts)
+    sorts, consts = machine.universe.sorts, machine.universe.consts
+    before = model.decode(shown(machine, state), sorts, consts)
     try:
         outcomes = model.outcomes(before, operation, machine.args_json(operation, args))
     except Exception as problem:

@@ -2,26 +2,67 @@
 
 from __future__ import annotations
 
-from charter.explore.reference.explore import Exploration
+from collections import Counter
+from dataclasses import replace
+from itertools import accumulate
+
+from charter.explore.native.explore import Exploration
+from charter.explore.native.graph import CompiledGraph
+from charter.explore.reference.search import Exploration as Searched
+from charter.explore.result import Finding
 
 
-def summary(found: Exploration) -> str:
-    """The counts of an exploration as lines."""
+def summary(graph: CompiledGraph) -> str:
+    """The counts of a graph as lines."""
+    counts = graph.found.counts
+    branches = branches_of(graph)
     lines = [
-        f"distinct   {found.distinct}",
-        f"generated  {found.generated}",
-        f"classes    {found.classes}",
-        f"outside    {found.outside}",
-        f"levels     {' '.join(map(str, found.levels))}",
-        *findings(found, 40),
+        f"distinct   {counts.distinct}",
+        f"generated  {counts.generated}",
+        f"classes    {sum(branch.seen for branch, _ in branches)}",
+        f"outside    {counts.outside}",
+        f"levels     {' '.join(map(str, counts.levels))}",
+        *findings(graph, 40),
     ]
     return "\n".join(lines) + "\n"
 
 
-def findings(found: Exploration, width: int) -> list[str]:
+def findings(graph: CompiledGraph, width: int) -> list[str]:
     """A line for each finding: kind, name in so many columns, how often, length of its trace."""
-    lines: list[str] = []
-    for finding in (*found.properties, *found.branches, *found.failures):
-        length = "-" if finding.trace is None else str(len(finding.trace))
-        lines.append(f"{finding.kind:9} {finding.name:{width}} {finding.seen:7} {length:>3}")
-    return lines
+    found = graph.found
+
+    def line(one: Finding, length: int | None) -> str:
+        shown = "-" if length is None else str(length)
+        return f"{one.kind:9} {one.name:{width}} {one.seen:7} {shown:>3}"
+
+    def of_trace(one: Finding) -> str:
+        return line(one, None if one.trace is None else len(one.trace))
+
+    return [
+        *map(of_trace, found.properties),
+        *(line(*each) for each in branches_of(graph)),
+        *map(of_trace, found.failures),
+    ]
+
+
+def branches_of(graph: CompiledGraph) -> list[tuple[Finding, int | None]]:
+    """The branches, with the length of a shortest trace there. Of a component the cases of its
+    transitions are counted, of a system all transitions."""
+    ends = list(accumulate(graph.found.counts.levels))
+    cases: Counter[str] = Counter()
+    first: dict[str, int] = {}
+    for case in graph.cases():
+        cases[case.step.branch] += 1
+        if case.step.branch not in first:
+            first[case.step.branch] = sum(case.source >= end for end in ends) + 1
+    counted = graph.successors.machine.component is not None
+    return [
+        (replace(one, seen=cases[one.name]) if counted else one, first.get(one.name))
+        for one in graph.found.branches
+    ]
+
+
+def never_met(found: Exploration | Searched) -> list[str]:
+    """Branches that were never taken and witnesses that were never found."""
+    witnesses = (one for one in found.properties if one.kind == "witness")
+    return [one.name for one in (*found.branches, *witnesses) if not one.seen]

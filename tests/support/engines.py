@@ -1,42 +1,47 @@
-"""What the native engine and the plain explorer say of one instance, side by side."""
+"""What the native engine and the reference engine say of one instance, side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
-from tests.support import plain
+from tests.support import spec
 
 from charter.core import nodes as n
 from charter.core.vacuity import with_companions
 from charter.explore.native.explore import Choices
 from charter.explore.native.explore import Exploration as Native
-from charter.explore.native.explore import Finding as NativeFinding
 from charter.explore.native.explore import Options as NativeOptions
-from charter.explore.native.explore import explore as natively
-from charter.explore.reference.explore import Exploration as Plain
-from charter.explore.reference.explore import Finding as PlainFinding
-from charter.explore.reference.explore import Options as PlainOptions
-from charter.explore.reference.explore import explore as plainly
+from charter.explore.native.explore import explore as explore_natively
+from charter.explore.reference.search import Exploration as Reference
+from charter.explore.reference.search import Options as ReferenceOptions
+from charter.explore.reference.search import explore as explore_by_definition
+from charter.explore.result import Counts
+from charter.project.cache import cache_folder
 
-Counts = tuple[int, int, int, tuple[int, ...]]
-Verdicts = dict[tuple[str, str], tuple[bool, int | None]]
+Verdicts = dict[tuple[str, str], tuple[int, int | None]]
 
 
-def counts(found: Native | Plain) -> Counts:
+def natively(
+    model: n.Model, instance: n.Instance, *, symmetry: bool = True, most_states: int = 0
+) -> Native:
+    """A search by compiled code, which is kept in the user's cache."""
+    cache = cache_folder("engine")
+    options = NativeOptions(Choices(symmetry=symmetry), most_states=most_states, cache=cache)
+    return explore_natively(model, instance, options)
+
+
+def counts(found: Native | Reference) -> Counts:
     """Distinct states, transitions, those that leave the instance, and the levels."""
-    return found.distinct, found.generated, found.outside, found.levels
+    return found.counts
 
 
-def verdicts(found: Native | Plain) -> Verdicts:
-    """Of each property, branch and failure whether it was seen and, but for branches, how long the
-    shortest trace is."""
-    every: Iterable[NativeFinding | PlainFinding] = (
-        *found.properties, *found.branches, *found.failures,
-    )  # fmt: skip
+def verdicts(found: Native | Reference) -> Verdicts:
+    """Of each property, branch and failure how often it was seen and, but for branches, how long
+    the shortest trace is."""
+    every = (*found.properties, *found.branches, *found.failures)
     return {
         (f.kind, f.name): (
-            bool(f.seen),
+            f.seen,
             None if f.kind == "branch" or f.trace is None else len(f.trace),
         )
         for f in every
@@ -45,21 +50,16 @@ def verdicts(found: Native | Plain) -> Verdicts:
 
 def both(
     model: n.Model, instance: n.Instance, *, symmetry: bool = True, cache: Path | None = None
-) -> tuple[Native, Plain]:
+) -> tuple[Native, Reference]:
     """The same search by both, for the companions of properties too."""
     model, _ = with_companions(model, instance.machine)
-    options = NativeOptions(Choices(symmetry=symmetry), cache=cache)
+    options = NativeOptions(Choices(symmetry=symmetry), cache=cache or cache_folder("engine"))
     return (
-        natively(model, instance, options),
-        plainly(model, instance, PlainOptions(symmetry=symmetry)),
+        explore_natively(model, instance, options),
+        explore_by_definition(model, instance, ReferenceOptions(symmetry=symmetry)),
     )
 
 
-def both_of(charter: str, name: str, *, symmetry: bool = True) -> tuple[Native, Plain]:
+def both_of(charter: str, name: str, *, symmetry: bool = True) -> tuple[Native, Reference]:
     """The same of an instance of a charter of spec/."""
-    instance = plain.instance(charter, name)
-    model, _ = with_companions(plain.model(charter), instance.machine)
-    return (
-        natively(model, instance, NativeOptions(Choices(symmetry=symmetry))),
-        plain.with_companions_explored(charter, name, symmetry=symmetry),
-    )
+    return both(spec.model(charter), spec.instance(charter, name), symmetry=symmetry)

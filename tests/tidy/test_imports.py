@@ -21,7 +21,7 @@ BREACHES: Final = {
     "storeys": ("compiler/charter/core/types.py", "import charter.check.checker"),
     "strangers": (
         "compiler/charter/prove/terms.py",
-        "import charter.explore.reference.keys",
+        "import charter.explore.reference.search",
     ),
     "surface": ("compiler/charter/semantics/values.py", "import charter.syntax.nodes"),
     "formats": ("compiler/charter/formats/labels.py", "import charter.diagnostics"),

@@ -5,7 +5,7 @@ the cache needs none of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,33 +14,34 @@ from typing import TYPE_CHECKING, Literal
 from charter.core import nodes as ir
 from charter.core.nodes import Model
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
-from charter.explore import select as exploring
-from charter.explore.select import CannotExplore, Searched, Wanted
+from charter.explore.checker import CannotExplore, ExploreOptions, Progress
 from charter.formats.canonical import Json
 from charter.project.core_cache import kept
 from charter.project.sources import PLAIN, Missing, Selection, Unreadable, read_sources
 from charter.semantics.bounds import WrongBound, bounds_of, with_bounds
 
 if TYPE_CHECKING:
-    from charter.explore.native.spark import Session
+    from charter.explore.result import Finding, SearchResult, Trace
+    from charter.explore.swarm import WalksResult
     from charter.render.story.tell import Story
+    from charter.semantics.fairness import Verdict
 
 __all__ = [
     "PLAIN",
     "CannotExplore",
+    "ExploreOptions",
     "Missing",
     "Model",
     "Opened",
     "Refused",
-    "Searched",
+    "SearchResult",
     "Selection",
-    "Session",
     "Simulation",
     "Source",
     "Story",
     "SuiteRequest",
     "Unreadable",
-    "Wanted",
+    "WalksResult",
     "WrongBound",
     "bounded",
     "check",
@@ -48,7 +49,7 @@ __all__ = [
     "check_sources",
     "core_text",
     "drawn",
-    "explored",
+    "explore",
     "exported",
     "flattened",
     "formatted",
@@ -64,10 +65,12 @@ __all__ = [
     "place",
     "proved",
     "read_sources",
-    "searched",
+    "search_json",
     "simulated",
     "stale",
     "told",
+    "trace_told",
+    "walks_json",
 ]
 
 
@@ -294,33 +297,21 @@ def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model
     return replace(model, instances=places)
 
 
-def searched(model: ir.Model, instance: str, wanted: Wanted, progress: exploring.Tell) -> Searched:
-    """Search an instance ("" for the one that is meant without a name) as `wanted`.
+def explore(
+    model: ir.Model, instance: str, options: ExploreOptions, progress: Progress
+) -> SearchResult:
+    """Search an instance ("" for the one that is meant without a name). Raises `Missing` or
+    `CannotExplore`."""
+    from charter.explore import select
 
-    `found` has `engine`, counts (`distinct`, `generated`, `depth`, ...), `seconds`, `complete`,
-    a verdict for each property, and findings: for each property, witness, branch and failure how
-    often it was seen, with the shortest trace there. `fine`: complete, and nothing is violated.
-    `never_taken`: branches (steps). `vacuous`: what was never met though the instance does not say
-    that it `misses` it: objects with `kind` (`witness`, `condition` of a property with its text and
-    its place, `branch`) and `name`; empty where the search gave up. `not_missed`: what the instance
-    says that it misses, and meets. `why_plain`: why the native engine could not do it.
-    `where`, if a question was asked: for how many states the answer is yes, and the first ones.
-    `states` are those that the search has reached, if they are wanted.
-    Raises `Missing` or `CannotExplore`."""
-    chosen = _instance(model, instance)
-    found = exploring.searched(model, chosen, wanted, progress)
-    if not any(live.machine == chosen.machine for live in model.liveness):
-        return found
-    from charter.explore.liveness import with_liveness
-
-    return with_liveness(model, chosen, wanted, found, progress)
+    return select.explore(model, _instance(model, instance), options, progress)
 
 
-def explored(
-    model: ir.Model, instance: str, wanted: Wanted, progress: exploring.Tell
-) -> dict[str, Json]:
-    """The same without the states."""
-    return searched(model, instance, wanted, progress).found
+def search_json(found: SearchResult) -> dict[str, Json]:
+    """What a search found, as docs/formats/search.md describes it, without stories."""
+    from charter.api import as_json
+
+    return as_json.search_json(found)
 
 
 def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
@@ -337,11 +328,19 @@ def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
     }
 
 
-def told(model: ir.Model, instance: str, finding: Mapping[str, Json]) -> Story:
-    """A finding of `explored` or `simulated`, told on the definition. Raises `Missing`."""
-    from charter.api import explain as telling
+def told(model: ir.Model, instance: str, finding: Finding | Verdict) -> Story:
+    """A finding of a search or of walks, told on the definition. Raises `Missing`."""
+    from charter.api import explain
 
-    return telling.told(model, _instance(model, instance), finding)
+    return explain.told(model, _instance(model, instance), explain.found_of(finding))
+
+
+def trace_told(model: ir.Model, instance: str, called: tuple[str, str], trace: Trace) -> Story:
+    """A trace that is no finding, told on the definition; it is called by a kind and a name. Raises
+    `Missing`."""
+    from charter.api import explain
+
+    return explain.told(model, _instance(model, instance), explain.found_in(called, trace))
 
 
 def drawn(story: Story, form: Literal["svg", "text"]) -> str:
@@ -427,15 +426,18 @@ class Simulation:
 
 def simulated(
     model: ir.Model, instance: str, wanted: Simulation, progress: Callable[[int, int], None]
-) -> dict[str, Json]:
-    """Random walks; `findings` as those of `explored`, each with the `seed` of its batch.
-
-    `branches`: how often each was taken; `unseen`: branches and witnesses that no walk met;
-    `states`: how many different ones were seen, up to renaming; `walk`: the trace of the only walk;
-    `not_looked_at`: what must happen in the end, of which walks say nothing. Raises `Missing`."""
-    from charter.explore.reference.simulate import Plan
-    from charter.explore.reference.swarm import swarm
+) -> WalksResult:
+    """Random walks through an instance. Raises `Missing`."""
+    from charter.explore.simulate import Plan
+    from charter.explore.swarm import swarm
 
     chosen = _instance(model, instance)
     plan = Plan(wanted.steps, wanted.walks, wanted.seed, wanted.guided)
     return swarm((model, chosen), plan, wanted.workers, progress)
+
+
+def walks_json(found: WalksResult) -> dict[str, Json]:
+    """What walks found, as docs/formats/search.md describes it, without stories."""
+    from charter.api import as_json
+
+    return as_json.walks_json(found)

@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from charter.core import nodes as n
-from charter.explore.reference.load import load
-from charter.formats.canonical import Json
-from charter.render.story.tell import Story, found_in, tell
+from charter.core.narrow import narrowed
+from charter.explore.result import Finding, Trace
+from charter.render.story.tell import Found, Story, tell
+from charter.semantics.canonical import Canonical
 from charter.semantics.evaluate import State
-from charter.semantics.machine import Machine
+from charter.semantics.fairness import Verdict
+from charter.semantics.machine import Machine, Taken
+from charter.semantics.retell import Act
 
 
-def told(model: n.Model, instance: n.Instance, finding: Mapping[str, Json]) -> Story:
+def told(model: n.Model, instance: n.Instance, found: Found) -> Story:
     """A finding, told on the definition. Raises NotARun if the definition does not allow it."""
     machine = Machine.of(model, instance)
-    found = found_in(machine, finding)
     if found.loop is None or not model.counters:
         return tell(machine, found, lambda one, other: one == other)
-    flat = load(model, instance, symmetry=False)
+    whole = Machine.of(narrowed(model, instance.machine), instance)
+    canonical = Canonical.of(whole, symmetry=False)
 
     def same(one: State, other: State) -> bool:
-        return flat.key(flat.flatten(one)) == flat.key(flat.flatten(other))
+        return canonical.form(one) == canonical.form(other)
 
     return tell(machine, found, same)
+
+
+def found_of(one: Finding | Verdict) -> Found:
+    """A finding as a story is told of it."""
+    if isinstance(one, Verdict):
+        loop = len(one.stem) if one.has_run else None
+        return Found("eventually", one.name, _acts((*one.stem, *one.cycle)), loop)
+    trace = one.trace or ()
+    if one.kind == "undefined" and trace and not trace[-1].branch:
+        (fails,) = _acts(trace[-1:])
+        return Found(one.kind, one.name, _acts(trace[:-1]), fails=fails)
+    return Found(one.kind, one.name, _acts(trace))
+
+
+def _acts(trace: Iterable[Taken]) -> tuple[Act, ...]:
+    return tuple((step.operation, step.args) for step in trace)
+
+
+def found_in(called: tuple[str, str], trace: Trace) -> Found:
+    """A trace, by its kind and name, as a story is told of it."""
+    return Found(*called, _acts(trace))

@@ -1,1 +1,1 @@
-"""Model checking of an instance: the native engine, the reference engine, and the choice."""
+"""Model checking of an instance: the interface, two engines, and the choice."""

@@ -1,363 +1,142 @@
-"""Explores an instance with the native engine, or with the reference engine and says why."""
+"""Which engine searches an instance, or answers for its states: compiled code where there is some
+for it, else the definition, and why."""
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from dataclasses import replace
 
 from charter.core import nodes as n
-from charter.core.nodes import ASKED
-from charter.core.vacuity import Companion, with_companions
-from charter.formats.canonical import Json
-from charter.formats.states import Table
+from charter.explore.checker import (
+    CannotExplore,
+    EngineUnsupported,
+    ExploreOptions,
+    ModelChecker,
+    Problem,
+    Progress,
+)
+from charter.explore.reference.checker import ReferenceChecker, liveness_of
+from charter.explore.reference.graph import DefinedGraph
+from charter.explore.result import SearchResult
+from charter.explore.successors import Defined, StateGraph, Successors
 from charter.project.cache import cache_folder
-from charter.semantics.bounds import bounds_of
-from charter.semantics.machine import Machine, Taken
-from charter.semantics.values import to_json
 
-if TYPE_CHECKING:
-    from charter.explore.native.explore import Exploration, Options, Progress
-    from charter.explore.native.reached import Reached
-    from charter.explore.native.spark import Session
+MOST_PLAIN = 300_000
+"""States up to which the reference engine looks at liveness in place of the native one, where
+nobody says how many."""
 
 
-class Tell(Protocol):
-    """Called now and then with distinct states, transitions, the level, and states in the queue;
-    `doing` says what is done beside the search itself."""
-
-    def __call__(
-        self, distinct: int, generated: int, level: int, queue: int, doing: str = "", /
-    ) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """How to explore: with which engine (`auto`: the native one where it can), up to how many
-    states (0: all), with which symmetry, with how many workers (0: one for each core); where to
-    write the search down, so that it can be gone on with (None: nowhere); how many bytes of memory
-    to use before files (0: most of what is free); which fingerprints to remember states by (None:
-    states are kept whole); whether its states are wanted afterwards; how many of those that a
-    question asks for are listed. The engine `spark` is the native one on the workers of `session`,
-    which have to see the folder of the journal. The model is `mutant` of its charter, which the
-    states tell."""
-
-    engine: Literal["auto", "native", "plain", "spark"] = "auto"
-    most_states: int = 0
-    symmetry: bool = True
-    workers: int = 0
-    journal: Path | None = None
-    memory: int = 0
-    fingerprints: int | None = None
-    states: bool = False
-    limit: int = 20
-    session: Session | None = None
-    mutant: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """What a search found, and its states if they were wanted: they hold so many bytes of
-    memory."""
-
-    found: dict[str, Json]
-    states: Table | None = None
-    held: int = 0
-
-
-class CannotExplore(Exception):
-    """The search that was asked for cannot be done; a sentence for a person."""
-
-
-def searched(model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell) -> Searched:
-    """Counts, verdicts and findings of an instance, what a question in `model` asks for, and the
-    states if they are wanted. Raises `CannotExplore`."""
+def explore(
+    model: n.Model, instance: n.Instance, options: ExploreOptions, progress: Progress
+) -> SearchResult:
+    """Search an instance with the engine that fits. Raises CannotExplore."""
     begun = time.monotonic()
-    why = ""
-    model, asides = with_companions(model, instance.machine)
-    needs = _needs_native(model, wanted)
-    if wanted.engine in ("plain", "spark") and needs:
-        raise CannotExplore(f"the {wanted.engine} engine cannot do it: {needs} the native one")
-    if wanted.engine == "plain" and wanted.journal is not None:
+    problem = Problem.of(model, instance)
+    needs = _needs_native(problem, options)
+    if options.engine in ("plain", "spark") and needs:
+        raise CannotExplore(f"the {options.engine} engine cannot do it: {needs} the native one")
+    if options.engine == "plain" and options.journal is not None:
         raise CannotExplore("the plain engine cannot do it: --journal needs the native one")
-    if wanted.engine != "plain":
-        try:
-            found, reached = _natively(model, instance, wanted, progress, asides)
-        except Beyond as reason:
-            why = str(reason)
-            if wanted.engine in ("native", "spark") or needs:
-                other = f"{needs} it" if needs else "--engine plain can, slowly"
-                raise CannotExplore(
-                    f"the native engine cannot explore {instance.name}: {why}; {other}"
-                ) from None
-        else:
-            found["seconds"] = round(time.monotonic() - begun, 3)
-            return Searched(found, reached, 0 if reached is None else reached.search.room.used)
-    found = _plainly(model, instance, wanted, progress, asides)
-    found["why_plain"] = why
-    if wanted.journal is not None:
-        found["journal"] = f"nothing is kept in {wanted.journal}: only the native engine can"
-    return Searched({**found, "seconds": round(time.monotonic() - begun, 3)})
+    found = _searched(problem, options, needs, progress)
+    if found.unlooked:
+        found = _with_liveness(found, problem, options, progress)
+    return replace(found, seconds=time.monotonic() - begun)
 
 
-def _needs_native(model: n.Model, wanted: Wanted) -> str:
-    """What of a wish only the native engine can do; "" for nothing."""
-    if wanted.fingerprints is not None:
+def _searched(
+    problem: Problem, options: ExploreOptions, needs: str, progress: Progress
+) -> SearchResult:
+    if options.engine == "plain":
+        return ReferenceChecker().check(problem, options, progress)
+    try:
+        return _native().check(problem, options, progress)
+    except EngineUnsupported as reason:
+        if options.engine in ("native", "spark") or needs:
+            other = f"{needs} it" if needs else "--engine plain can, slowly"
+            raise CannotExplore(
+                f"the native engine cannot explore {problem.instance.name}: {reason}; {other}"
+            ) from None
+        found = ReferenceChecker().check(problem, options, progress)
+        kept = options.journal
+        journal = "" if kept is None else f"nothing is kept in {kept}: only the native engine can"
+        return replace(found, why_plain=str(reason), journal=journal)
+
+
+def _needs_native(problem: Problem, options: ExploreOptions) -> str:
+    """What of the options only the native engine can do; "" for nothing."""
+    if options.fingerprints is not None:
         return "fingerprints need"
-    if any(prop.name == ASKED for prop in model.properties):
+    if problem.question is not None:
         return "--where needs"
-    return "--keep needs" if wanted.states else ""
+    return "--keep needs" if options.states else ""
 
 
-class Beyond(Exception):
-    """Why the native engine cannot do it; a phrase."""
+def _with_liveness(
+    found: SearchResult, problem: Problem, options: ExploreOptions, progress: Progress
+) -> SearchResult:
+    """A search whose engine could not look at liveness, with verdicts of the reference engine."""
+    if options.engine == "native":
+        raise CannotExplore(
+            f"the native engine cannot look at what must happen in {problem.instance.name}: "
+            f"{found.unlooked}; --engine plain can, slowly"
+        )
+    begun = time.monotonic()
+    limited = replace(options, most_states=options.most_states or MOST_PLAIN)
+    return replace(
+        found,
+        liveness=liveness_of(problem, limited, progress),
+        why_plain=f"for `eventually`, {found.unlooked}",
+        seconds_liveness=time.monotonic() - begun,
+    )
 
 
 @contextmanager
-def loading_native() -> Iterator[None]:
-    """Imports of the native engine. Raises Beyond where llvmlite, which it needs, is not there."""
+def _loading_native() -> Iterator[None]:
+    """Imports of the native engine. Raises EngineUnsupported where llvmlite, which it needs, is not
+    there."""
     try:
         yield
     except ModuleNotFoundError as error:
         if error.name != "llvmlite":
             raise
-        raise Beyond("llvmlite is not installed") from None
+        raise EngineUnsupported("llvmlite is not installed") from None
 
 
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _native() -> ModelChecker:
+    with _loading_native():
+        from charter.explore.native.checker import NativeChecker
+    return NativeChecker()
 
 
-def native_options(wanted: Wanted) -> Options:
-    """A wish as the native engine takes it."""
-    from charter.explore.native.explore import Choices, Options
-
-    choices = Choices(
-        symmetry=wanted.symmetry,
-        fingerprints=wanted.fingerprints is not None,
-        seed=wanted.fingerprints or 0,
-    )
-    return Options(
-        choices,
-        most_states=wanted.most_states,
-        workers=wanted.workers or cores(),
-        cache=cache_folder("engine"),
-        journal=wanted.journal,
-        memory=wanted.memory,
-    )
+# --- single states -------------------------------------------------------------------------------
 
 
-def _natively(
-    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell, asides: Asides
-) -> tuple[dict[str, Json], Reached | None]:
-    with loading_native():
-        from charter.explore.native import explore as native
-        from charter.explore.native.reached import Reached
-    untold = frozenset(aside.witness.name for aside in asides)
-    options = replace(native_options(wanted), untold=untold)
-
-    def tell(now: native.Progress) -> None:
-        progress(now.distinct, now.generated, now.depth, now.queue)
-
+def successors(model: n.Model, instance: n.Instance) -> Successors:
+    """What can be done in the states of an instance."""
     try:
-        if wanted.session is None:
-            found = native.explore(model, instance, options, tell)
-        else:
-            found = _on_spark(wanted.session, model, instance, options, tell)
-    except (native.Unsupported, native.GaveUp) as reason:
-        raise Beyond(str(reason)) from None
-    except native.OtherSearch as reason:
-        raise CannotExplore(str(reason)) from None
-    except native.NoRoom as reason:
-        raise CannotExplore(f"{instance.name} has no room for a search: {reason}") from None
-    machine = found.search.program.plan.machine
-    question = next((p for p in model.properties if p.name == ASKED), None)
-    head: dict[str, Json] = {
-        "engine": "native" if wanted.session is None else "spark",
-        "instance": instance.name,
-        "machine": instance.machine,
-        "bounds": {**bounds_of(instance)},
-        "distinct": found.distinct,
-        "generated": found.generated,
-        "outside": found.outside,
-        "depth": len(found.levels),
-        "levels": list(found.levels),
-        "bits": found.bits,
-        "fingerprints": wanted.fingerprints,
-        "lossy": found.lossy,
-        "permuted": list(found.search.program.plan.quotient.sorts),
-        "not_permuted": {**found.search.program.plan.quotient.apart},
-        "stopped": found.stopped,
-        "spilled": found.spilled,
-        "bytes_each": found.bytes_each,
-        "journal": found.message,
-        "complete": found.complete,
-    }
-    head |= _said(found, machine, asides)
-    if wanted.session is not None:
-        return head, None
-    reached = Reached.of(found, question, wanted.mutant)
-    if question is not None:
-        head["where"] = _matches(reached, question, wanted.limit)
-    return head, reached if wanted.states else None
-
-
-def _on_spark(
-    session: Session,
-    model: n.Model,
-    instance: n.Instance,
-    options: Options,
-    tell: Callable[[Progress], None],
-) -> Exploration:
-    from charter.explore.native import spark
-
+        with _loading_native():
+            from charter.explore.native.compiled import CompiledMachine
+            from charter.explore.native.layout import Unsupported
+    except EngineUnsupported:
+        return Defined.of(model, instance)
     try:
-        return spark.explore(session, model, instance, options, tell)
-    except spark.Failed as reason:
-        raise CannotExplore(str(reason)) from None
+        return CompiledMachine.of(model, instance, cache_folder("engine"))
+    except Unsupported:
+        return Defined.of(model, instance)
 
 
-def _matches(reached: Reached, question: n.Property, limit: int) -> Json:
-    """What a question asks for: how many states, and the first ones in the order of the search,
-    each with a shortest trace and as it is at the end of that."""
-    machine = reached.plan.machine
-    states: list[Json] = []
-    for number in islice(reached.hits(), limit):
-        trace, state = reached.reason(number, question)
-        values: dict[str, Json] = {
-            v.name: to_json(v.type, state[v.name], machine.universe) for v in machine.variables
-        }
-        steps = machine.trace_json(trace)
-        states.append({"number": number, "level": len(trace), "state": values, "trace": steps})
-    return {
-        "expression": reached.expression,
-        "count": reached.found,
-        "undefined": reached.undefined,
-        "states": states,
-    }
-
-
-def _plainly(
-    model: n.Model, instance: n.Instance, wanted: Wanted, progress: Tell, asides: Asides
-) -> dict[str, Json]:
-    from charter.explore.reference.explore import Options, explore
-
-    def tell(distinct: int, generated: int, level: int) -> None:
-        progress(distinct, generated, level, 0)
-
-    options = Options(most_states=wanted.most_states, symmetry=wanted.symmetry)
-    found = explore(model, instance, options, tell)
-    head: dict[str, Json] = {
-        "engine": "plain",
-        "instance": instance.name,
-        "machine": found.machine,
-        "bounds": {**bounds_of(instance)},
-        "distinct": found.distinct,
-        "generated": found.generated,
-        "classes": found.classes,
-        "outside": found.outside,
-        "depth": len(found.levels),
-        "levels": list(found.levels),
-        "complete": found.complete,
-    }
-    return head | _said(found, found.graph.flat.machine, asides)
-
-
-class Seen(Protocol):
-    """What both engines say of a property, a witness, a branch or a failure."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def seen(self) -> int: ...
-    @property
-    def detail(self) -> str: ...
-    @property
-    def trace(self) -> Sequence[Taken] | None: ...
-
-
-class Found(Protocol):
-    """What both engines say of a search."""
-
-    @property
-    def complete(self) -> bool: ...
-    @property
-    def properties(self) -> Sequence[Seen]: ...
-    @property
-    def branches(self) -> Sequence[Seen]: ...
-    @property
-    def failures(self) -> Sequence[Seen]: ...
-
-
-Asides = Sequence[Companion]
-"""The companions that were searched for beside the properties."""
-
-VERDICTS: Mapping[tuple[bool, bool], str] = {
-    (True, True): "found",
-    (True, False): "not found",
-    (False, True): "violated",
-    (False, False): "holds",
-}
-
-
-def _said(found: Found, machine: Machine, asides: Asides) -> dict[str, Json]:
-    """A verdict for each property and witness, findings, and what was never met. What was not seen
-    in a search that gave up is unknown."""
-    hidden = {ASKED, *(aside.witness.name for aside in asides)}
-    properties = [one for one in found.properties if one.name not in hidden]
-    failures = [one for one in found.failures if one.name not in hidden]
-    verdicts: dict[str, Json] = {}
-    for one in properties:
-        settled = found.complete or one.seen
-        verdict = VERDICTS[one.kind == "witness", bool(one.seen)]
-        verdicts[one.name] = verdict if settled else "unknown"
-    findings: list[Json] = [
-        {
-            "name": one.name,
-            "kind": one.kind,
-            "seen": one.seen,
-            "trace": machine.trace_json(one.trace or ()),
-            "detail": one.detail,
-        }
-        for one in (*properties, *found.branches, *failures)
-    ]
-    return {
-        "fine": found.complete and not failures and "violated" not in verdicts.values(),
-        "verdicts": verdicts,
-        **_unmet(found, machine.instance.misses if found.complete else None, asides),
-        "findings": findings,
-    }
-
-
-def _unmet(found: Found, misses: Sequence[str] | None, asides: Asides) -> dict[str, Json]:
-    """Branches that were never taken; what was never met though the instance does not say that it
-    `misses` it (None: the search gave up, so nobody knows); what it says that it misses, and
-    meets."""
-    seen = {one.name: bool(one.seen) for one in found.properties}
-    unmet: list[dict[str, Json]] = [
-        {"kind": "witness", "name": name}
-        for name in (one.name for one in found.properties if one.kind == "witness")
-        if not seen[name] and name not in {ASKED, *(aside.witness.name for aside in asides)}
-    ]
-    unmet += [
-        {"kind": "condition", "name": one.of, "condition": one.text, "at": one.span.where()}
-        for one in asides
-        if not seen[one.witness.name]
-    ]
-    never: list[Json] = [one.name for one in found.branches if not one.seen]
-    unmet += [{"kind": "branch", "name": name} for name in never]
-    names = {str(one["name"]) for one in unmet}
-    met = {one.name for one in found.branches} | {one.of for one in asides} | {*seen}
-    vacuous: list[Json] = [one for one in unmet if misses is not None and one["name"] not in misses]
-    stale: list[Json] = [name for name in misses or () if name in met and name not in names]
-    return {"never_taken": never, "vacuous": vacuous, "not_missed": stale}
+def state_graph(model: n.Model, instance: n.Instance) -> StateGraph:
+    """All states of an instance of a component."""
+    try:
+        with _loading_native():
+            from charter.explore.native.graph import CompiledGraph
+            from charter.explore.native.layout import Unsupported
+            from charter.explore.native.search import GaveUp
+    except EngineUnsupported:
+        return DefinedGraph.of(model, instance)
+    try:
+        return CompiledGraph.of(model, instance, cache_folder("engine"))
+    except (Unsupported, GaveUp):
+        return DefinedGraph.of(model, instance)

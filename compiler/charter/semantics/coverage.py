@@ -121,6 +121,46 @@ class Coverage:
         return sides, decided
 
 
+def atoms_read(
+    ev: Evaluator, operation: n.Operation, state: State, args: tuple[Value, ...]
+) -> tuple[bool, ...]:
+    """The truth of each atom of the guards that an operation reads on its way to what it does, in
+    that order. Raises EvaluationError."""
+    names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
+    scope, found, group = Scope(state), list[bool](), 0
+    for branch in operation.branches:
+        if group and branch.group != group:
+            break
+        for bind in branch.lets:
+            if bind.name not in names:
+                names[bind.name] = ev.value(bind.value, scope, names)
+        if all(_read(ev, c.condition, (scope, names), found) for c in branch.guard):
+            if branch.group == 0:
+                break
+            group = branch.group
+    return tuple(found)
+
+
+def _read(ev: Evaluator, e: n.Expr, about: tuple[Scope, Locals], found: list[bool]) -> bool:
+    """The truth of a part of a guard; its atoms go to `found` as they are read."""
+    scope, names = about
+    match e:
+        case n.Unary(op="not", operand=operand):
+            return not _read(ev, operand, about, found)
+        case n.Let(name=name, value=value, body=body):
+            inside = {**names, name: ev.value(value, scope, names)}
+            return _read(ev, body, (scope, inside), found)
+        case n.Binary(op="and", left=left, right=right):
+            return _read(ev, left, about, found) and _read(ev, right, about, found)
+        case n.Binary(op="or", left=left, right=right):
+            return _read(ev, left, about, found) or _read(ev, right, about, found)
+        case n.Binary(op="implies", left=left, right=right):
+            return not _read(ev, left, about, found) or _read(ev, right, about, found)
+        case _:
+            found.append(ev.truth(e, scope, names))
+            return found[-1]
+
+
 def _guard(
     ev: Evaluator, guard: tuple[n.Conjunct, ...], scope: Scope, names: Locals
 ) -> list[tuple[tuple[int, int], bool, bool]]:

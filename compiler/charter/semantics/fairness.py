@@ -13,8 +13,11 @@ from charter.formats.canonical import Json
 from charter.semantics.machine import Taken
 from charter.semantics.values import Universe, to_json
 
-GAVE_UP = "the search gave up before its end"
-"""Why nothing is known where there are too many states."""
+
+def gave_up(most: int) -> str:
+    """Why nothing is known where there are more states than that."""
+    return f"the search gave up before its end, at {most:,} states; --most N goes on to N"
+
 
 Answer = Literal["holds", "fails", "unknown"]
 

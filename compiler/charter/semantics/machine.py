@@ -66,6 +66,18 @@ class Machine(Generic[E_co, S_co]):
         """The universe of the instance."""
         return self.evaluator.universe
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All branches of a component's operations, all steps of a system."""
+        if self.component is None:
+            return tuple(self.operations)
+        return tuple(
+            f"{operation.name}/{branch.name}"
+            for operation in self.operations.values()
+            if isinstance(operation, n.Operation)
+            for branch in operation.branches
+        )
+
     def initial(self) -> State:
         """The only initial state; `start`s of the instance replace initial values."""
         starts = dict(self.instance.starts)

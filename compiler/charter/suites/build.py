@@ -90,7 +90,7 @@ def run_task(task: Task) -> Done:
         )
         records = [Record.of(vector) for stream in streams for vector in stream]
         pairs, engines = explored.pairs, [explored.engine, explored.opened]
-        states = explored.exploration.distinct
+        states = len(explored.graph.states)
     else:
         walks = Walks.of(model, instance)
         records = [Record.of(vector) for vector in walks.vectors(WALKS)]

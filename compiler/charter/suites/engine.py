@@ -1,16 +1,16 @@
-"""An instance as fast successor functions with the interface of the evaluator."""
+"""One instance, ready to be asked quickly: compiled code where there is some for it, else the
+definition."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.explore.reference.explore import distinct
-from charter.explore.reference.load import FlatMachine, FlatState, load
-from charter.explore.reference.support import Undefined
+from charter.explore.select import successors
+from charter.explore.successors import Defined, Successors
+from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome, State
 from charter.semantics.machine import Machine
 from charter.vectors.answer import NoAnswer
@@ -19,15 +19,15 @@ from charter.vectors.plan import Planner
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The flat functions of an instance, and a planner that uses them."""
+    """The operations of an instance, and a planner that uses them."""
 
-    flat: FlatMachine
+    asked: Successors
     planner: Planner
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance) -> Engine:
         """An engine for `instance` as it stands."""
-        return Engine.around(model, load(model, instance))
+        return Engine.around(model, successors(model, instance))
 
     @staticmethod
     def opened(model: n.Model, instance: n.Instance) -> Engine:
@@ -35,20 +35,25 @@ class Engine:
         return Engine.of(model, replace(instance, offers=(), only=()))
 
     @staticmethod
-    def around(model: n.Model, flat: FlatMachine) -> Engine:
-        """An engine of functions that are there already."""
-        return Engine(flat, Planner.of(model, flat.machine, FlatOutcomes(flat)))
+    def defined(model: n.Model, instance: n.Instance) -> Engine:
+        """The same on the definition: few questions are answered sooner than code is compiled."""
+        return Engine.around(model, Defined.of(model, replace(instance, offers=(), only=())))
+
+    @staticmethod
+    def around(model: n.Model, asked: Successors) -> Engine:
+        """An engine of operations that are there already."""
+        return Engine(asked, Planner.of(model, asked.machine, Answered(asked)))
 
     @property
     def machine(self) -> Machine:
-        """The machine of the evaluator."""
-        return self.flat.machine
+        """The machine of the definition."""
+        return self.asked.machine
 
-    def name(self, state: FlatState) -> str:
+    def name(self, state: State) -> str:
         """A name for a state, equal for those that are equal up to renaming, in all instances with
         sorts of these sizes."""
         sizes = [(name, len(members)) for name, members in self.machine.universe.sorts.items()]
-        return repr((sizes, self.flat.key(state)))
+        return repr((sizes, self.asked.form(state)))
 
 
 def pair(state: str, branch: str) -> int:
@@ -58,20 +63,15 @@ def pair(state: str, branch: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class FlatOutcomes:
+class Answered:
     """`machine.outcomes`, faster. Raises NoAnswer where a rule has no value."""
 
-    flat: FlatMachine
+    asked: Successors
 
     def __call__(
         self, state: State, operation: str, args: tuple[Value, ...]
     ) -> tuple[Outcome, ...]:
-        flat = self.flat
         try:
-            found = flat.operations[operation](flat.flatten(state), args, None)
-        except Undefined as problem:
+            return self.asked.outcomes(state, operation, args)
+        except EvaluationError as problem:
             raise NoAnswer(f"{operation}: {problem}") from None
-        outcomes: Sequence[tuple[str, Value, FlatState]] = found
-        if len(found) > 1:
-            outcomes = distinct(found)
-        return tuple(Outcome(b, reply, flat.unflatten(after)) for b, reply, after in outcomes)

@@ -3,20 +3,16 @@ state with one more operation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.explore.reference.explore import (
-    Exploration,
-    Trace,
-    Transition,
-    explore,
-    transitions,
-)
-from charter.explore.reference.load import FlatState
+from charter.explore.result import Trace
+from charter.explore.select import state_graph
+from charter.explore.successors import StateGraph, Transition, path
 from charter.formats.vector import Vector, Why
+from charter.semantics.evaluate import State
 from charter.semantics.retell import Act
 from charter.suites.engine import Engine, pair
 from charter.suites.walks import Chooser
@@ -25,46 +21,47 @@ from charter.vectors.plan import OPEN, Step
 
 @dataclass(slots=True)
 class Explored:
-    """An exploration, and what turns it into vectors. `pairs` collects the (state, branch) pairs
-    that the vectors take."""
+    """The graph of an instance, and what turns it into vectors. `pairs` collects the (state,
+    branch) pairs that the vectors take, `taken` the first transition of each branch, `replies` the
+    first with each enum member in the reply of each branch."""
 
-    model: n.Model
-    exploration: Exploration
+    graph: StateGraph
     engine: Engine
     opened: Engine
     pairs: set[int] = field(default_factory=set)
+    taken: dict[str, Transition] = field(default_factory=dict)
     replies: dict[str, Transition] = field(default_factory=dict)
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance) -> Explored:
-        """Explore `instance` to its end."""
-        found = explore(model, instance)
-        engine = Engine.around(model, found.graph.flat)
-        return Explored(model, found, engine, Engine.opened(model, instance))
+        """Search `instance` to its end."""
+        graph = state_graph(model, instance)
+        engine = Engine.around(model, graph.successors)
+        return Explored(graph, engine, Engine.opened(model, instance))
 
     def witnesses(self) -> Iterator[Vector]:
-        """A shortest path to every branch, every error reply, and every witness property; after
-        `loaded`, which finds the replies."""
-        for finding in self.exploration.branches:
-            if finding.trace is not None:
-                yield from self._along(
-                    acts_of(finding.trace), f"branch {finding.name}", finding.name
-                )
-        for finding in self.exploration.properties:
-            if finding.kind == "witness" and finding.trace is not None:
-                last = finding.trace[-1].branch if finding.trace else ""
-                yield from self._along(acts_of(finding.trace), f"witness {finding.name}", last)
+        """A shortest path to every branch, every witness property and every error reply; after
+        `loaded`, which finds the branches and the replies."""
+        for label in self.graph.successors.machine.labels:
+            if label in self.taken:
+                yield from self._along(self._through(self.taken[label]), f"branch {label}", label)
+        for name, trace in self.graph.witnesses():
+            last = trace[-1].branch if trace else ""
+            yield from self._along(acts_of(trace), f"witness {name}", last)
         for name, found in self.replies.items():
-            path = self.exploration.graph.path(found.source)
-            acts = [*acts_of(path), (found.operation, found.args)]
-            yield from self._along(acts, name, found.branch)
+            yield from self._along(self._through(found), name, found.step.branch)
 
-    def _note_replies(self, transition: Transition) -> None:
-        """Keep the first transition with each enum member in the reply of each branch."""
-        reply = transition.reply
+    def _through(self, transition: Transition) -> list[Act]:
+        """The acts of a shortest trace that ends with a transition."""
+        way = path(self.graph, transition.source)
+        return acts_of((*way, transition.step))
+
+    def _note(self, transition: Transition) -> None:
+        branch, reply = transition.step.branch, transition.reply
+        self.taken.setdefault(branch, transition)
         for part in reply[1:] if isinstance(reply, tuple) else (reply,):
             if isinstance(part, str):
-                self.replies.setdefault(f"reply {transition.branch} {part}", transition)
+                self.replies.setdefault(f"reply {branch} {part}", transition)
 
     def _along(self, acts: Sequence[Act], name: str, branch: str) -> Iterator[Vector]:
         why = Why((name,), "witness", name, OPEN, (branch,) if branch else ())
@@ -73,66 +70,58 @@ class Explored:
             yield vector
 
     def loaded(self, every: int = 1) -> Iterator[Vector]:
-        """A vector for each (state, operation, arguments) that stands for a class, or for one in
+        """A vector for each (state, operation, arguments) that stands for a case, or for one in
         `every` of them."""
         count = 0
-        flat, graph, planner = self.engine.flat, self.exploration.graph, self.engine.planner
         last: tuple[int, str, tuple[Value, ...]] | None = None
-        number, name, state = -1, "", graph.flat.machine.initial()
-        for transition in transitions(self.exploration):
-            self._note_replies(transition)
+        number, name = -1, ""
+        for transition in self.graph.cases():
+            self._note(transition)
             if number != transition.source:
                 number = transition.source
-                name = self.engine.name(graph.states[number])
-                state = flat.unflatten(graph.states[number])
-            self.pairs.add(pair(name, transition.branch))
-            this = (number, transition.operation, transition.args)
+                name = self.engine.name(self.graph.states[number])
+            step = transition.step
+            self.pairs.add(pair(name, step.branch))
+            this = (number, step.operation, step.args)
             if this != last:
                 last, count = this, count + 1
                 if count % every:
                     continue
-                why = Why((f"branch {transition.branch}",), "exploration", "", OPEN, ())
-                vector = planner.loaded(self._step(transition, state), why)
+                why = Why((f"branch {step.branch}",), "exploration", "", OPEN, ())
+                vector = self.engine.planner.loaded(self._step(transition), why)
                 if vector is not None:
                     yield vector
 
-    def _step(self, transition: Transition, state: Mapping[str, Value]) -> Step:
-        path = self.exploration.graph.path
-
+    def _step(self, transition: Transition) -> Step:
         def acts() -> Sequence[Act]:
-            return acts_of(path(transition.source))
+            return acts_of(path(self.graph, transition.source))
 
-        return Step(
-            state, acts, transition.operation, transition.args, transition.branch, transition.reply
-        )
+        state, step = self.graph.states[transition.source], transition.step
+        return Step(state, acts, step.operation, step.args, step.branch, transition.reply)
 
     def paths(self) -> Iterator[Vector]:
         """For each state a shortest path there, and one more operation of the component; which
         one, and with what arguments, the number of the state decides."""
-        planner, flat = self.opened.planner, self.opened.flat
-        chooser = Chooser(flat, f"paths of {self.exploration.instance}")
-        for number, state in enumerate(self.exploration.graph.states):
-            act, branch, _ = chooser.choose(state, number)
-            trace = [*self._trace(number), (flat.unflatten(state), act)]
-            self.pairs.add(pair(self.engine.name(state), branch))
-            why = Why((f"branch {branch}",), "exploration", "", OPEN, ())
+        planner = self.opened.planner
+        chooser = Chooser(self.opened.asked, f"paths of {self.opened.machine.instance.name}")
+        for number, state in enumerate(self.graph.states):
+            act, outcome = chooser.choose(state, number)
+            trace = [*self._trace(number), (state, act)]
+            self.pairs.add(pair(self.engine.name(state), outcome.branch))
+            why = Why((f"branch {outcome.branch}",), "exploration", "", OPEN, ())
             vector = planner.traced(trace, planner.start()[1], why)
             if vector is not None:
                 yield vector
 
-    def _trace(self, number: int) -> list[tuple[Mapping[str, Value], Act]]:
+    def _trace(self, number: int) -> list[tuple[State, Act]]:
         """A shortest path to a state, each act with the state that it is done in."""
-        graph = self.exploration.graph
-        found: list[tuple[Mapping[str, Value], Act]] = []
-        while True:
-            source, action = graph.parents[number]
-            if action is None:
-                return found[::-1]
-            before: FlatState = graph.states[source]
-            found.append((graph.flat.unflatten(before), (action.operation, action.args)))
-            number = source
+        found: list[tuple[State, Act]] = []
+        while number:
+            number, step = self.graph.arrival(number)
+            found.append((self.graph.states[number], (step.operation, step.args)))
+        return found[::-1]
 
 
 def acts_of(trace: Trace) -> list[Act]:
     """The acts of a trace."""
-    return [(action.operation, action.args) for action in trace]
+    return [(step.operation, step.args) for step in trace]

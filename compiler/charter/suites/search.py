@@ -134,7 +134,8 @@ def _begins_well(found: Search, asked: Asked, instance: n.Instance) -> bool:
 
 def _explored(found: Search, instance: n.Instance) -> None:
     explored = Explored.of(found.about.model, instance)
-    every = max(1, explored.exploration.classes // LOOKED_AT)
+    classes = sum(1 for _ in explored.graph.cases())
+    every = max(1, classes // LOOKED_AT)
     for vector in explored.loaded(every):
         found.keep(vector, instance, Why((), "exploration", "", OPEN, ()))
     titles = {asked.title for asked in found.asked if asked.source == "witness"}
@@ -142,11 +143,11 @@ def _explored(found: Search, instance: n.Instance) -> None:
         why = vector.why
         if why.title not in titles:
             found.keep(vector, instance, replace(why, obligations=()))
-    looked = -(-explored.exploration.classes // every)
+    looked = -(-classes // every)
     for row in found.left:
         found.note(
             row,
-            f"not met by {looked} of {explored.exploration.classes} classes of transitions",
+            f"not met by {looked} of {classes} classes of transitions",
             instance,
         )
 

@@ -109,7 +109,7 @@ class Desk:
     def at(self, instance: n.Instance) -> tuple[Engine, Covering]:
         """The engine of an instance with everything offered."""
         if instance.name not in self.engines:
-            engine = Engine.opened(self.model, instance)
+            engine = Engine.defined(self.model, instance)
             covering = Covering(Coverage.of(engine.machine, self.wanted))
             self.engines[instance.name] = (engine, covering)
         return self.engines[instance.name]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.explore.reference.arguments import Arguments, Context, narrowed
-from charter.explore.reference.explore import distinct
-from charter.explore.reference.load import FlatMachine, FlatOutcome, FlatState
-from charter.explore.reference.support import Undefined
+from charter.explore.successors import Successors
 from charter.formats.vector import Vector, Why
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.environment import Arguments, Context, narrowed
+from charter.semantics.evaluate import Outcome, State
 from charter.semantics.retell import Act
 from charter.suites.engine import Engine, pair
 from charter.vectors.plan import OPEN
@@ -26,51 +26,50 @@ CANDIDATES = 5
 FOREIGN = 0.15
 """How often a list of arguments may hold a foreign counter."""
 
-Chosen = tuple[Act, str, FlatOutcome]
+Chosen = tuple[Act, Outcome]
 
 
 @dataclass(slots=True)
 class Chooser:
     """Chooses what to do in a state: deterministic, and balanced over the branches."""
 
-    flat: FlatMachine
+    asked: Successors
     seed: str
     taken: Counter[str] = field(default_factory=Counter)
     finite: dict[t.Type, tuple[Value, ...]] = field(default_factory=dict)
 
-    def choose(self, state: FlatState, number: int | str) -> Chosen:
-        """An act, its branch, and one of its outcomes inside the instance. `number` tells this
-        choice from others."""
+    def choose(self, state: State, number: int | str) -> Chosen:
+        """An act, and one of its outcomes inside the instance. `number` tells this choice from
+        others."""
         random = Random(f"{self.seed}/{number}")
-        arguments = self.flat.arguments(state)
+        machine = self.asked.machine
+        arguments = Arguments.at(machine, state)
         found: list[tuple[int, Chosen]] = []
         attempts = 0
         while len(found) < CANDIDATES and attempts < 20 * CANDIDATES:
             attempts += 1
-            operation = random.choice(sorted(self.flat.operations))
+            operation = random.choice(sorted(machine.operations))
             args = self._arguments(operation, arguments, random)
             outcome = self._outcome(state, (operation, args), random)
             if outcome is not None:
-                chosen = ((operation, args), outcome[0], outcome)
-                found.append((self.taken[outcome[0]], chosen))
+                found.append((self.taken[outcome.branch], ((operation, args), outcome)))
         if not found:
             raise ValueError(f"nothing can be done in {state}")
         best = min(found, key=lambda pair: pair[0])[1]
-        self.taken[best[1]] += 1
+        self.taken[best[1].branch] += 1
         return best
 
-    def _outcome(self, state: FlatState, act: Act, random: Random) -> FlatOutcome | None:
-        operation, args = act
+    def _outcome(self, state: State, act: Act, random: Random) -> Outcome | None:
         try:
-            found = distinct(self.flat.operations[operation](state, args, None))
-        except Undefined:
+            found = self.asked.outcomes(state, *act)
+        except EvaluationError:
             return None
-        if any(self.flat.outside(state, after) for _, _, after in found):
+        if any(self.asked.machine.outside(outcome.state) for outcome in found):
             return None
         return random.choice(found)
 
     def _arguments(self, operation: str, arguments: Arguments, random: Random) -> tuple[Value, ...]:
-        params = self.flat.machine.operations[operation].params
+        params = self.asked.machine.operations[operation].params
         context: Context = frozenset()
         values: list[Value] = [None] * len(params)
         counted: list[int] = []
@@ -91,7 +90,7 @@ class Chooser:
     def _domain(self, kind: t.Type) -> tuple[Value, ...]:
         known = self.finite.get(kind)
         if known is None:
-            known = self.finite[kind] = tuple(self.flat.machine.universe.domain(kind))
+            known = self.finite[kind] = tuple(self.asked.machine.universe.domain(kind))
         return known
 
 
@@ -110,20 +109,20 @@ class Walks:
 
     def vectors(self, count: int) -> Iterator[Vector]:
         """As many walks (fewer, where a question cannot be asked)."""
-        planner, flat = self.engine.planner, self.engine.flat
-        chooser = Chooser(flat, f"walks of {self.name}")
+        planner = self.engine.planner
+        chooser = Chooser(self.engine.asked, f"walks of {self.name}")
         start, given = planner.start()
         for number in range(count):
             random = Random(f"{self.name}/{number}")
-            state = flat.flatten(start)
-            trace: list[tuple[Mapping[str, Value], Act]] = []
+            state = start
+            trace: list[tuple[State, Act]] = []
             taken: list[str] = []
             for step in range(random.randint(SHORTEST, LONGEST)):
-                act, branch, outcome = chooser.choose(state, f"{number}/{step}")
-                trace.append((flat.unflatten(state), act))
-                taken.append(branch)
-                self.pairs.add(pair(self.engine.name(state), branch))
-                state = outcome[2]
+                act, outcome = chooser.choose(state, f"{number}/{step}")
+                trace.append((state, act))
+                taken.append(outcome.branch)
+                self.pairs.add(pair(self.engine.name(state), outcome.branch))
+                state = outcome.state
             names = tuple(dict.fromkeys(f"branch {branch}" for branch in taken))
             vector = planner.traced(trace, given, Why(names, "random", "", OPEN, ()))
             if vector is not None:

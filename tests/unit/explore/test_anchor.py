@@ -13,8 +13,8 @@ from charter.explore.native import search
 from charter.explore.native.anchor import Anchor
 from charter.explore.native.explore import Choices, Exploration, Options, explore
 from charter.explore.native.search import Search
-from charter.explore.reference.explore import Options as PlainOptions
-from charter.explore.reference.explore import explore as plainly
+from charter.explore.reference.search import Options as PlainOptions
+from charter.explore.reference.search import explore as plainly
 
 CHARTER = """protocol anchors
 sort Node
@@ -111,19 +111,19 @@ def test_what_is_found_is_up_to_symmetry_when_an_anchor_holds_ends_or_is_missing
         found, anchor = native(model, name, options)
         assert (counts(found), verdicts(found)) == (counts(plain), verdicts(plain))
         assert anchor == ANCHORS[name]
-    assert (apart.distinct > plain.distinct) is (name != "steady")
+    assert (apart.counts.distinct > plain.counts.distinct) is (name != "steady")
 
 
 @pytest.mark.parametrize("name", ["steady", "soon"])
 def test_a_search_that_gives_up_counts_states_up_to_symmetry(model: n.Model, name: str) -> None:
     found, anchor = native(model, name, Options(most_states=20))
-    assert not found.complete and found.distinct >= 20
+    assert not found.counts.complete and found.counts.distinct >= 20
     assert anchor == ANCHORS[name]
 
 
 def test_nothing_is_tried_where_elements_are_not_permuted(model: n.Model) -> None:
     found, anchor = native(model, "steady", Options(Choices(symmetry=False)))
-    assert found.complete and anchor is None
+    assert found.counts.complete and anchor is None
 
 
 def test_a_journal_with_another_anchor_is_not_used(model: n.Model, tmp_path: Path) -> None:

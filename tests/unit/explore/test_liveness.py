@@ -13,15 +13,13 @@ from charter.core import nodes as n
 from charter.explore.native.explore import Choices
 from charter.explore.native.explore import Options as NativeOptions
 from charter.explore.native.liveness import check_liveness as natively
-from charter.explore.reference.explore import Options, explore
 from charter.explore.reference.liveness import check_liveness
+from charter.explore.reference.search import Options, explore
 from charter.formats.canonical import Json
-from charter.render.story.tell import found_in
 from charter.semantics.evaluate import Scope, State
 from charter.semantics.fairness import Verdict
 from charter.semantics.lasso import OUTSIDE, Edge, Waiting, lasso
 from charter.semantics.machine import Machine
-from charter.semantics.values import from_json
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 NEVER = Waiting([True] * 4, [False] * 4, once=True)
@@ -206,37 +204,23 @@ def test_a_lasso_is_a_fair_run_when_it_is_told_on_the_definition(
     name: str, mutant: str, engine: Literal["plain", "native"]
 ) -> None:
     model = api.load(EXAMPLES / f"{name}.charter", api.Selection(mutant=mutant))
-    wanted = api.Wanted(engine=engine, most_states=2_000)
-    result = api.explored(model, "tiny", wanted, lambda *_: None)
+    options = api.ExploreOptions(engine=engine, most_states=2_000)
+    result = api.explore(model, "tiny", options, lambda *_: None)
     lives = {live.name: live for live in model.liveness}
-    failing = [
-        f
-        for f in as_list(result["findings"])
-        if isinstance(f, dict) and f.get("answer") == "violated"
-    ]
+    failing = [verdict for verdict in result.liveness if verdict.answer == "fails"]
     assert failing
-    for finding in failing:
-        story = api.told(model, "tiny", finding)
-        loop = found_in(story.machine, finding).loop
+    for verdict in failing:
+        story = api.told(model, "tiny", verdict)
+        loop = story.found.loop
         assert loop is not None
         states = story.states
         assert states[loop] == states[-1]
-        live = lives[str(finding["name"])]
-        names = {
-            param.name: value
-            for param, value in zip(
-                live.params, values_of(story.machine, live, finding["binding"]), strict=True
-            )
-        }
+        live = lives[verdict.name]
+        names = {param.name: value for param, value in verdict.binding}
         goal = [story.machine.evaluator.truth(live.goal, Scope(s), names) for s in states]
         assert not any(goal[loop:])
         for fair in live.fairness:
             assert is_fair(story.machine, fair, states[loop:], story.found.acts[loop:])
-
-
-def values_of(machine: Machine, live: n.Eventually, binding: Json) -> list[n.Value]:
-    assert isinstance(binding, dict)
-    return [from_json(p.type, binding[p.name], machine.universe) for p in live.params]
 
 
 def is_fair(

@@ -135,5 +135,5 @@ def test_a_search_ends_with_what_it_knows_where_there_is_no_more_memory(
     (instance,) = (i for i in model.instances if i.name == "small")
     monkeypatch.setattr(memory.mmap, "mmap", Limited)
     found = explore(model, instance, Options(workers=1, choices=Choices(symmetry=False)))
-    assert not found.complete and 0 < found.distinct < 392_992
+    assert not found.counts.complete and 0 < found.counts.distinct < 392_992
     assert "the system gives no more; " in found.stopped and "bytes each" in found.stopped

@@ -170,7 +170,7 @@ def test_a_search_stops_with_what_it_knows_when_its_journal_cannot_be_written(
 
     monkeypatch.setattr(Index, "write", full)
     found = explore(model, model.instances[0], Options(cache=cache, journal=tmp_path))
-    assert not found.complete and found.distinct > 1
+    assert not found.counts.complete and found.counts.distinct > 1
     assert f"the journal in {tmp_path} cannot be written (No space left" in found.stopped
 
 
@@ -202,8 +202,8 @@ def test_fingerprints_count_what_whole_states_count(
     hashed = explore(model, model.instances[0], Options(choices, workers=2, cache=cache))
     assert (counts(hashed), verdicts(hashed)) == (counts(whole), verdicts(whole))
     assert hashed.search.plan.memory == "fingerprints"
-    pairs = hashed.distinct * (hashed.distinct - 1) // 2
-    assert hashed.lossy == pytest.approx(pairs / 2**64) and whole.lossy == 0
+    pairs = hashed.counts.distinct * (hashed.counts.distinct - 1) // 2
+    assert hashed.storage.lossy == pytest.approx(pairs / 2**64) and whole.storage.lossy == 0
 
 
 @pytest.mark.parametrize("fingerprints", [False, True])
@@ -238,7 +238,7 @@ def test_keys_are_compared_where_their_hashes_are_the_same(
             found = explore(of, instance, Options(workers=workers))
             assert (counts(found), verdicts(found)) == (counts(right), verdicts(right))
     merged = explore(model, model.instances[0], Options(Choices(fingerprints=True)))
-    assert merged.distinct < good[1].distinct
+    assert merged.counts.distinct < good[1].counts.distinct
 
 
 def few_bits(seed: int, count: int) -> tuple[int, ...]:
@@ -270,7 +270,7 @@ def test_several_workers_find_what_one_finds_when_states_have_many_outcomes(cach
         explore(many, many.instances[0], Options(workers=workers, cache=cache))
         for workers in WORKERS
     )
-    assert one.distinct == 4096 and one.generated == 4096 * 512
+    assert one.counts.distinct == 4096 and one.counts.generated == 4096 * 512
     for found in several:
         assert (counts(found), verdicts(found)) == (counts(one), verdicts(one))
         assert [b.seen for b in found.branches] == [b.seen for b in one.branches]
@@ -282,8 +282,8 @@ def test_every_state_is_asked_and_counted_when_a_search_gives_up(
 ) -> None:
     options = Options(cache=cache, most_states=1_000, workers=workers)
     found = explore(with_truth(model), model.instances[0], options)
-    assert sum(found.levels) == found.distinct and not found.complete
-    assert next(p.seen for p in found.properties if p.name == "truth") == found.distinct
+    assert sum(found.counts.levels) == found.counts.distinct and not found.counts.complete
+    assert next(p.seen for p in found.properties if p.name == "truth") == found.counts.distinct
 
 
 def with_truth(model: n.Model) -> n.Model:
@@ -307,7 +307,7 @@ def test_states_of_earlier_levels_are_moved_to_files(
     monkeypatch.setattr("charter.explore.native.search.BLOCK_ROWS", 256)
     tight = explore(model, model.instances[0], Options(APART, memory=needed - 600_000))
     assert (counts(tight), verdicts(tight)) == (counts(roomy), verdicts(roomy))
-    assert tight.search.states.moved > 0 and tight.spilled > 0
+    assert tight.search.states.moved > 0 and tight.storage.spilled > 0
 
 
 def test_search_stops_with_its_numbers_when_memory_and_disk_are_full(
@@ -316,8 +316,8 @@ def test_search_stops_with_its_numbers_when_memory_and_disk_are_full(
     full = SimpleNamespace(free=1 << 20)
     monkeypatch.setattr("charter.explore.native.memory.shutil.disk_usage", lambda _: full)
     found = explore(with_truth(model), model.instances[0], Options(APART, memory=22_300_000))
-    assert next(p.seen for p in found.properties if p.name == "truth") == found.distinct
-    assert not found.complete and not found.fine and found.spilled == 0
+    assert next(p.seen for p in found.properties if p.name == "truth") == found.counts.distinct
+    assert not found.counts.complete and not found.fine and found.storage.spilled == 0
     assert re.fullmatch(
         r"\d+ MiB of memory are used and \S+ has only 1 MiB left; [\d,]+ states are known, at \d+ "
         r"bytes each, and [\d,]+ of them are not searched", found.stopped,
@@ -326,7 +326,7 @@ def test_search_stops_with_its_numbers_when_memory_and_disk_are_full(
 
 def test_what_was_not_seen_is_unknown_when_the_search_gives_up(model: n.Model, cache: Path) -> None:
     found = explore(model, model.instances[0], Options(cache=cache, most_states=100))
-    assert not found.complete and not found.fine and 100 <= found.distinct < 4137
+    assert not found.counts.complete and not found.fine and 100 <= found.counts.distinct < 4137
 
 
 def test_sets_of_counters_are_refused() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -16,15 +15,14 @@ from charter.core import nodes as n
 from charter.explore.native import runs
 from charter.explore.native import transition_graph as links
 from charter.explore.native.context import MARGIN
-from charter.explore.native.explore import Options, Progress, Unsupported
-from charter.explore.native.liveness import check_liveness
+from charter.explore.native.explore import Choices, Options, Progress, Unsupported
+from charter.explore.native.liveness import check_liveness, explore_live
 from charter.explore.native.memory import Array, NoRoom, Room
-from charter.explore.native.program import Program
 from charter.explore.native.search import Search
 from charter.explore.reference import liveness as plain
-from charter.explore.reference.explore import Exploration, explore
-from charter.explore.reference.explore import Options as PlainOptions
-from charter.explore.reference.explore import Progress as PlainTell
+from charter.explore.reference.search import Exploration, explore
+from charter.explore.reference.search import Options as PlainOptions
+from charter.explore.reference.search import Progress as PlainTell
 from charter.semantics.fairness import Verdict
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
@@ -117,19 +115,18 @@ def test_the_plain_graph_answers_where_the_native_one_cannot() -> None:
     model = work("maybe(c), go(c)", REACHED)
     with pytest.raises(Unsupported, match="a large parameter of maybe"):
         natively(model)
-    found = api.explored(model, "tiny", api.Wanted(), lambda *_: None)
-    assert found["engine"] == "native" and found["verdicts"] == {"w": "found", "p": "holds"}
-    assert found["why_plain"] == (
+    found = api.explore(model, "tiny", api.ExploreOptions(), lambda *_: None)
+    assert found.engine == "native" and found.verdicts == {"w": "found", "p": "holds"}
+    assert found.why_plain == (
         "for `eventually`, fairness for each value of a large parameter of maybe"
     )
-    seconds, part = found["seconds"], found["seconds_eventually"]
-    assert isinstance(seconds, float) and isinstance(part, float) and 0 < part < seconds
+    assert found.seconds_liveness is not None and 0 < found.seconds_liveness < found.seconds
 
 
 def test_the_native_engine_alone_refuses_what_only_the_plain_one_can() -> None:
     model = work("maybe(c), go(c)", REACHED)
     with pytest.raises(api.CannotExplore) as refused:
-        api.explored(model, "tiny", api.Wanted(engine="native"), lambda *_: None)
+        api.explore(model, "tiny", api.ExploreOptions(engine="native"), lambda *_: None)
     assert str(refused.value) == (
         "the native engine cannot look at what must happen in tiny: fairness for each value of a "
         "large parameter of maybe; --engine plain can, slowly"
@@ -152,8 +149,8 @@ def test_the_progress_says_that_the_plain_engine_works_before_it_does(
     def tell(_a: int, _b: int, _c: int, _d: int, doing: str = "", /) -> None:
         said.append(doing)
 
-    monkeypatch.setattr("charter.explore.liveness.explore", begun)
-    api.explored(work("maybe(c), go(c)", REACHED), "tiny", api.Wanted(), tell)
+    monkeypatch.setattr("charter.explore.reference.checker.explore", begun)
+    api.explore(work("maybe(c), go(c)", REACHED), "tiny", api.ExploreOptions(), tell)
     assert first == ["what must happen, on the plain engine"]
 
 
@@ -165,13 +162,12 @@ def test_a_fair_step_that_the_instance_does_not_offer_is_never_neglected() -> No
 
 def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "BRIEF", -1.0)
-    said: list[tuple[bool, Progress]] = []
+    said: list[tuple[str, Progress]] = []
     model = api.load(EXAMPLES / "two_phase_commit.charter")
-    check_liveness(
-        model, model.instances[0], Options(), lambda now, is_graph: said.append((is_graph, now))
-    )
-    order = [is_graph for is_graph, _ in said]
-    assert order == sorted(order) and set(order) == {False, True}
+    options = Options(Choices(symmetry=False))
+    explore_live(model, model.instances[0], options, lambda now, doing: said.append((doing, now)))
+    order = [doing for doing, _ in said]
+    assert order == sorted(order) and set(order) == {"", "what must happen, steps"}
     assert said[-1][1].queue == 0
 
 
@@ -183,8 +179,8 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
     monkeypatch.setattr(runs, "BLOCK", 1)
     left: list[int] = []
 
-    def interrupted(now: Progress, is_graph: bool) -> None:
-        if is_graph:
+    def interrupted(now: Progress, doing: str) -> None:
+        if doing == "what must happen, steps":
             left.append(now.queue)
             raise KeyboardInterrupt
 
@@ -195,23 +191,25 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "most"),
+    ("fair", "options", "most"),
     [
-        (api.Wanted(), "30"),
-        (api.Wanted(engine="plain"), "20"),
-        (api.Wanted(most_states=10), "10"),
+        ("go(c)", api.ExploreOptions(), "30"),
+        ("go", api.ExploreOptions(), "30"),
+        ("maybe(c), go(c)", api.ExploreOptions(), "20"),
+        ("go(c)", api.ExploreOptions(engine="plain", most_states=20), "20"),
+        ("go(c)", api.ExploreOptions(most_states=10), "10"),
     ],
 )
 def test_a_graph_that_is_too_large_is_unknown_and_says_what_to_do(
-    wanted: api.Wanted, most: str, monkeypatch: pytest.MonkeyPatch
+    fair: str, options: api.ExploreOptions, most: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("charter.explore.liveness.MOST", 30)
-    monkeypatch.setattr("charter.explore.liveness.MOST_PLAIN", 20)
-    found = api.explored(work("go(c)", REACHED), "tiny", wanted, lambda *_: None)
-    findings = found["findings"]
-    assert isinstance(findings, list) and not found["complete"]
-    (unknown,) = (one for one in findings if isinstance(one, dict) and one["kind"] == "eventually")
-    assert unknown["detail"] == (
+    monkeypatch.setattr("charter.explore.native.liveness.MOST", 30)
+    monkeypatch.setattr("charter.explore.select.MOST_PLAIN", 20)
+    body = REACHED if fair != "go" else "size(log) == 1 leads to size(log) == 2"
+    found = api.explore(work(fair, body), "tiny", options, lambda *_: None)
+    (unknown,) = found.liveness
+    assert not found.complete
+    assert unknown.detail == (
         f"the search gave up before its end, at {most} states; --most N goes on to N"
     )
 
@@ -285,33 +283,57 @@ def test_keys_are_compared_where_their_hashes_are_the_same(monkeypatch: pytest.M
         assert natively(model) == plainly(model)
 
 
+def counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
+    """How many searches are there when another one is made, and the memory that each may use."""
+    alive: list[int] = []
+    budgets: list[int] = []
+    gc.collect()
+    before = sum(isinstance(one, Search) for one in gc.get_objects())
+    prepare = Search._prepare
+
+    def prepared(self: Search) -> None:
+        alive.append(sum(isinstance(one, Search) for one in gc.get_objects()) - before - 1)
+        budgets.append(self.room.budget)
+        prepare(self)
+
+    monkeypatch.setattr(Search, "_prepare", prepared)
+    return alive, budgets
+
+
 @pytest.mark.parametrize("keeps", [False, True])
 def test_the_first_search_is_gone_before_its_states_are_searched_again(
     keeps: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = work("go(c)", REACHED)
-    alive: list[int] = []
-    budgets: list[int] = []
-    module = sys.modules[check_liveness.__module__]
-
-    def counted(*arguments: object) -> Search:
-        alive.append(sum(isinstance(one, Search) for one in gc.get_objects()))
-        compiled, room, *_ = arguments
-        assert isinstance(compiled, Program) and isinstance(room, Room)
-        budgets.append(room.budget)
-        return Search(compiled, room)
-
-    gc.collect()
-    before = sum(isinstance(one, Search) for one in gc.get_objects())
-    monkeypatch.setattr(module, "Search", counted)
-    wanted = api.Wanted(states=keeps, memory=1 << 26)
-    found = api.searched(model, "tiny", wanted, lambda *_: None)
-    assert found.found["verdicts"] == {"w": "found", "p": "holds"}
+    alive, budgets = counted(monkeypatch)
+    options = api.ExploreOptions(states=keeps, memory=1 << 26)
+    found = api.explore(model, "tiny", options, lambda *_: None)
+    assert found.verdicts == {"w": "found", "p": "holds"}
     assert (found.states is not None) is keeps
-    assert [count - before for count in alive] == [int(keeps)]
-    assert all((budget < 1 << 26) is keeps for budget in budgets)
+    assert alive == [0, int(keeps)]
+    assert (budgets[1] < 1 << 26) is keeps
 
 
+def test_one_search_answers_safety_and_liveness_where_elements_count_as_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    alive, _ = counted(monkeypatch)
+    found = api.explore(work("go, note", GROWS), "tiny", api.ExploreOptions(), lambda *_: None)
+    assert found.verdicts == {"w": "found", "p": "holds"} and alive == [0]
+    assert found.symmetry is not None and found.symmetry.permuted == ("Client",)
+
+
+def test_a_run_is_looked_for_where_elements_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    alive, _ = counted(monkeypatch)
+    found = api.explore(work("go", ENDS), "tiny", api.ExploreOptions(), lambda *_: None)
+    (fails,) = found.liveness
+    assert found.verdicts["p"] == "violated" and alive == [0, 0]
+    assert fails.has_run and fails.stem
+
+
+GROWS = "(some c in Client: done[c] == 0) leads to size(log) > 0"
 ENDS = "size(log) == 1 leads to size(log) == 2"
 """It fails. There are 135 states; 226 where elements are told apart."""
 
@@ -321,14 +343,12 @@ def test_what_fails_is_violated_though_no_run_can_be_shown(
     engine: Literal["auto", "plain"],
 ) -> None:
     model = work("go", ENDS)
-    wanted = api.Wanted(engine=engine, most_states=150)
-    found = api.explored(model, "tiny", wanted, lambda *_: None)
-    assert (found["verdicts"], found["complete"]) == ({"w": "found", "p": "violated"}, True)
-    findings = found["findings"]
-    assert isinstance(findings, list)
-    (fails,) = (one for one in findings if isinstance(one, dict) and one["kind"] == "eventually")
-    assert (fails["seen"], fails["trace"], fails["loop"]) == (1, None, None)
-    assert fails["detail"] == (
+    options = api.ExploreOptions(engine=engine, most_states=150)
+    found = api.explore(model, "tiny", options, lambda *_: None)
+    assert (found.verdicts, found.complete) == ({"w": "found", "p": "violated"}, True)
+    (fails,) = found.liveness
+    assert fails.answer == "fails" and not fails.has_run
+    assert fails.detail == (
         "no run is shown: where elements are told apart, the search gave up before its end, "
         "at 150 states; --most N goes on to N"
     )

@@ -1,12 +1,16 @@
-"""The exploration engine on charters small enough to check by hand."""
+"""The reference engine on charters small enough to check by hand."""
 
 from __future__ import annotations
 
 from charter import api
 from charter.core import types as t
-from charter.explore.reference.arguments import Arguments
-from charter.explore.reference.explore import Exploration, Options, explore, path_to, transitions
-from charter.explore.reference.load import load
+from charter.explore.native.graph import CompiledGraph
+from charter.explore.reference.graph import DefinedGraph
+from charter.explore.reference.search import Exploration, Options, explore
+from charter.semantics.canonical import Canonical
+from charter.semantics.environment import Arguments
+from charter.semantics.evaluate import State
+from charter.semantics.machine import Machine
 
 COUNTING = """
 protocol test.counting
@@ -52,17 +56,30 @@ def found(options: Options | None = None) -> Exploration:
     return explore(model, model.instances[0], options or Options(most_states=200))
 
 
-def test_states_fold_when_only_names_and_counters_differ() -> None:
+def state(first: int | None, second: int | None, ticket: int) -> State:
+    return {"epoch": (first, second), "ticket": ticket}
+
+
+def canonical(*, symmetry: bool = True, renaming: bool = True) -> Canonical:
+    machine = machine_of_counting()
+    return Canonical.of(machine, symmetry=symmetry, renaming=renaming)
+
+
+def machine_of_counting() -> Machine:
     model = api.load_text(COUNTING)
-    flat = load(model, model.instances[0])
-    assert flat.key(((3, None), 5)) == flat.key(((None, 3), 9))
-    assert flat.key(((None, None), 5)) == flat.key(((None, None), 9))
-    assert flat.key(((None, None), 5)) != flat.key(((None, None), 0))
-    assert flat.key(((3, None), 5)) != flat.key(((3, 3), 5))
-    apart = load(model, model.instances[0], symmetry=False)
-    assert apart.key(((3, None), 5)) != apart.key(((None, 3), 5))
-    exact = load(model, model.instances[0], renaming=False)
-    assert exact.key(((3, None), 5)) != exact.key(((4, None), 5))
+    return Machine.of(model, model.instances[0])
+
+
+def test_states_fold_when_only_names_and_counters_differ() -> None:
+    form = canonical().form
+    assert form(state(3, None, 5)) == form(state(None, 3, 9))
+    assert form(state(None, None, 5)) == form(state(None, None, 9))
+    assert form(state(None, None, 5)) != form(state(None, None, 0))
+    assert form(state(3, None, 5)) != form(state(3, 3, 5))
+    apart = canonical(symmetry=False).form
+    assert apart(state(3, None, 5)) != apart(state(None, 3, 5))
+    exact = canonical(renaming=False).form
+    assert exact(state(3, None, 5)) != exact(state(4, None, 5))
 
 
 def test_counterexamples_are_shortest_when_a_property_fails() -> None:
@@ -70,45 +87,42 @@ def test_counterexamples_are_shortest_when_a_property_fails() -> None:
     findings = {f.name: f for f in (*result.properties, *result.branches)}
     broken = findings["nobody_passes"].trace
     assert broken is not None
-    assert [a.operation for a in broken] == ["join", "advance", "advance"]
+    assert [step.operation for step in broken] == ["join", "advance", "advance"]
     moved = findings["tickets_stay"].trace
-    assert moved is not None and [a.branch for a in moved] == ["join/joined", "advance/advanced"]
+    assert moved is not None
+    assert [step.branch for step in moved] == ["join/joined", "advance/advanced"]
     assert findings["twice"].trace is not None and len(findings["twice"].trace) == 3
     assert not result.fine
 
 
-def test_branches_are_vacuous_when_no_state_reaches_them() -> None:
-    result = found()
-    assert "never/odd" in result.vacuous
-    assert "never/even" not in result.vacuous
-    assert "two_in" not in result.vacuous
-
-
-def test_transitions_lead_to_their_target_when_they_are_streamed() -> None:
-    result = found()
-    graph = result.graph
-    moves = list(transitions(result))
-    assert {move.branch for move in moves} == {f.name for f in result.branches if f.seen}
-    for move in moves:
-        assert graph.flat.key(move.successor) == graph.flat.key(graph.states[move.target])
-        assert len(path_to(result, move.target)) <= len(path_to(result, move.source)) + 1
+def test_branches_are_never_taken_when_no_state_reaches_them() -> None:
+    seen = {one.name: one.seen for one in (*found().branches, *found().properties)}
+    assert not seen["never/odd"]
+    assert seen["never/even"] and seen["two_in"]
 
 
 def test_paths_are_runs_when_they_are_replayed() -> None:
-    result = found()
-    flat = result.graph.flat
-    for number, state in enumerate(result.graph.states):
-        at = flat.initial()
-        for action in path_to(result, number):
-            (at,) = [s for b, _, s in flat.operations[action.operation](at, action.args, None)]
-        assert at == state
+    graph = found().graph
+    for number, kept in enumerate(graph.states):
+        at = graph.machine.initial()
+        for step in graph.path(number):
+            (outcome,) = graph.machine.outcomes(at, step.operation, step.args)
+            at = outcome.state
+        assert at == kept
+
+
+def test_edges_lead_to_the_state_that_has_the_form_of_what_comes_of_them() -> None:
+    graph = found().graph
+    form = graph.canonical.form
+    for source, edges in zip(graph.states, graph.edges, strict=False):
+        for edge in edges:
+            (outcome,) = graph.machine.outcomes(source, edge.step.operation, edge.step.args)
+            assert form(outcome.state) == form(graph.states[edge.target])
 
 
 def test_arguments_are_current_when_their_key_stands_beside_them() -> None:
-    model = api.load_text(COUNTING)
-    flat = load(model, model.instances[0])
-    machine = flat.machine
-    arguments = Arguments.at(machine.universe, machine.variables, ((4, 7), 0))
+    machine = machine_of_counting()
+    arguments = Arguments.at(machine, state(4, 7, 0))
     advance = machine.operations["advance"]
     lists = set(arguments.of(advance.params))
     assert {args for args in lists if args[0] == 0} == {(0, 4), (0, 7), (0, 6), (0, 8)}
@@ -117,9 +131,8 @@ def test_arguments_are_current_when_their_key_stands_beside_them() -> None:
 
 
 def test_maps_of_epochs_are_all_current_or_none_or_one_differs() -> None:
-    model = api.load_text(COUNTING)
-    machine = load(model, model.instances[0]).machine
-    arguments = Arguments.at(machine.universe, machine.variables, ((4, 7), 0))
+    machine = machine_of_counting()
+    arguments = Arguments.at(machine, state(4, 7, 0))
     kind = machine.variables[0].type
     assert isinstance(kind, t.Map)
     pool = dict(arguments.pool(kind, frozenset()))
@@ -128,14 +141,17 @@ def test_maps_of_epochs_are_all_current_or_none_or_one_differs() -> None:
     assert (8, 8) not in pool
 
 
-def test_json_names_arguments_when_an_exploration_is_exported() -> None:
-    result = found()
-    exported = result.to_json()
-    assert isinstance(exported, dict)
-    assert exported["distinct"] == len(result.graph.states)
-    trace = next(f.trace for f in result.branches if f.name == "advance/advanced")
-    assert trace is not None
-    assert result.trace_json(trace)[0] == {
+def test_json_names_arguments_when_a_search_is_printed() -> None:
+    model = api.load_text(COUNTING)
+    options = api.ExploreOptions(engine="plain", most_states=200)
+    result = api.explore(model, "tiny", options, lambda *_: None)
+    told = api.search_json(result)
+    assert told["distinct"] == result.counts.distinct
+    findings = told["findings"]
+    assert isinstance(findings, list)
+    (moved,) = (f for f in findings if isinstance(f, dict) and f["name"] == "advance/advanced")
+    assert isinstance(moved["trace"], list)
+    assert moved["trace"][0] == {
         "operation": "join", "args": {"n": "n1"}, "branch": "join/joined",
     }  # fmt: skip
 
@@ -146,3 +162,42 @@ def test_failures_are_found_when_a_value_does_not_exist() -> None:
     result = explore(model, model.instances[0], Options(most_states=50))
     assert any(f.kind == "undefined" and "value(none)" in f.detail for f in result.failures)
     assert not result.fine
+
+
+CASES = """
+protocol test.cases
+sort Node
+component desk {
+  state on: map Node -> bool = [n in Node: false]
+  state last: option Node = none
+  operation flip(n: Node, hard: bool) -> int 0..2 cites silent {
+    branch held when busy: (on[n] and not hard) or (last == present(n) and not on[n]) reply 0
+    in any order {
+      branch off when allowed: on[n] and (hard implies last == none) {
+        on' = on with [n: false]
+        reply 1
+      }
+      branch kept when meant: hard { last' = present(n) reply 2 }
+    }
+    branch lit { on' = on with [n: true] reply 1 }
+  }
+  operation clear() -> bool cites silent { branch done { last' = none reply true } }
+  observe all { on }
+}
+witness both of desk: forall n in Node: on[n]
+witness marked of desk: last != none
+instance tiny of desk { Node = 2 }
+"""
+
+
+def test_both_graphs_have_the_same_cases_and_arrivals() -> None:
+    """A suite is planned from either: from compiled code, or where there is none from this."""
+    model = api.load_text(CASES)
+    slow = DefinedGraph.of(model, model.instances[0])
+    fast = CompiledGraph.of(model, model.instances[0], None)
+    assert [dict(one) for one in slow.states] == [dict(one) for one in fast.states]
+    cases = list(slow.cases())
+    assert cases == list(fast.cases()) and len(cases) > len(slow.states) > 3
+    several = range(1, len(slow.states))
+    assert [slow.arrival(i) for i in several] == [fast.arrival(i) for i in several]
+    assert slow.witnesses() == fast.witnesses()

@@ -10,8 +10,8 @@ from typing import Literal
 import pytest
 
 from charter import api, explore
-from charter.explore.select import searched
-from charter.formats.canonical import Json
+from charter.explore.result import SearchResult
+from charter.explore.select import explore as explore_instance
 
 LAMP = """protocol lamp
 component lamp {
@@ -25,9 +25,10 @@ instance tiny of lamp { }
 ENGINE = "charter.explore.native"
 
 
-def explored_by(engine: Literal["auto", "native"]) -> dict[str, Json]:
+def explored_by(engine: Literal["auto", "native"]) -> SearchResult:
     model = api.load_text(LAMP)
-    return searched(model, model.instances[0], api.Wanted(engine=engine), lambda *_: None).found
+    options = api.ExploreOptions(engine=engine)
+    return explore_instance(model, model.instances[0], options, lambda *_: None)
 
 
 def forget_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +44,7 @@ def test_the_plain_engine_explores_when_llvmlite_is_not_installed(
     forget_the_engine(monkeypatch)
     monkeypatch.setitem(sys.modules, "llvmlite", None)
     found = explored_by("auto")
-    assert (found["engine"], found["why_plain"]) == ("plain", "llvmlite is not installed")
+    assert (found.engine, found.why_plain) == ("plain", "llvmlite is not installed")
     with pytest.raises(api.CannotExplore, match="llvmlite is not installed"):
         explored_by("native")
 
@@ -54,9 +55,9 @@ def test_the_plain_engine_says_that_it_keeps_no_journal(
     forget_the_engine(monkeypatch)
     monkeypatch.setitem(sys.modules, "llvmlite", None)
     model = api.load_text(LAMP)
-    wanted = api.Wanted(journal=tmp_path / "j")
-    found = searched(model, model.instances[0], wanted, lambda *_: None).found
-    assert found["journal"] == f"nothing is kept in {tmp_path / 'j'}: only the native engine can"
+    options = api.ExploreOptions(journal=tmp_path / "j")
+    found = explore_instance(model, model.instances[0], options, lambda *_: None)
+    assert found.journal == f"nothing is kept in {tmp_path / 'j'}: only the native engine can"
 
 
 @pytest.mark.parametrize("engine", ["auto", "native"])
@@ -90,11 +91,9 @@ def test_a_property_of_a_step_that_has_no_value_is_told_with_the_step(
     engine: Literal["native", "plain"],
 ) -> None:
     model = api.load_text(ODD)
-    wanted = api.Wanted(engine=engine)
-    found = searched(model, model.instances[0], wanted, lambda *_: None).found["findings"]
-    assert isinstance(found, list)
-    told = [f for f in found if isinstance(f, dict) and f["kind"] == "undefined" and f["seen"]]
-    ((name, trace, detail),) = [(f["name"], f["trace"], f["detail"]) for f in told]
-    assert isinstance(trace, list) and isinstance(trace[0], dict)
-    assert (name, len(trace), trace[0]["operation"]) == ("odd", 1, "grow")
-    assert str(detail).endswith(": position 1 of a sequence of 0")
+    options = api.ExploreOptions(engine=engine)
+    found = explore_instance(model, model.instances[0], options, lambda *_: None)
+    (told,) = (one for one in found.failures if one.kind == "undefined")
+    assert told.trace is not None
+    assert (told.name, [step.operation for step in told.trace]) == ("odd", ["grow"])
+    assert told.detail.endswith(": position 1 of a sequence of 0")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.engines import natively
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.reference.explore import explore
-from charter.explore.reference.simulate import Plan, simulate
-from charter.formats.canonical import Json
+from charter.explore.result import Finding
+from charter.explore.simulate import Plan, simulate
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 
@@ -19,15 +19,13 @@ def model_of(name: str, mutant: str = "") -> n.Model:
     return api.load(EXAMPLES / f"{name}.charter", api.Selection(mutant=mutant))
 
 
-def findings(found: dict[str, Json]) -> list[dict[str, Json]]:
-    several = found["findings"]
-    assert isinstance(several, list)
-    return [one for one in several if isinstance(one, dict)]
-
-
-def searched(model: n.Model, **options: int) -> dict[str, Json]:
+def searched(model: n.Model, **options: int) -> api.WalksResult:
     wanted = api.Simulation(options.get("steps", 40), options.get("walks", 100), 0)
     return api.simulated(model, "tiny", wanted, lambda *_: None)
+
+
+def findings(found: api.WalksResult) -> dict[str, Finding]:
+    return {one.finding.name: one.finding for one in found.findings}
 
 
 @pytest.mark.parametrize(
@@ -43,10 +41,10 @@ def test_a_mutant_is_caught_and_its_trace_is_a_run_of_the_definition(
     name: str, mutant: str, caught: str
 ) -> None:
     model = model_of(name, mutant)
-    found = {str(one["name"]): one for one in findings(searched(model))}
+    found = findings(searched(model))
     story = api.told(model, "tiny", found[caught])
     assert story.steps
-    exhaustive = explore(model, model.instances[0])
+    exhaustive = natively(model, model.instances[0])
     shortest = next(
         f for f in (*exhaustive.properties, *exhaustive.failures) if f.name == caught
     ).trace
@@ -66,6 +64,16 @@ def test_equal_plans_give_equal_batches_and_other_seeds_other_ones() -> None:
     assert batches[0].branches != batches[2].branches
 
 
+def test_walks_are_the_same_by_compiled_code() -> None:
+    model = model_of("ring_election", "wins_at_once")
+    plan = Plan(40, 30, 0)
+    slow, fast = (simulate(model, model.instances[0], plan, compiled=c) for c in (False, True))
+    assert (slow.branches, slow.witnesses, slow.failures, slow.last) == (
+        fast.branches, fast.witnesses, fast.failures, fast.last,
+    )  # fmt: skip
+    assert len(slow.states) == len(fast.states) > 10 and slow.failures
+
+
 def test_guided_walks_see_what_is_deep_where_others_do_not() -> None:
     model = model_of("ring_election")
     guided, plain = (
@@ -79,11 +87,11 @@ def test_states_are_those_of_all_batches_together() -> None:
     model = model_of("ring_election")
     batches = [simulate(model, model.instances[0], Plan(6, 50, seed)) for seed in (0, 1)]
     together = batches[0].states | batches[1].states
-    assert searched(model, steps=6, walks=100)["states"] == len(together)
+    assert searched(model, steps=6, walks=100).states == len(together)
     assert len(together) > max(len(batch.states) for batch in batches)
 
 
 def test_what_walks_do_not_look_at_is_named() -> None:
     table = searched(model_of("dining_philosophers"), walks=1)
-    assert table["not_looked_at"] == ["somebody_eats", "nobody_starves"]
-    assert searched(model_of("paxos"), walks=1)["not_looked_at"] == []
+    assert table.unlooked == ("somebody_eats", "nobody_starves")
+    assert searched(model_of("paxos"), walks=1).unlooked == ()

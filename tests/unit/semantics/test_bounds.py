@@ -95,11 +95,12 @@ def test_a_journal_is_of_its_bounds_when_they_change_the_initial_state_alone(
     found = {}
     for first in (0, 1):
         model = api.bounded(api.load_text(TEXT), "tiny", [f"first={first}"])
-        wanted = api.Wanted(engine="native", journal=tmp_path / str(first))
+        options = api.ExploreOptions(engine="native", journal=tmp_path / str(first))
         for _ in range(2):
-            found[first] = api.explored(model, "tiny", wanted, lambda *_: None)
-            assert found[first]["bounds"] == {"Node": 2, "Item": 2, "most": 2, "first": first}
-        other = api.Wanted(engine="native", journal=tmp_path / "0")
-    assert found[0]["distinct"] != found[1]["distinct"]
+            found[first] = api.explore(model, "tiny", options, lambda *_: None)
+            bounds = api.search_json(found[first])["bounds"]
+            assert bounds == {"Node": 2, "Item": 2, "most": 2, "first": first}
+        other = api.ExploreOptions(engine="native", journal=tmp_path / "0")
+    assert found[0].counts.distinct != found[1].counts.distinct
     with pytest.raises(api.CannotExplore, match="holds another search"):
-        api.explored(model, "tiny", other, lambda *_: None)
+        api.explore(model, "tiny", other, lambda *_: None)

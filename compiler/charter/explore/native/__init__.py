@@ -1,1 +1,1 @@
-"""The native engine: an instance compiled to machine code and searched breadth first."""
+"""The native engine: an instance compiled to machine code, searched level by level."""

@@ -17,6 +17,7 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.expr import Expr
+from charter.explore.native.guards import Guards
 from charter.explore.native.layout import Layout, mask_type
 from charter.explore.native.unit import FATAL_ROWS, Unit
 from charter.explore.native.values import Held, Place, Scalar, Tree, scalar
@@ -128,23 +129,23 @@ class Body:
     def operation(self, operation: s.Operation) -> None:
         """All branches, and the end of the function."""
         code, group = self.code, 0
-        done = code.label()
+        done, guards = code.label(), Guards(self.expr, self.unit.trail)
         for branch in operation.branches:
             if group and branch.group != group:
                 on = code.label()
                 code.fork(code.compare("ne", code.load(self.count), "0"), done, on)
                 code.start(on)
             group = branch.group
-            self.branch(operation, branch, done)
+            self.branch(operation, branch, (done, guards))
         with code.when(code.compare("eq", code.load(self.count), "0")):
             self.expr.fail(f"no branch of {operation.name} applies", operation.span)
         code.jump(done)
         code.start(done)
         code.do(f"ret i64 {code.load(self.count)}")
 
-    def branch(self, operation: s.Operation, branch: s.Branch, done: str) -> None:
+    def branch(self, operation: s.Operation, branch: s.Branch, about: tuple[str, Guards]) -> None:
         """A branch: a row for each outcome if its guard is true."""
-        code, expr = self.code, self.expr
+        code, expr, (done, guards) = self.code, self.expr, about
         for bind in branch.lets:
             if bind.name not in expr.names:
                 expr.names[bind.name] = expr.value(bind.value)
@@ -152,7 +153,7 @@ class Body:
         on = code.label()
         for conjunct in branch.guard:
             inside = code.label()
-            code.fork(expr.truth(conjunct.condition), inside, on)
+            code.fork(guards.truth(conjunct.condition), inside, on)
             code.start(inside)
 
         def finish() -> None:

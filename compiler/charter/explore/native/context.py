@@ -13,6 +13,8 @@ TELL, TOLD, TELL_ROOM, OP, CAPACITY = range(7, 12)
 a buffer holds."""
 LINKS = 12
 """Where the edges of states are written (0: nowhere): see `links`."""
+ROW = 13
+"""Where the outcome that is told stands: its branch, its reply, the state after it."""
 HEAD = 16
 
 PARTITIONS = 16
@@ -37,7 +39,8 @@ NARROW = 2
 @dataclass(frozen=True, slots=True)
 class Context:
     """Offsets. `words` is the length of a packed state; `raw` says whether states are kept as they
-    were reached, beside their keys."""
+    were reached, beside their keys. `reply` and `trail` are what is told of an outcome beside its
+    state, if it is told in detail: the slots of a reply, and the words of what its guards read."""
 
     slots: int
     args: int
@@ -48,6 +51,9 @@ class Context:
     notes: int
     issued: int
     memory: Memory
+    detailed: bool = False
+    reply: int = 0
+    trail: int = 0
 
     @property
     def fields(self) -> int:
@@ -85,9 +91,14 @@ class Context:
         return self.outs + 2 * PARTITIONS
 
     @property
+    def guards(self) -> int:
+        """What the guards of the operation read (see `guards`)."""
+        return self.masks + self.issued
+
+    @property
     def rows(self) -> int:
         """Outcomes of the operation."""
-        return self.masks + self.issued
+        return self.guards + self.trail
 
     @property
     def size(self) -> int:
@@ -124,5 +135,10 @@ class Context:
     @property
     def told(self) -> int:
         """Words of what is told of an outcome: operation, number of the outcome, branch (or minus
-        the place that failed), key, arguments, state after in slots."""
+        the place that failed), key, arguments, state after in slots, reply, what guards read."""
+        return self.told_reply + self.reply + self.trail
+
+    @property
+    def told_reply(self) -> int:
+        """Where in what is told the reply stands."""
         return 3 + self.words + self.args + self.slots

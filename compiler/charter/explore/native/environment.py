@@ -365,6 +365,8 @@ class _Loops:
         rows, args = code.at("%ctx", context.rows), code.at("%ctx", context.arguments)
         fields = code.at("%ctx", context.fields)
         given = f"ptr %ctx, ptr {fields}, ptr {args}, ptr {rows}, i64 {ROWS_ROOM}"
+        if context.trail:
+            code.clear(code.at("%ctx", context.guards), context.trail)
         count = code.let(f"call i64 {self.target}({given})")
         happened = code.binary("or", count, code.load("%ctx", ERROR))
         with code.when(code.compare("ne", happened, "0")):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +17,8 @@ from charter.explore.native.layout import Unsupported
 from charter.explore.native.memory import NoRoom, Room, default_budget
 from charter.explore.native.program import Choices, program
 from charter.explore.native.search import GaveUp, Note, Progress, Search
-from charter.explore.native.traces import Graph, Step, Teller, Traces
+from charter.explore.native.traces import Graph, Teller, Traces, bare
+from charter.explore.result import Counts, Finding, Storage
 from charter.semantics.faults import refuse_faults
 
 DEFAULT = Choices()
@@ -35,18 +37,6 @@ class Options:
     journal: Path | None = None
     memory: int = 0
     untold: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What the search says of a property, a witness, a branch or a failure: how often it was seen
-    (violated, found, taken), and the shortest trace there (None for branches)."""
-
-    name: str
-    kind: str
-    seen: int
-    trace: tuple[Step, ...] | None
-    detail: str = ""
 
 
 class Ended(Graph, Protocol):
@@ -74,27 +64,14 @@ class Ended(Graph, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """The result. `generated` counts transitions (of a component: one for each outcome of each
-    argument list), `outside` those that leave the instance; `levels` are the numbers of new states
-    at each distance from the initial one; `bits` is the width of a packed state. `stopped` says why
-    there was no more room, `spilled` how many bytes went to files when memory was used up,
-    `bytes_each` what a state takes of both, `message` what of the journal could not be used ("" for
-    neither).
-    `lossy` is a bound on the chance that two states were taken for one (0 where keys are
-    compared)."""
+    """What was found, and the search, which can be asked for more. `stopped` says why there was no
+    more room, `message` what of the journal could not be used ("" for neither)."""
 
     search: Ended
-    distinct: int
-    generated: int
-    outside: int
-    levels: tuple[int, ...]
-    complete: bool
+    counts: Counts
+    storage: Storage
     stopped: str
-    spilled: int
-    bytes_each: int
     message: str
-    bits: int
-    lossy: float
     properties: tuple[Finding, ...]
     branches: tuple[Finding, ...]
     failures: tuple[Finding, ...]
@@ -103,7 +80,7 @@ class Exploration:
     def fine(self) -> bool:
         """Whether the search is complete and found no violated property and no failure."""
         broken = any(f.seen for f in self.properties if f.kind != "witness")
-        return self.complete and not broken and not self.failures
+        return self.counts.complete and not broken and not self.failures
 
 
 def explore(
@@ -117,6 +94,19 @@ def explore(
     Raises Unsupported or GaveUp where the charter is beyond the engine, OtherSearch, NoRoom where
     not even a first state has any, KeyError if the instance is of no machine of the model,
     ValueError for a model with faults."""
+    with searched(model, instance, options, on_progress) as (search, message):
+        return result_of(search, message, options.untold)
+
+
+@contextmanager
+def searched(
+    model: n.Model,
+    instance: n.Instance,
+    options: Options,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Iterator[tuple[Search, str]]:
+    """A search that has ended, and what of its journal could not be used; what it keeps in files
+    is there as long as this lasts. Raises as `explore` does."""
     refuse_faults(model)
     compiled = program(model, instance, options.choices, options.cache)
     journal, message = None, ""
@@ -128,7 +118,7 @@ def explore(
         room = Room(options.memory or default_budget(), options.journal or Path(folder))
         search = Search(compiled, room, options.workers, options.most_states, journal)
         search.run(on_progress)
-        return result_of(search, message, options.untold)
+        yield search, message
 
 
 def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset()) -> Exploration:
@@ -140,47 +130,52 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
     failures: list[Finding] = []
     for number, (kind, name) in enumerate(plan.noted):
         note = search.note(number)
-        if kind == "deadlock":
+        if kind in ("deadlock", "undefined"):
             if note.count:
-                trace = traces.to_state(note.source)
-                failures.append(Finding(name, kind, note.count, trace))
-        elif kind == "undefined":
-            if note.count and name in named:
-                trace, detail = traces.unevaluated(named[name], note)
-                failures.append(Finding(name, kind, note.count, trace, detail))
-            elif note.count:
-                trace, detail = traces.undefined(name, note)
-                failures.append(Finding(name, kind, note.count, trace, detail))
-        else:
-            prop = named[name]
-            moving = is_of_transition(prop)
-            wanted = note.count and name not in untold
-            found = traces.violated(prop, note, moving) if wanted else None
-            properties.append(Finding(name, kind, note.count, found))
+                failures.append(_failure((kind, name), note, traces, named.get(name)))
+            continue
+        if kind == "question":
+            continue
+        prop = named[name]
+        wanted = note.count and name not in untold
+        found = traces.violated(prop, note, is_of_transition(prop)) if wanted else None
+        properties.append(
+            Finding(prop.kind, name, note.count, None if found is None else bare(found))
+        )
     branches = [
-        Finding(label, "branch", count, None)
+        Finding("branch", label, count)
         for label, count in zip(plan.labels, search.taken(), strict=True)
     ]
     levels = list(search.levels)
     if (begun := search.distinct - sum(levels)) > 0:
         levels.append(begun)
+    hashed = plan.context.memory == "fingerprints"
     return Exploration(
         search=search,
-        distinct=search.distinct,
-        generated=search.generated,
-        outside=search.outside,
-        levels=tuple(levels),
-        complete=search.complete,
+        counts=Counts(
+            search.distinct, search.generated, search.outside, tuple(levels), search.complete
+        ),
+        storage=Storage(
+            bits=plan.packing.used,
+            lossy=_collision(search.distinct) if hashed else 0.0,
+            spilled=search.spilled,
+            bytes_each=search.bytes_each,
+        ),
         stopped=search.stopped,
-        spilled=search.spilled,
-        bytes_each=search.bytes_each,
         message=message,
-        bits=plan.packing.used,
-        lossy=_collision(search.distinct) if plan.context.memory == "fingerprints" else 0.0,
         properties=tuple(properties),
         branches=tuple(branches),
         failures=tuple(failures),
     )
+
+
+def _failure(what: tuple[str, str], note: Note, traces: Traces, prop: n.Property | None) -> Finding:
+    """A deadlock, or a value that does not exist: one that a property or an operation asks for."""
+    kind, name = what
+    if kind == "deadlock":
+        return Finding("deadlock", name, note.count, bare(traces.to_state(note.source)))
+    found = traces.undefined(name, note) if prop is None else traces.unevaluated(prop, note)
+    return Finding("undefined", name, note.count, bare(found[0]), found[1])
 
 
 def _collision(distinct: int) -> float:
@@ -191,6 +186,6 @@ def _collision(distinct: int) -> float:
 
 
 __all__ = [
-    "Choices", "Exploration", "Finding", "GaveUp", "NoRoom", "Options", "OtherSearch", "Progress",
+    "Choices", "Exploration", "GaveUp", "NoRoom", "Options", "OtherSearch", "Progress",
     "Unsupported", "explore",
 ]  # fmt: skip

@@ -27,6 +27,7 @@ from charter.explore.native.context import (
     OUTSIDE,
     PARTITION_BITS,
     PARTITIONS,
+    ROW,
     SEQ,
     SEQ_BITS,
     SOURCE,
@@ -45,8 +46,8 @@ class Kernel:
     """`states` and `moves` are the properties of states and of transitions, with the number of
     their note; the note behind is for where they have no value. `undefined` is the first note of
     the operations, `deadlock` the note of states where nothing can be done (-1: of no interest);
-    `seed` chooses the hash. `following`: the properties of states are questions, which `@follow`
-    asks, and no more."""
+    `seed` chooses the hash. `questions` are what `@follow` asks of every state, with their notes
+    (None: edges are not followed)."""
 
     unit: Unit
     context: Context
@@ -56,11 +57,11 @@ class Kernel:
     undefined: int
     deadlock: int
     seed: int
-    following: bool = False
+    questions: Sequence[tuple[int, s.Property]] | None = None
 
     def print(self, operations: int) -> None:
         """Everything."""
-        for number, prop in (*self.states, *self.moves):
+        for number, prop in (*self.states, *self.moves, *(self.questions or ())):
             self.print_property(number, prop)
         self.print_note()
         self.print_emit()
@@ -110,7 +111,7 @@ class Kernel:
         """`@states(ctx)`: the properties of the state that is expanded."""
         code = Code("internal void @states(ptr %ctx)", "nounwind")
         s = code.at("%ctx", self.context.fields)
-        for number, _ in () if self.following else self.states:
+        for number, _ in self.states:
             call = f"call i1 @prop_{number}(ptr %ctx, ptr {s}, ptr {s}, i64 -1)"
             self.noting(code, number, code.let(call))
         code.do("ret void")
@@ -140,6 +141,8 @@ class Kernel:
         code.bump("%ctx", ENABLED, kept)
         with code.counting(kept) as i:
             row = code.at(rows, code.binary("mul", i, "%size"))
+            if context.detailed:
+                code.store(row, "%ctx", ROW, "ptr")
             after = code.at(row, "%offset")
             code.do(f"call void @emit(ptr %ctx, i64 {code.load(row)}, ptr {after})")
             code.bump("%ctx", SEQ)
@@ -156,7 +159,7 @@ class Kernel:
         context = self.context
         fields = code.at("%ctx", context.fields)
         outside, inside, done = code.label(), code.label(), code.label()
-        if self.following:
+        if self.questions is not None:
             linked, searched = code.label(), code.label()
             code.fork(code.compare("ne", code.load("%ctx", LINKS), "0"), linked, searched)
             code.start(linked)
@@ -226,6 +229,11 @@ class Kernel:
             at = 3 + context.words
             code.copy(code.at(row, at), code.at("%ctx", context.arguments), context.args)
             code.copy(code.at(row, at + context.args), after, context.slots)
+            if context.detailed:
+                reply = code.at(code.load("%ctx", ROW, "ptr"), 1)
+                code.copy(code.at(row, context.told_reply), reply, context.reply)
+                trail = code.at(row, context.told_reply + context.reply)
+                code.copy(trail, code.at("%ctx", context.guards), context.trail)
             code.store(code.add(told, "1"), "%ctx", TOLD)
 
     # --- expansion -------------------------------------------------------------------------------

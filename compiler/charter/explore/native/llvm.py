@@ -25,8 +25,10 @@ SIGNATURES: dict[str, tuple[bool, int]] = {
     "unpack": (False, 2),
 }
 """What can be called: whether it has a result, and how many arguments; all are 64 bits wide."""
-FOLLOWING = SIGNATURES | {"follow": (True, 3)}
-"""What can be called in a program that looks at runs."""
+FOLLOWING = {"follow": (True, 3)}
+"""What else can be called in a program that looks at runs."""
+DETAILED = {"outcomes_of": (True, 2), "noted": (True, 3)}
+"""What else can be called in a program whose operations are asked for one by one."""
 
 
 def machine_digest() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -14,10 +15,12 @@ from charter.core.transition import is_of_transition
 from charter.explore.native.body import SIGNATURE, Shape, arguments_of, operate, print_step
 from charter.explore.native.context import NARROW, Context, Memory
 from charter.explore.native.environment import Issued, Offers
+from charter.explore.native.guards import trail_words
 from charter.explore.native.kernel import Kernel
 from charter.explore.native.keys import KeyPrinter
 from charter.explore.native.layout import MOST_COUNTER, Layout, Packing, Unsupported
 from charter.explore.native.llvm import (
+    DETAILED,
     FOLLOWING,
     SIGNATURES,
     Library,
@@ -27,21 +30,26 @@ from charter.explore.native.llvm import (
     machine_digest,
 )
 from charter.explore.native.memory import Array
+from charter.explore.native.outcomes import print_noted, print_outcomes, target_of
 from charter.explore.native.ranges import RangePrinter
 from charter.explore.native.transition_graph import Labels, LinkPrinter
 from charter.explore.native.unit import Unit
 from charter.explore.native.visited_set import TablePrinter
-from charter.passes import lowered_instance
+from charter.passes import lowered_expr, lowered_instance
 from charter.project.cache import from_cache, to_cache
 from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
 from charter.semantics.quotient import Quotient
 
+Noted = list[tuple[str, str]]
+Numbered = list[tuple[int, s.Property]]
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is known of a program without its code. A note for each name in `noted`: a property (and
-    behind it that it has no value), an operation that failed, the deadlock."""
+    behind it that it has no value), an operation that failed, the deadlock, a question (and behind
+    it that it has no value)."""
 
     machine: Machine
     layout: Layout
@@ -51,6 +59,11 @@ class Plan:
     quotient: Quotient
     noted: tuple[tuple[str, str], ...]
     labels: tuple[str, ...]
+
+    @property
+    def first_question(self) -> int:
+        """The number of the first question's note."""
+        return next(i for i, (kind, _) in enumerate(self.noted) if kind == "question")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,35 +77,27 @@ class Program:
     digest: str
 
 
-def labels_of(machine: Machine) -> tuple[str, ...]:
-    """All branches of a component's operations, all steps of a system."""
-    if machine.component is None:
-        return tuple(machine.operations)
-    return tuple(
-        f"{operation.name}/{branch.name}"
-        for operation in machine.operations.values()
-        if isinstance(operation, n.Operation)
-        for branch in operation.branches
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Choices:
     """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
     that keeps their order. `fingerprints`: states are remembered by their hash alone, which `seed`
-    chooses. `following`: edges of states can be asked for, and properties are questions."""
+    chooses. `questions` can be asked of every state when its edges are followed (None: they are
+    not).
+    `detailed`: outcomes are told with their replies and with what guards read, one operation can be
+    asked for, and states are kept as they were first reached."""
 
     symmetry: bool = True
     renaming: bool = True
     fingerprints: bool = False
     seed: int = 0
-    following: bool = False
+    questions: tuple[n.Property, ...] | None = None
+    detailed: bool = False
 
     def memory(self, words: int) -> Memory:
         """What stands in the table for keys of so many words."""
         if self.fingerprints:
             return "fingerprints"
-        return "keys" if words <= NARROW and not self.following else "numbers"
+        return "keys" if words <= NARROW and self.questions is None else "numbers"
 
 
 def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tuple[Plan, str]:
@@ -101,7 +106,7 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     machine = Machine.of(narrowed(model, instance.machine), instance)
     layout = Layout(machine.universe)
     unit = Unit(Machine.of(*lowered_instance(machine.model, instance)), layout)
-    labels = labels_of(machine)
+    labels = machine.labels
     for label in labels:
         unit.label(label)
     shape = Shape.of(unit, machine.variables)
@@ -118,25 +123,28 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     noted += [("undefined", name) for name in machine.operations]
     deadlock = len(noted) if system else -1
     noted += [("deadlock", "deadlock")] if system else []
+    asked = questions_of(noted, choices.questions)
     context = Context(
         slots=shape.slots,
         args=args,
         row=1 + max(replies, default=0) + shape.slots,
         words=packing.words,
-        raw=issued.size > 0,
+        raw=issued.size > 0 or choices.detailed,
         labels=len(labels),
         notes=len(noted),
         issued=issued.size,
         memory=choices.memory(packing.words),
+        detailed=choices.detailed,
+        reply=max(replies, default=0) if choices.detailed else 0,
+        trail=trail_words(unit.machine.operations.values()) if choices.detailed else 0,
     )
+    unit.trail = context.guards if context.trail else -1
     keys = KeyPrinter(unit, quotient, machine.variables, packing)
     keys.print_pack()
     RangePrinter(unit, machine.variables).print()
     keys.print_key()
     print_operations(unit, Offers(unit, context, shape, issued))
-    kernel = Kernel(
-        unit, context, shape, states, moves, undefined, deadlock, choices.seed, choices.following
-    )
+    kernel = Kernel(unit, context, shape, states, moves, undefined, deadlock, choices.seed, asked)
     print_search(kernel, choices)
     plan = Plan(machine, layout, shape, packing, context, quotient, tuple(noted), labels)
     return plan, unit.text()
@@ -159,7 +167,10 @@ def print_search(kernel: Kernel, choices: Choices) -> None:
     unit = kernel.unit
     operations = len(unit.machine.operations)
     kernel.print(operations)
-    if choices.following:
+    if choices.detailed:
+        print_outcomes(unit, kernel.context)
+        print_noted(unit, kernel.context, [i for i, _ in (*kernel.states, *kernel.moves)])
+    if choices.questions is not None:
         labels = Labels.of(unit.machine, unit.layout)
         LinkPrinter(kernel, labels, choices.seed).print(operations)
     TablePrinter(unit, kernel.context, choices.seed).print()
@@ -174,16 +185,12 @@ def print_operations(unit: Unit, offers: Offers) -> None:
         if isinstance(operation, n.Operation):
             assert machine.component is not None
             operate(unit, machine.component, operation)
-            target = f"@op_{machine.component.name}_{name}"
+            target = target_of(machine, name)
         else:
             system = next(s for s in unit.model.systems if s.name == machine.instance.machine)
             print_step(unit, system, operation)
-            target = f"@step_{name}"
+            target = target_of(machine, name)
         offers.print_offer(number, name, target)
-
-
-Noted = list[tuple[str, str]]
-Numbered = list[tuple[int, s.Property]]
 
 
 def notes_of(machine: Machine[s.Expr, s.Statement]) -> tuple[Noted, Numbered, Numbered]:
@@ -197,6 +204,20 @@ def notes_of(machine: Machine[s.Expr, s.Statement]) -> tuple[Noted, Numbered, Nu
             (moves if moving else states).append((len(noted), prop))
             noted += [(prop.kind, prop.name), ("undefined", prop.name)]
     return noted, states, moves
+
+
+def questions_of(noted: Noted, questions: Sequence[n.Property] | None) -> Numbered | None:
+    """The questions with the numbers of their notes, which are put behind the others."""
+    if questions is None:
+        return None
+    first = len(noted)
+    noted += [("question", part.name) for part in questions for _ in range(2)]
+    return [(first + 2 * i, _lowered(question)) for i, question in enumerate(questions)]
+
+
+def _lowered(prop: n.Property) -> s.Property:
+    body = lowered_expr(prop.body)
+    return s.Property(prop.kind, prop.name, prop.machine, body, prop.citations, span=prop.span)
 
 
 def slots_of(plan: Plan, state: State) -> list[int]:
@@ -225,7 +246,7 @@ def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path 
     initial = slots_of(plan, plan.machine.initial())
     digest = sha256(f"{printed}\n{initial}".encode()).hexdigest()
     code = object_code(text, cache)
-    library = linked(code, FOLLOWING if choices.following else SIGNATURES)
+    library = linked(code, signatures(choices))
     return Program(plan, code, library, digest)
 
 
@@ -233,6 +254,12 @@ def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path 
 def _compiled_once(text: str) -> ObjectCode:
     """Compiling takes seconds, most searches of small instances a tenth of one."""
     return compiled(text)
+
+
+def signatures(choices: Choices) -> dict[str, tuple[bool, int]]:
+    """What can be called in a program."""
+    following = {} if choices.questions is None else FOLLOWING
+    return SIGNATURES | following | (DETAILED if choices.detailed else {})
 
 
 def object_code(text: str, cache: Path | None) -> ObjectCode:

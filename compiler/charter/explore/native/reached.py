@@ -188,9 +188,9 @@ class Reached:
             permuted=plan.quotient.sorts,
             expression=self.expression,
             distinct=self.search.distinct,
-            levels=self.result.levels,
-            complete=self.result.complete,
-            lossy=self.result.lossy,
+            levels=self.result.counts.levels,
+            complete=self.result.counts.complete,
+            lossy=self.result.storage.lossy,
             columns=(NUMBER, LEVEL, FROM, STEP, ARGS, *matches, *shown),
         )
 
@@ -198,7 +198,7 @@ class Reached:
 
     def chunks(self, size: int) -> Iterator[Chunk]:
         """The rows in order, at most `size` at a time."""
-        ends = list(accumulate(self.result.levels))
+        ends = list(accumulate(self.result.counts.levels))
         variables = [
             _Variable.of(self.plan, v.type, offset)
             for v, offset in zip(self.plan.machine.variables, self.plan.shape.offsets, strict=True)

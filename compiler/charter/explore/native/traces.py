@@ -6,7 +6,7 @@ the engine tells every outcome, and the one whose key is that of the next state 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,6 +18,8 @@ from charter.explore.native.context import CAPACITY, SEQ, SOURCE, TELL, TELL_ROO
 from charter.explore.native.memory import Array
 from charter.explore.native.program import Program, slots_of
 from charter.explore.native.search import Note
+from charter.explore.result import Step as Bare
+from charter.explore.result import Trace
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Scope, State
 
@@ -138,6 +140,11 @@ class Teller:
             args=args,
             after=self.state(row[at + context.args :]),
         )
+
+
+def bare(trace: Iterable[Step]) -> Trace:
+    """A trace without its states."""
+    return tuple(Bare(step.operation, step.args, step.branch) for step in trace)
 
 
 class Rows(Protocol):

@@ -129,7 +129,7 @@ class Labels:
 
 @dataclass(slots=True)
 class LinkPrinter:
-    """Prints `@follow` and what it needs; the questions are the kernel's properties of states, the
+    """Prints `@follow` and what it needs; the questions are the kernel's, the
     truth of number i being bit i % 64 of word i // 64."""
 
     kernel: Kernel
@@ -274,7 +274,7 @@ class LinkPrinter:
         """`@truths(ctx, place)`: the answers to all questions in the state that is expanded."""
         code = Code("internal void @truths(ptr %ctx, ptr %place)", "nounwind")
         s = code.at("%ctx", self.context.fields)
-        word, questions = "0", self.kernel.states
+        word, questions = "0", self.kernel.questions or ()
         for i, (number, _) in enumerate(questions):
             hit = code.let(f"call i1 @prop_{number}(ptr %ctx, ptr {s}, ptr {s}, i64 -1)")
             error = code.load("%ctx", ERROR)
@@ -292,7 +292,11 @@ class LinkPrinter:
     def print_follow(self, operations: int) -> None:
         """`@follow`: the number of the first state stands in SOURCE."""
         code = Code("i64 @follow(ptr %ctx, ptr %states, i64 %count)", "nounwind")
-        context, number, wide = self.context, code.memory(1), truth_words(self.kernel.states)
+        context, number, wide = (
+            self.context,
+            code.memory(1),
+            truth_words(self.kernel.questions or ()),
+        )
         code.store("0", number)
         head, body, done = code.label(), code.label(), code.label()
         code.jump(head)

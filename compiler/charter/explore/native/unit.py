@@ -31,7 +31,8 @@ WHY: Mapping[int, str] = {
 @dataclass(slots=True)
 class Unit:
     """`sites` are the places where a charter may ask for a value that does not exist: number 1 is
-    the first. `functions` is the text so far."""
+    the first. `functions` is the text so far. What guards read is written to `trail` in the context
+    (-1: nowhere)."""
 
     machine: Machine[s.Expr, s.Statement]
     layout: Layout
@@ -40,6 +41,7 @@ class Unit:
     sites: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     printed: set[str] = field(default_factory=set)
+    trail: int = -1
 
     @property
     def model(self) -> s.Model:

@@ -1,1 +1,1 @@
-"""Exhaustive exploration: core as flat Python over tuples, and a breadth-first engine."""
+"""The reference engine: breadth-first search over the definition."""

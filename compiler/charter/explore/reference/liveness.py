@@ -1,8 +1,8 @@
-"""`eventually` and `leads to` on the graph of an exploration.
+"""`eventually` and `leads to` on the graph of a reference search.
 
-Renaming of counters keeps every infinite run: states with equal keys can do the same, for ever. So
-do permutations of a sort, as long as neither the property nor its fairness speaks of single
-elements; otherwise, and to tell a counterexample, the graph is built anew without them.
+Renaming of counters keeps every infinite run: states of one canonical form can do the same, for
+ever. So do permutations of a sort, as long as neither the property nor its fairness speaks of
+single elements; otherwise, and to tell a counterexample, the graph is built anew without them.
 """
 
 from __future__ import annotations
@@ -13,34 +13,27 @@ from itertools import product
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.explore.reference.explore import (
-    OUTSIDE,
-    Action,
-    Expander,
-    Exploration,
-    Options,
-    explore,
-)
-from charter.explore.reference.load import Holds, load
-from charter.explore.reference.support import Undefined
-from charter.semantics.fairness import GAVE_UP, Verdict, bound, names_elements, places_of
-from charter.semantics.lasso import Edge, Lasso, Waiting, lasso
+from charter.explore.reference.search import Exploration, Options, explore
+from charter.explore.result import Step
+from charter.semantics import lasso as runs
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.evaluate import Scope
+from charter.semantics.fairness import Verdict, bound, gave_up, names_elements, places_of
 
 
 def check_liveness(
     model: n.Model, instance: n.Instance, found: Exploration, options: Options
 ) -> tuple[Verdict, ...]:
-    """A verdict for each `eventually` of the instance's machine, in the order of the charter."""
+    """A verdict for each `eventually` of the instance's machine, in the order of the charter;
+    `found` is a search of the instance with these options."""
     wanted = [live for live in model.liveness if live.machine == instance.machine]
-    if not wanted:
-        return ()
     graphs = _Graphs(model, instance, found, options)
     return tuple(graphs.verdict(live) for live in wanted)
 
 
 @dataclass(slots=True)
 class _Graphs:
-    """The graph of the exploration, and the one without permutations, built when it is needed."""
+    """The graph of the search, and the one without permutations, built when it is needed."""
 
     model: n.Model
     instance: n.Instance
@@ -64,91 +57,80 @@ class _Graphs:
             if self.options.symmetry and not symmetry:
                 bare = replace(self.model, properties=())
                 found = explore(bare, self.instance, replace(self.options, symmetry=False))
-            self.kept[symmetry] = _Runs(self.model, self.instance, found)
+            self.kept[symmetry] = _Runs.of(self.model, found, self.options.most_states)
         return self.kept[symmetry]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Runs:
-    """All transitions of an exploration, and what they mean to a property."""
+    """The edges of a search, numbered, and what they mean to a property."""
 
     model: n.Model
-    instance: n.Instance
     found: Exploration
-    actions: list[Action] = field(default_factory=list)
-    moves: list[list[tuple[int, int]]] = field(default_factory=list)
+    most: int
+    steps: tuple[Step, ...]
 
-    def __post_init__(self) -> None:
-        """Every transition that changes the state: its target and the number of its action."""
-        graph = self.found.graph
-        expander = Expander(graph.flat)
-        for state in graph.states:
-            here: list[tuple[int, int]] = []
-            for operation, args, outcomes in expander.offered(state):
-                for branch, _, after in outcomes if not isinstance(outcomes, str) else ():
-                    if after != state:
-                        inside = not graph.flat.outside(state, after)
-                        target = graph.numbers.get(graph.flat.key(after)) if inside else None
-                        here.append((OUTSIDE if target is None else target, len(self.actions)))
-                        self.actions.append(Action(operation, args, branch))
-            self.moves.append(here)
+    @staticmethod
+    def of(model: n.Model, found: Exploration, most: int) -> _Runs:
+        """The edges in the order of the search, which gives up at so many states."""
+        return _Runs(model, found, most, tuple(e.step for here in found.graph.edges for e in here))
 
     def verdict(self, live: n.Eventually) -> Verdict:
         """The verdict on one property."""
-        if not self.found.complete:
-            return Verdict(live.name, "unknown", detail=GAVE_UP)
+        if not self.found.counts.complete:
+            return Verdict(live.name, "unknown", detail=gave_up(self.most))
         edges = self._edges(live.fairness)
-        flat = self.found.graph.flat
-        domains = [flat.machine.universe.domain(param.type) for param in live.params]
+        universe = self.found.graph.machine.universe
         try:
-            for values in product(*domains):
-                waiting = self._waiting(live, values)
-                seen = lasso(edges, waiting)
+            for values in product(*(universe.domain(param.type) for param in live.params)):
+                seen = runs.lasso(edges, self._waiting(live, values))
                 if seen is not None:
                     return self._fails(live, values, seen)
-        except Undefined as problem:
+        except EvaluationError as problem:
             return Verdict(live.name, "unknown", detail=str(problem))
-        outside = "" if not self.found.outside else "runs that leave the instance are not looked at"
+        leaves = self.found.counts.outside
+        outside = "runs that leave the instance are not looked at" if leaves else ""
         return Verdict(live.name, "holds", detail=outside)
 
-    def _fails(self, live: n.Eventually, values: Sequence[Value], seen: Lasso) -> Verdict:
+    def _fails(self, live: n.Eventually, values: Sequence[Value], seen: runs.Lasso) -> Verdict:
         return Verdict(
             live.name,
             "fails",
             tuple(zip(live.params, values, strict=True)),
-            tuple(self.actions[number] for number in seen.stem),
-            tuple(self.actions[number] for number in seen.cycle),
+            tuple(self.steps[number] for number in seen.stem),
+            tuple(self.steps[number] for number in seen.cycle),
         )
 
-    def _edges(self, fairness: tuple[n.Fair, ...]) -> list[list[Edge]]:
+    def _edges(self, fairness: tuple[n.Fair, ...]) -> list[list[runs.Edge]]:
+        """The graph with the fairness conditions that each edge satisfies, by number."""
         numbers: dict[tuple[n.Fair, tuple[Value, ...]], int] = {}
         places = places_of(self.model, fairness)
-        satisfied: list[frozenset[int]] = []
-        for action in self.actions:
-            mine = [
-                (fair, tuple(action.args[place] for place in places[fair]))
-                for fair in fairness
-                if fair.step == action.operation
-            ]
-            satisfied.append(frozenset(numbers.setdefault(each, len(numbers)) for each in mine))
-        return [
-            [Edge(target, satisfied[number], number) for target, number in here]
-            for here in self.moves
-        ]
+        found: list[list[runs.Edge]] = []
+        count = 0
+        for here in self.found.graph.edges:
+            found.append([])
+            for edge in here:
+                satisfied = frozenset(
+                    numbers.setdefault(
+                        (fair, tuple(edge.step.args[place] for place in places[fair])), len(numbers)
+                    )
+                    for fair in fairness
+                    if fair.step == edge.step.operation
+                )
+                found[-1].append(runs.Edge(edge.target, satisfied, count))
+                count += 1
+        return found
 
-    def _waiting(self, live: n.Eventually, values: Sequence[Value]) -> Waiting:
+    def _waiting(self, live: n.Eventually, values: Sequence[Value]) -> runs.Waiting:
         begins = self._truth(bound(live, live.trigger, values))
-        return Waiting(begins, self._truth(bound(live, live.goal, values)), live.trigger is None)
+        return runs.Waiting(
+            begins, self._truth(bound(live, live.goal, values)), live.trigger is None
+        )
 
     def _truth(self, wanted: n.Expr | None) -> list[bool]:
-        """Where an expression is true. Raises Undefined."""
-        states = self.found.graph.states
+        """Where an expression is true. Raises EvaluationError."""
+        graph = self.found.graph
         if wanted is None:
-            return [True] * len(states)
-        holds = self._compiled(wanted)
-        return [holds(state, state, "") for state in states]
-
-    def _compiled(self, wanted: n.Expr) -> Holds:
-        prop = n.Property("always", "it", self.instance.machine, wanted, ())
-        bare = replace(self.model, properties=(prop,), liveness=())
-        return load(bare, self.instance).properties["it"]
+            return [True] * len(graph.states)
+        truth = graph.machine.evaluator.truth
+        return [truth(wanted, Scope(state, state), {}) for state in graph.states]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from charter.core import nodes as n
@@ -12,7 +12,6 @@ from charter.render.story.why import Why, why
 from charter.semantics.evaluate import Mail, Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act, Told, keys_of, retell, run_of, show_value
-from charter.semantics.values import from_json
 
 Same = Callable[[State, State], bool]
 """Whether two states are the same for a lasso: equal up to renaming of counters."""
@@ -101,25 +100,6 @@ class Story:
             },
             "step": None if fails is None else {"operation": fails[0], "args": args},
         }
-
-
-def found_in(machine: Machine, finding: Mapping[str, Json]) -> Found:
-    """A finding of an exploration, read back. Raises ValueError if it is of another machine."""
-    acts: list[Act] = []
-    steps, loop, branch = finding["trace"], finding.get("loop"), None
-    for step in steps if isinstance(steps, list) else ():
-        assert isinstance(step, dict) and isinstance(step["args"], dict)
-        operation, args = str(step["operation"]), step["args"]
-        if operation not in machine.operations:
-            raise ValueError(f"{machine.instance.machine} has no {operation}")
-        params = machine.operations[operation].params
-        values = (from_json(p.type, args[p.name], machine.universe) for p in params)
-        acts.append((operation, tuple(values)))
-        branch = step.get("branch")
-    turn = loop if isinstance(loop, int) else None
-    kind = str(finding["kind"])
-    fails = acts.pop() if kind == "undefined" and branch == "" else None
-    return Found(kind, str(finding["name"]), tuple(acts), turn, fails)
 
 
 def tell(machine: Machine, found: Found, same: Same) -> Story:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from charter import api
 from charter.formats.canonical import Json
@@ -18,9 +18,17 @@ from conform.cli.commands.charters import (
     settings_json,
     settings_line,
 )
-from conform.cli.commands.mutants import chosen, judged, sentence, try_all
+from conform.cli.commands.mutants import Judged, chosen, judged, try_all
 from conform.cli.commands.numbers import count, gibibytes
-from conform.cli.commands.states import add_states, asked, first_story, keep, ready, show_where
+from conform.cli.commands.states import (
+    add_states,
+    asked,
+    first_story,
+    keep,
+    put_first,
+    ready,
+    show_where,
+)
 from conform.cli.commands.story import (
     add_pictures,
     draw,
@@ -35,7 +43,7 @@ from conform.console.progress import Search, searching
 from conform.console.terminal import columns, number, out, out_json, say
 
 if TYPE_CHECKING:
-    from charter.api import Model, Opened, Selection, Session, Story
+    from charter.api import Model, Opened, SearchResult, Selection, Story
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
@@ -57,9 +65,6 @@ about (the left side of an `implies`, the members of a `forall`), a branch or a 
 not caught by the property that it names. An instance `misses` things with its own bounds: with
 --set what was never met is told, and the exit code is 0. With --mutant '*' 0 means: all are caught.
 """
-
-
-_COUNTS = ("distinct", "generated", "outside", "depth")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -122,24 +127,22 @@ def run(arguments: argparse.Namespace) -> int:
     selection = api.Selection(arguments.variant, "" if several_mutants else arguments.mutant)
     charter, model = read(arguments.charter, selection)
     if several_mutants:
-        return try_all(charter, model, _wanted(arguments), arguments)
+        return try_all(charter, model, _options(arguments), arguments)
     names = chosen(model, arguments)
     several = "*" in arguments.instance
     if several and (arguments.journal is not None or arguments.keep is not None):
         raise ConformError("--journal and --keep are for one instance; name one with --instance")
-    explored: list[dict[str, Json]] = []
-    stories: list[Story] = []
+    explored: list[_Explored] = []
     for name in names:
         arguments.instance = name
-        found, told = _searched(charter, model, selection, arguments)
-        explored.append(found)
-        stories += told
+        explored.append(_explore(charter, model, selection, arguments))
         if not arguments.json:
-            _show(found)
+            _show(explored[-1])
     if arguments.json:
-        out_json({"instances": list[Json](explored)} if several else explored[0])
-    draw(stories, arguments)
-    return min((_status(found) for found in explored), key=_WORST.index)
+        rows = [one.json for one in explored]
+        out_json({"instances": list[Json](rows)} if several else rows[0])
+    draw([story for one in explored for story in one.stories], arguments)
+    return min((_status(one) for one in explored), key=_WORST.index)
 
 
 @contextmanager
@@ -161,48 +164,80 @@ _WORST = (1, 3, 4, 0)
 """Exit codes; of several searches the first of these is that of all."""
 
 
-def _status(found: Mapping[str, Json]) -> int:
-    findings = found["findings"]
-    assert isinstance(findings, list)
-    if any(is_wrong(finding) for finding in findings if isinstance(finding, dict)):
+@dataclass(frozen=True, slots=True)
+class _Explored:
+    """What the search of one instance has found: typed, and as `--json` prints it, with the bounds
+    that were set, what is known of the mutant, the stories of what is wrong, and the story of the
+    first state that was asked for."""
+
+    found: SearchResult
+    json: dict[str, Json]
+    bounds: dict[str, Json]
+    mutant: Judged | None
+    wrong: tuple[Story, ...]
+    first: Story | None
+
+    @property
+    def stories(self) -> tuple[Story, ...]:
+        """What can be drawn, the first finding first."""
+        return self.wrong if self.first is None else (self.first, *self.wrong)
+
+
+def _status(one: _Explored) -> int:
+    if one.wrong:
         return 1
-    if not found["complete"]:
+    if not one.found.complete:
         return 3
-    mutant = found["mutant"]
-    if isinstance(mutant, dict) and mutant["answer"] == "missed":
+    if one.mutant is not None and one.mutant.answer == "missed":
         return 4
-    return 4 if found["vacuous"] and not found["set"] else 0
+    return 4 if one.found.vacuous and not one.bounds else 0
 
 
-def _searched(
+def _explore(
     charter: Opened, model: Model, selection: Selection, arguments: argparse.Namespace
-) -> tuple[dict[str, Json], list[Story]]:
-    """What the search of one instance has found, and the stories of it."""
+) -> _Explored:
     model = bounded(model, arguments.instance, arguments.bounds)
     try:
         model = asked(charter, model, selection, arguments)
         ready(model, arguments)
-        wanted = _wanted(arguments)
+        options = _options(arguments)
         with searching() as progress, _interruptible(progress, arguments.journal):
-            searched = api.searched(model, arguments.instance, wanted, progress)
+            found = api.explore(model, arguments.instance, options, progress)
     except (api.Missing, api.CannotExplore) as error:
         raise ConformError(str(error)) from None
-    found = searched.found
-    found["set"] = settings_json(found, arguments.bounds)
-    found["mutant"] = judged(model, arguments.mutant, found)
-    if found.get("why_plain"):
-        say(f"the plain engine was used, which is slow: {found['why_plain']}")
-    for message in ("journal", "stopped"):
-        if found.get(message):
-            say(str(found[message]))
+    if found.why_plain:
+        say(f"the plain engine was used, which is slow: {found.why_plain}")
+    for message in (found.journal, found.stopped):
+        if message:
+            say(message)
     if arguments.keep is not None:
-        keep(searched, arguments.keep)
-    return found, [*first_story(model, found), *_told(model, found)]
+        keep(found, arguments.keep)
+    whole = api.search_json(found)
+    bounds = settings_json(whole, arguments.bounds)
+    mutant = judged(model, arguments.mutant, found)
+    first = first_story(model, found)
+    if first is not None:
+        put_first(first, whole)
+    wrong = tuple(_told(model, found, whole))
+    whole |= {"set": bounds, "mutant": None if mutant is None else mutant.json()}
+    return _Explored(found, whole, bounds, mutant, wrong, first)
 
 
-def _wanted(arguments: argparse.Namespace) -> api.Wanted:
+def _told(model: Model, found: SearchResult, whole: dict[str, Json]) -> Iterator[Story]:
+    """The stories of what is wrong. Their steps are put into `whole`, the search as JSON."""
+    rows = whole["findings"]
+    assert isinstance(rows, list)
+    for one, row in zip(found.everything, rows, strict=True):
+        assert isinstance(row, dict)
+        if is_wrong(row):
+            story = api.told(model, found.instance.name, one)
+            put(story, row)
+            yield story
+
+
+def _options(arguments: argparse.Namespace) -> api.ExploreOptions:
     """How to explore, with a session of Spark if one is needed. Raises `ConformError`."""
-    wanted = api.Wanted(
+    options = api.ExploreOptions(
         arguments.engine,
         arguments.most,
         not arguments.no_symmetry,
@@ -217,7 +252,7 @@ def _wanted(arguments: argparse.Namespace) -> api.Wanted:
     if arguments.engine != "spark":
         if arguments.master is not None:
             raise ConformError("--master is for --engine spark; add that, or leave --master out")
-        return wanted
+        return options
     for option in ("where", "keep", "fingerprints"):
         if getattr(arguments, option) is not None:
             raise ConformError(f"--engine spark has no --{option}; --engine native has")
@@ -233,63 +268,56 @@ def _wanted(arguments: argparse.Namespace) -> api.Wanted:
             "pyspark is not installed; install the project with its extra spark, or use"
             " --engine native"
         ) from None
-    made = session(master, "--engine native")
-    return replace(wanted, session=cast("Session", made))  # as far as the compiler knows Spark
+    return replace(options, session=session(master, "--engine native"))
 
 
-def _told(model: Model, found: dict[str, Json]) -> Iterator[Story]:
-    """The stories of what is wrong. Their steps are put into `found`."""
-    findings = found["findings"]
-    assert isinstance(findings, list)
-    for finding in findings:
-        assert isinstance(finding, dict)
-        if is_wrong(finding):
-            story = api.told(model, str(found["instance"]), finding)
-            put(story, finding)
-            yield story
-
-
-def _show(found: dict[str, Json]) -> None:
-    counts = [[name, _number(found[name])] for name in _COUNTS]
-    out(f"{found['machine']} in the instance {found['instance']}{settings_line(found['set'])}")
-    counts += [["seconds", str(found["seconds"])], ["engine", str(found["engine"])]]
-    permuted = found.get("permuted")
-    if isinstance(permuted, list) and permuted:
-        counts.append(["symmetry", ", ".join(map(str, permuted))])
-    out(columns(counts))
-    if found.get("lossy"):
+def _show(one: _Explored) -> None:
+    found = one.found
+    out(
+        f"{found.instance.machine} in the instance {found.instance.name}{settings_line(one.bounds)}"
+    )
+    out(columns(_table(found)))
+    if found.storage is not None and found.storage.lossy:
         out(
-            f"states are known by fingerprints (seed {found['fingerprints']}): the chance that one "
-            f"was lost is at most {found['lossy']:.1e}"
+            f"states are known by fingerprints (seed {found.fingerprints}): the chance that one "
+            f"was lost is at most {found.storage.lossy:.1e}"
         )
-    spilled = found.get("spilled")
-    if isinstance(spilled, int) and spilled:
+    if found.storage is not None and found.storage.spilled:
         out(
-            f"{spilled / (1 << 30):,.1f} GiB went to files, for memory was used up (--memory); "
-            f"a state takes {found['bytes_each']} bytes"
+            f"{found.storage.spilled / (1 << 30):,.1f} GiB went to files, for memory was used up "
+            f"(--memory); a state takes {found.storage.bytes_each} bytes"
         )
-    apart = found.get("not_permuted")
-    assert isinstance(apart, dict | None)
-    for name, why in (apart or {}).items():
-        out(f"elements of {name} are told apart: {why}")
-    findings = found["findings"]
-    assert isinstance(findings, list)
-    for finding in findings:
-        assert isinstance(finding, dict)
-        if finding.get("answer") == "unknown":
-            out(f"eventually {finding['name']}: unknown, {finding['detail']}")
-        elif is_wrong(finding):
-            show_story(finding)
+    if found.symmetry is not None:
+        for name, why in found.symmetry.apart.items():
+            out(f"elements of {name} are told apart: {why}")
+    rows = one.json["findings"]
+    assert isinstance(rows, list)
+    for row in rows:
+        assert isinstance(row, dict)
+        if row.get("answer") == "unknown":
+            out(f"eventually {row['name']}: unknown, {row['detail']}")
+        elif is_wrong(row):
+            show_story(row)
     show_unmet(found)
-    show_where(found)
-    if said := sentence(found):
-        out(said)
-    if not found["complete"]:
+    show_where(found, one.first)
+    if one.mutant is not None:
+        out(one.mutant.sentence(found.instance.name))
+    if not found.complete:
         out("the search stopped before its end: what was not seen is unknown")
-    elif found["fine"]:
+    elif found.fine:
         out("nothing is violated")
 
 
-def _number(value: Json) -> str:
-    assert isinstance(value, int)
-    return number(value)
+def _table(found: SearchResult) -> list[list[str]]:
+    counts = found.counts
+    rows = [
+        ["distinct", number(counts.distinct)],
+        ["generated", number(counts.generated)],
+        ["outside", number(counts.outside)],
+        ["depth", number(len(counts.levels))],
+        ["seconds", str(round(found.seconds, 3))],
+        ["engine", found.engine],
+    ]
+    if found.symmetry is not None and found.symmetry.permuted:
+        rows.append(["symmetry", ", ".join(found.symmetry.permuted)])
+    return rows

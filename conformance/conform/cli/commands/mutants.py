@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from charter import api
 from charter.formats.canonical import Json
@@ -16,9 +17,10 @@ from conform.console.progress import searching
 from conform.console.terminal import out, out_json
 
 if TYPE_CHECKING:
-    from charter.api import Model, Opened, Selection, Wanted
+    from charter.api import ExploreOptions, Model, Opened, SearchResult, Selection
 
-ANSWERS = {"violated": "caught", "holds": "missed"}
+Answer = Literal["caught", "missed", "unknown"]
+ANSWERS: Mapping[str, Answer] = {"violated": "caught", "holds": "missed"}
 """What the verdict on its property says of a mutant; without one it is `unknown`."""
 WORDS = {"caught": "caught", "missed": "NOT CAUGHT", "unknown": "not known"}
 FOR_ONE = ("instance", "bounds", "where", "keep", "journal", "picture", "itf")
@@ -59,50 +61,61 @@ def chosen(model: Model, arguments: argparse.Namespace) -> tuple[str, ...]:
     return names
 
 
-def judged(model: Model, mutant: str, found: Mapping[str, Json]) -> dict[str, Json] | None:
-    """What a search says of its mutant: `caught`, `missed` (its property holds), or `unknown`."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is known of a mutant: `caught`, `missed` (its property holds), or `unknown`, and why."""
+
+    name: str
+    caught_by: str
+    instance: str
+    answer: Answer
+    detail: str = ""
+
+    def json(self) -> dict[str, Json]:
+        """As `--json` prints it."""
+        return {
+            "name": self.name,
+            "caught_by": self.caught_by,
+            "instance": self.instance,
+            "answer": self.answer,
+            "detail": self.detail,
+        }
+
+    def sentence(self, here: str) -> str:
+        """The same in words, after a search of the instance `here`."""
+        name, prop, is_elsewhere = self.name, self.caught_by, self.instance != here
+        match self.answer:
+            case "caught":
+                return f"mutant {name} is caught by {prop}"
+            case "missed":
+                also = f"; it is meant for {self.instance}" if is_elsewhere else ""
+                return f"mutant {name} is NOT caught: {prop} holds in {here}{also}"
+            case "unknown":
+                also = f" (it is meant for {self.instance})" if is_elsewhere else ""
+                said = f"whether mutant {name} is caught by {prop} is not known{also}"
+                return f"{said}: {self.detail}"
+
+
+def judged(model: Model, mutant: str, found: SearchResult) -> Judged | None:
+    """What a search says of its mutant; None without one."""
     for one in model.mutants:
         if one.name == mutant:
-            verdicts = found["verdicts"]
-            assert isinstance(verdicts, dict)
-            answer = ANSWERS.get(str(verdicts.get(one.caught_by)), "unknown")
-            return {
-                "name": mutant,
-                "caught_by": one.caught_by,
-                "instance": one.instance,
-                "answer": answer,
-                "detail": _why_unknown(one.caught_by, found) if answer == "unknown" else "",
-            }
+            said = found.verdicts.get(one.caught_by, "unknown")
+            answer: Answer = ANSWERS.get(said, "unknown")
+            why = _why_unknown(one.caught_by, found) if answer == "unknown" else ""
+            return Judged(mutant, one.caught_by, one.instance, answer, why)
     return None
 
 
-def _why_unknown(name: str, found: Mapping[str, Json]) -> str:
+def _why_unknown(name: str, found: SearchResult) -> str:
     """Why a search does not know whether a property holds."""
-    findings = found["findings"]
-    assert isinstance(findings, list)
-    details = (f["detail"] for f in findings if isinstance(f, dict) and f["name"] == name)
-    return next((str(d) for d in details if d), "") or "the search gave up"
+    details = (one.detail for one in found.everything if one.name == name)
+    return next((detail for detail in details if detail), "") or "the search gave up"
 
 
-def sentence(found: Mapping[str, Json]) -> str:
-    """The same in words; "" without a mutant."""
-    mutant = found["mutant"]
-    if not isinstance(mutant, dict):
-        return ""
-    name, prop, here = mutant["name"], mutant["caught_by"], found["instance"]
-    match mutant["answer"]:
-        case "caught":
-            return f"mutant {name} is caught by {prop}"
-        case "missed":
-            also = f"; it is meant for {mutant['instance']}" if mutant["instance"] != here else ""
-            return f"mutant {name} is NOT caught: {prop} holds in {here}{also}"
-        case _:
-            also = f" (it is meant for {mutant['instance']})" if mutant["instance"] != here else ""
-            why = mutant["detail"]
-            return f"whether mutant {name} is caught by {prop} is not known{also}: {why}"
-
-
-def try_all(charter: Opened, model: Model, wanted: Wanted, arguments: argparse.Namespace) -> int:
+def try_all(
+    charter: Opened, model: Model, options: ExploreOptions, arguments: argparse.Namespace
+) -> int:
     """Search each mutant of a pattern in its own instance, and tell which are caught. Exit code 0:
     all are; 3: of some it is not known; 4: some are not."""
     for option in FOR_ONE:
@@ -114,7 +127,7 @@ def try_all(charter: Opened, model: Model, wanted: Wanted, arguments: argparse.N
     rows: list[dict[str, Json]] = []
     try:
         for name in names:
-            rows.append(_tried(charter, model, wanted, api.Selection(arguments.variant, name)))
+            rows.append(_tried(charter, model, options, api.Selection(arguments.variant, name)))
             if not arguments.json:
                 _show(rows[-1], widths)
     except KeyboardInterrupt:
@@ -142,23 +155,25 @@ def _show(row: Mapping[str, Json], widths: Sequence[int]) -> None:
     out(f"{name}  {word}  by {row['caught_by']} in {row['instance']}{more}")
 
 
-def _tried(charter: Opened, model: Model, wanted: Wanted, selection: Selection) -> dict[str, Json]:
+def _tried(
+    charter: Opened, model: Model, options: ExploreOptions, selection: Selection
+) -> dict[str, Json]:
     """What is known of a mutant, with the `steps` of what catches it, and whether these go on for
     ever. Raises `ConformError`."""
     name = selection.mutant
     bent = edited(charter, selection, f"mutant {name}")
     try:
         with searching() as progress:
-            found = api.explored(bent, own_instance(model, name), wanted, progress)
+            found = api.explore(bent, own_instance(model, name), options, progress)
     except api.CannotExplore as error:
         raise ConformError(f"mutant {name}: {error}") from None
-    row = judged(bent, name, found)
-    findings = found["findings"]
-    assert row is not None and isinstance(findings, list)
-    row |= {"steps": None, "loops": False}
-    for finding in findings:
-        assert isinstance(finding, dict)
-        trace = finding["trace"]
-        if finding["name"] == row["caught_by"] and finding["seen"] and isinstance(trace, list):
-            row |= {"steps": len(trace), "loops": finding.get("loop") is not None}
-    return {**row, "distinct": found["distinct"], "seconds": found["seconds"]}
+    mutant = judged(bent, name, found)
+    assert mutant is not None
+    row: dict[str, Json] = {**mutant.json(), "steps": None, "loops": False}
+    for finding in found.findings:
+        if finding.name == mutant.caught_by and finding.seen:
+            row |= {"steps": len(finding.trace or ()), "loops": False}
+    for verdict in found.liveness:
+        if verdict.name == mutant.caught_by and verdict.has_run:
+            row |= {"steps": len(verdict.stem) + len(verdict.cycle), "loops": True}
+    return {**row, "distinct": found.counts.distinct, "seconds": round(found.seconds, 3)}

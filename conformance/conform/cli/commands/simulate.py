@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from charter import api
 from charter.formats.canonical import Json
@@ -16,7 +17,7 @@ from conform.cli.commands.charters import (
     settings_json,
     settings_line,
 )
-from conform.cli.commands.mutants import chosen, judged
+from conform.cli.commands.mutants import Judged, chosen
 from conform.cli.commands.numbers import count, whole
 from conform.cli.commands.story import (
     add_pictures,
@@ -32,7 +33,7 @@ from conform.console.progress import tasks
 from conform.console.terminal import number, out, out_json
 
 if TYPE_CHECKING:
-    from charter.api import Story
+    from charter.api import Model, Story, WalksResult
 
 EXAMPLES = """examples:
   conform simulate spec/kafka --instance tiny_elr --steps 12 --seed 7
@@ -91,69 +92,85 @@ def run(arguments: argparse.Namespace) -> int:
             )
     except api.Missing as error:
         raise ConformError(str(error)) from None
-    found["set"] = settings_json(found, arguments.bounds)
-    findings = found["findings"]
-    assert isinstance(findings, list)
-    violated: dict[str, Json] = {str(_object(each)["name"]): "violated" for each in findings}
-    found["mutant"] = judged(model, arguments.mutant, {"verdicts": violated, "findings": []})
-    name = str(found["instance"])
-    stories: list[Story] = []
-    for finding in findings:
-        assert isinstance(finding, dict)
-        story = api.told(model, name, finding)
-        put(story, finding)
-        stories.append(story)
-    if found["walk"] is not None:
-        story = api.told(model, name, {"kind": "walk", "name": "", "trace": found["walk"]})
-        found["walk"] = list(story.steps_json())
-        stories.append(story)
+    whole = api.walks_json(found)
+    whole["set"] = settings_json(whole, arguments.bounds)
+    mutant = _judged(model, arguments.mutant, found)
+    whole["mutant"] = None if mutant is None else mutant.json()
+    stories = list(_told(model, found, whole))
     if arguments.json:
-        out_json(found)
+        out_json(whole)
     else:
-        _show(found, findings, arguments)
+        _show(found, whole, arguments)
+        if mutant is not None:
+            out(_of_mutant(mutant, found.unlooked))
     draw(stories, arguments)
-    return 1 if findings else 0
+    return 1 if found.findings else 0
 
 
-def _show(found: dict[str, Json], findings: list[Json], arguments: argparse.Namespace) -> None:
-    walk, unseen = found["walk"], found["unseen"]
-    assert isinstance(unseen, list)
+def _judged(model: Model, name: str, found: WalksResult) -> Judged | None:
+    """What walks say of a mutant: it is caught, or nobody knows."""
+    failed = {one.finding.name for one in found.findings}
+    for one in model.mutants:
+        if one.name == name:
+            answer: Literal["caught", "unknown"] = (
+                "caught" if one.caught_by in failed else "unknown"
+            )
+            detail = "" if answer == "caught" else "the search gave up"
+            return Judged(name, one.caught_by, one.instance, answer, detail)
+    return None
+
+
+def _told(model: Model, found: WalksResult, whole: dict[str, Json]) -> Iterator[Story]:
+    """The stories of what is wrong, and of the only walk. Their steps are put into `whole`, the
+    walks as JSON."""
+    name, rows = found.machine.instance.name, whole["findings"]
+    assert isinstance(rows, list)
+    for one, row in zip(found.findings, rows, strict=True):
+        assert isinstance(row, dict)
+        story = api.told(model, name, one.finding)
+        put(story, row)
+        yield story
+    if found.walk is not None:
+        story = api.trace_told(model, name, ("walk", ""), found.walk)
+        whole["walk"] = list(story.steps_json())
+        yield story
+
+
+def _show(found: WalksResult, whole: dict[str, Json], arguments: argparse.Namespace) -> None:
+    walk, rows = whole["walk"], whole["findings"]
+    assert isinstance(rows, list)
     if isinstance(walk, list):
         for count, step in enumerate(walk, 1):
             assert isinstance(step, dict)
             show_step(count, step)
     else:
+        instance = found.machine.instance
         out(
-            f"{found['machine']} in the instance {found['instance']}"
-            f"{settings_line(found['set'])}: {found['walks']} walks,"
-            f" {found['steps']} steps, seed {found['seed']}"
+            f"{instance.machine} in the instance {instance.name}{settings_line(whole['set'])}: "
+            f"{found.walks} walks, {found.steps} steps, seed {found.seed}"
         )
-        for name in unseen:
+        for name in found.unseen:
             out(f"never seen: {name}")
-    for finding in findings:
-        assert isinstance(finding, dict)
-        if is_wrong(finding):
-            show_story(finding)
+    for row in rows:
+        assert isinstance(row, dict)
+        if is_wrong(row):
+            show_story(row)
             out(
-                f"  found again by: --seed {finding['seed']} --walks {finding['batch']}"
+                f"  found again by: --seed {row['seed']} --walks {row['batch']}"
                 f" --steps {arguments.steps}"
             )
-    unlooked = found["not_looked_at"]
-    assert isinstance(unlooked, list)
     if walk is None:
-        if not findings:
+        if not found.findings:
             out("nothing is violated on these walks")
-        if unlooked:
-            names = ", ".join(str(name) for name in unlooked)
+        if found.unlooked:
+            names = ", ".join(found.unlooked)
             out(f"not looked at: {names}; `conform explore` looks at `eventually`")
-    if found["mutant"] is not None:
-        out(_of_mutant(_object(found["mutant"]), unlooked))
 
 
-def _of_mutant(mutant: dict[str, Json], unlooked: list[Json]) -> str:
+def _of_mutant(mutant: Judged, unlooked: Sequence[str]) -> str:
     """What walks say of a mutant, in words."""
-    name, prop = mutant["name"], mutant["caught_by"]
-    if mutant["answer"] == "caught":
+    name, prop = mutant.name, mutant.caught_by
+    if mutant.answer == "caught":
         return f"mutant {name} is caught by {prop}"
     if prop in unlooked:
         return (
@@ -163,8 +180,3 @@ def _of_mutant(mutant: dict[str, Json], unlooked: list[Json]) -> str:
         f"mutant {name} was not caught by {prop} on these walks; `conform explore` searches all"
         " states"
     )
-
-
-def _object(value: Json) -> dict[str, Json]:
-    assert isinstance(value, dict)
-    return value

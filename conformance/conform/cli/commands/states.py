@@ -4,7 +4,6 @@ all."""
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +11,13 @@ from charter import api
 from charter.formats.canonical import Json
 from conform.cli.commands.charters import refused
 from conform.cli.commands.numbers import count
-from conform.cli.commands.story import show_step, step_line
+from conform.cli.commands.story import call_line, show_steps
 from conform.console.errors import ConformError
 from conform.console.progress import tasks
 from conform.console.terminal import number, out, say
 
 if TYPE_CHECKING:
-    from charter.api import Model, Opened, Searched, Selection, Story
+    from charter.api import Model, Opened, SearchResult, Selection, Story
 
 
 class BadExpression(ConformError):
@@ -68,7 +67,7 @@ def ready(model: Model, chosen: argparse.Namespace) -> None:
         refuse_other(chosen.keep, api.place(model, chosen.instance, chosen.mutant))
 
 
-def keep(found: Searched, folder: Path) -> None:
+def keep(found: SearchResult, folder: Path) -> None:
     """Write the states of a search."""
     from conform.storage import state_dump as kept
 
@@ -81,42 +80,40 @@ def keep(found: Searched, folder: Path) -> None:
     say(f"{total} states are in {folder} ({files} {'file' if files == 1 else 'files'})")
 
 
-def first_story(model: Model, found: Mapping[str, Json]) -> tuple[Story, ...]:
-    """The story of the first state that was asked for, if there is one. Its steps are put into
-    `found`."""
-    where = found.get("where")
-    if not isinstance(where, dict) or not isinstance(where["states"], list) or not where["states"]:
-        return ()
+def first_story(model: Model, found: SearchResult) -> Story | None:
+    """The story of the first state that was asked for, if there is one."""
+    if found.where is None or not found.where.first:
+        return None
+    trace = found.where.first[0].trace
+    return api.trace_told(model, found.instance.name, ("witness", "--where"), trace)
+
+
+def put_first(story: Story, whole: dict[str, Json]) -> None:
+    """Add the steps of the first state that was asked for to a search as JSON."""
+    where = whole["where"]
+    assert isinstance(where, dict) and isinstance(where["states"], list)
     first = where["states"][0]
     assert isinstance(first, dict)
-    finding = {"kind": "witness", "name": "--where", "trace": first["trace"]}
-    story = api.told(model, str(found["instance"]), finding)
     first["steps"] = list(story.steps_json())
-    return (story,)
 
 
-def show_where(found: Mapping[str, Json]) -> None:
+def show_where(found: SearchResult, first: Story | None) -> None:
     """The states that were asked for: the first with its story, the others with their steps."""
-    where = found.get("where")
-    if not isinstance(where, dict):
+    where = found.where
+    if where is None:
         return
-    states, hits, undefined = where["states"], where["count"], where["undefined"]
-    assert isinstance(states, list) and isinstance(hits, int) and isinstance(undefined, int)
-    distinct = found["distinct"]
-    assert isinstance(distinct, int)
-    out(f"{where['expression']}: true in {number(hits)} of {number(distinct)} states")
-    if undefined:
-        out(f"it has no value in {number(undefined)}")
-    for place, state in enumerate(states):
-        assert isinstance(state, dict) and isinstance(state["number"], int)
-        out(f"state {number(state['number'])}, level {state['level']}:")
-        steps = state["trace"] if place else state["steps"]
-        assert isinstance(steps, list)
-        for count_, step in enumerate(steps, 1):
-            assert isinstance(step, dict)
-            if place:
-                out(f"  {count_:>2}  {step_line(step)}")
-            else:
-                show_step(count_, step)
-    if len(states) < hits:
-        out(f"and {number(hits - len(states))} more: --limit lists them, --keep writes all states")
+    of = number(found.counts.distinct)
+    out(f"{where.expression}: true in {number(where.count)} of {of} states")
+    if where.undefined:
+        out(f"it has no value in {number(where.undefined)}")
+    for place, state in enumerate(where.first):
+        out(f"state {number(state.number)}, level {len(state.trace)}:")
+        if place or first is None:
+            for count_, step in enumerate(state.trace, 1):
+                args = found.machine.args_json(step.operation, step.args)
+                out(f"  {count_:>2}  {call_line(step.operation, args)}")
+        else:
+            show_steps(first)
+    if len(where.first) < where.count:
+        left = number(where.count - len(where.first))
+        out(f"and {left} more: --limit lists them, --keep writes all states")

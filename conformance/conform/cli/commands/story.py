@@ -163,8 +163,19 @@ def step_line(step: Mapping[str, Json]) -> str:
     """What was called in a step."""
     args = step["args"]
     assert isinstance(args, dict)
-    called = ", ".join(f"{name}: {_shown(value)}" for name, value in args.items())
-    return f"{step['operation']}({called})"
+    return call_line(str(step["operation"]), args)
+
+
+def call_line(operation: str, args: Mapping[str, Json]) -> str:
+    """An operation with its arguments."""
+    return f"{operation}({', '.join(f'{name}: {_shown(value)}' for name, value in args.items())})"
+
+
+def show_steps(story: Story) -> None:
+    """The steps of a story."""
+    for count, step in enumerate(story.steps_json(), 1):
+        assert isinstance(step, dict)
+        show_step(count, step)
 
 
 def show_step(count: int, step: Mapping[str, Json]) -> None:

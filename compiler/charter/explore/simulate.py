@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
-from charter.explore.reference.explore import Action, Trace
-from charter.explore.reference.load import FlatMachine, FlatOutcome, FlatState, Key, load
-from charter.explore.reference.support import Undefined
+from charter.explore.result import Finding, Kind, Step, Trace
+from charter.explore.select import successors
+from charter.explore.successors import Defined, Successors
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.environment import Arguments, offered, offers
+from charter.semantics.evaluate import Outcome, Scope, State
 
 BATCH = 50
 """Walks of one batch."""
@@ -37,49 +41,45 @@ class Plan:
     guided: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A property that fails at the end of a trace (`undefined`: a value that does not exist;
-    `deadlock`: nothing can happen), and the seed of its batch."""
-
-    kind: str
-    name: str
-    trace: Trace
-    seed: int
-    detail: str = ""
-
-
 @dataclass(slots=True)
 class Batch:
     """What a batch saw: steps taken by branch, keys of states, witnesses; the last walk."""
 
     branches: Counter[str] = field(default_factory=Counter)
-    states: set[Key] = field(default_factory=set)
+    states: set[Hashable] = field(default_factory=set)
     witnesses: set[str] = field(default_factory=set)
-    failures: dict[str, Failure] = field(default_factory=dict)
+    failures: dict[str, Finding] = field(default_factory=dict)
     last: Trace = ()
 
 
-Start = tuple[FlatState, Trace]
+Start = tuple[State, Trace]
 
 
-def simulate(model: n.Model, instance: n.Instance, plan: Plan) -> Batch:
-    """Make one batch of walks. Equal plans give equal batches."""
-    walker = _Walker(load(model, instance), plan, random.Random(plan.seed))
+def simulate(model: n.Model, instance: n.Instance, plan: Plan, *, compiled: bool = False) -> Batch:
+    """Make one batch of walks, with code that is `compiled` where there is some. Equal plans give
+    equal batches."""
+    asked = _compiled(model, instance) if compiled else Defined.of(model, instance)
+    walker = _Walker(asked, plan, random.Random(plan.seed))
     for prop in model.properties:
         if prop.machine == instance.machine:
             walker.properties.append((prop, is_of_transition(prop)))
-    walker.look((walker.flat.initial(), ()), None)
+    walker.look((walker.asked.machine.initial(), ()), None)
     for _ in range(plan.walks):
         walker.walk()
     return walker.batch
+
+
+@lru_cache(maxsize=1)
+def _compiled(model: n.Model, instance: n.Instance) -> Successors:
+    """One process makes several batches."""
+    return successors(model, instance)
 
 
 @dataclass(slots=True)
 class _Walker:
     """One batch on its way."""
 
-    flat: FlatMachine
+    asked: Successors
     plan: Plan
     chance: random.Random
     batch: Batch = field(default_factory=Batch)
@@ -89,17 +89,18 @@ class _Walker:
 
     def walk(self) -> None:
         """One walk, from the initial state or from a state of the pool."""
-        names = sorted(self.flat.operations)
+        machine = self.asked.machine
+        names = sorted(machine.operations)
         share = self.chance.choice((0.3, 0.5, 0.7, 1.0))
         kept = [name for name in names if self.chance.random() < share] or names
-        state, trace = self.flat.initial(), Trace()
+        state, trace = machine.initial(), Trace()
         if self.plan.guided and self.pool and self.chance.random() < 0.5:
             state, trace = self.rare()
         for _ in range(self.plan.steps):
             while (chosen := self.step(state, trace, kept)) is None and len(kept) < len(names):
                 kept = [*kept, self.chance.choice([name for name in names if name not in kept])]
             if chosen is None:
-                if self.flat.machine.component is None and not self.possible(state):
+                if machine.component is None and not self.possible(state):
                     self.fail("deadlock", "deadlock", trace)
                 break
             before, (action, state) = (state, chosen)
@@ -113,57 +114,53 @@ class _Walker:
         few = self.chance.sample(self.pool, min(3, len(self.pool)))
         return min(few, key=lambda start: self.batch.branches[start[1][-1].branch])
 
-    def step(
-        self, state: FlatState, trace: Trace, names: Sequence[str]
-    ) -> tuple[Action, FlatState] | None:
+    def step(self, state: State, trace: Trace, names: Sequence[str]) -> tuple[Step, State] | None:
         """A random operation that is possible, with random arguments, and an outcome of it."""
         for name in self.chance.sample(names, len(names)):
             for args, outcomes in self.offers(state, name, trace):
                 if outcomes:
-                    branch, _, after = self.chance.choice(outcomes)
-                    return Action(name, args, branch), after
+                    outcome = self.chance.choice(outcomes)
+                    return Step(name, args, outcome.branch), outcome.state
         return None
 
     def offers(
-        self, state: FlatState, name: str, trace: Trace
-    ) -> Iterator[tuple[tuple[Value, ...], list[FlatOutcome]]]:
+        self, state: State, name: str, trace: Trace
+    ) -> Iterator[tuple[tuple[Value, ...], list[Outcome]]]:
         """Some argument lists of an operation in random order, and what comes of them."""
-        lists = self.flat.arguments(state).of(self.flat.machine.operations[name].params)
-        only = self.flat.only.get(name)
+        machine = self.asked.machine
+        lists = Arguments.at(machine, state).of(machine.operations[name].params)
         for args in self.chance.sample(lists, min(len(lists), _ARGUMENTS)):
-            if only is not None and not only(state, args, None)[0][1]:
+            if not offers(machine, state, name, args):
                 continue
             try:
-                outcomes = self.flat.operations[name](state, args, None)
-            except Undefined as problem:
-                self.fail("undefined", name, (*trace, Action(name, args, "")), str(problem))
+                outcomes = self.asked.outcomes(state, name, args)
+            except EvaluationError as problem:
+                self.fail("undefined", name, (*trace, Step(name, args, "")), str(problem))
                 continue
-            yield args, [o for o in outcomes if not self.flat.outside(state, o[2])]
+            yield args, [o for o in outcomes if not machine.outside(o.state)]
 
-    def possible(self, state: FlatState) -> bool:
+    def possible(self, state: State) -> bool:
         """Whether any step can happen at all, also one that leaves the instance."""
-        for name, operate in self.flat.operations.items():
-            for args in self.flat.arguments(state).of(self.flat.machine.operations[name].params):
-                try:
-                    if operate(state, args, None):
-                        return True
-                except Undefined:
+        for name, args in offered(self.asked.machine, state):
+            try:
+                if self.asked.outcomes(state, name, args):
                     return True
+            except EvaluationError:
+                return True
         return False
 
-    def look(self, at: Start, before: FlatState | None) -> None:
+    def look(self, at: Start, before: State | None) -> None:
         """Check what has been reached, and keep it if it is new."""
         state, trace = at
-        self.batch.states.add(self.flat.key(state))
+        self.batch.states.add(self.asked.form(state))
         for prop, about_step in self.properties:
             if about_step and before is None:
                 continue
             took = trace[-1].branch if trace else ""
+            origin = state if before is None or not about_step else before
             try:
-                holds = self.flat.properties[prop.name](
-                    state if before is None or not about_step else before, state, took
-                )
-            except Undefined as problem:
+                holds = self.asked.holds(prop, Scope(origin, state, took))
+            except EvaluationError as problem:
                 self.fail("undefined", prop.name, trace, str(problem))
                 continue
             if prop.kind == "witness" and holds:
@@ -175,11 +172,11 @@ class _Walker:
             self.pairs.add((pair[0], pair[1]))
             self.pool = [*self.pool[-_POOL + 1 :], at]
 
-    def fail(self, kind: str, name: str, trace: Trace, detail: str = "") -> None:
+    def fail(self, kind: Kind, name: str, trace: Trace, detail: str = "") -> None:
         """Keep the first failure of each property, shortened."""
         if name not in self.batch.failures:
             short = trace if kind in ("undefined", "deadlock") else self.shortened(name, trace)
-            self.batch.failures[name] = Failure(kind, name, short, self.plan.seed, detail)
+            self.batch.failures[name] = Finding(kind, name, 1, short, detail)
 
     def shortened(self, name: str, trace: Trace) -> Trace:
         """The trace without steps that the failure does not need, the last ones first."""
@@ -193,21 +190,22 @@ class _Walker:
 
     def fails(self, name: str, trace: Trace) -> bool:
         """Whether a property can fail right after a trace."""
-        holds = self.flat.properties[name]
-        steps = [(self.flat.initial(), self.flat.initial(), "")]
+        machine = self.asked.machine
+        prop = next(prop for prop, _ in self.properties if prop.name == name)
+        first = machine.initial()
+        runs = [Scope(first, first, "")]
         try:
             for action in trace:
-                steps = [
-                    (after, outcome, branch)
-                    for _, after, _ in steps[:_WAYS]
-                    for branch, _, outcome in self.flat.operations[action.operation](
-                        after, action.args, None
-                    )
-                    if branch == action.branch and not self.flat.outside(after, outcome)
+                runs = [
+                    Scope(before, o.state, o.branch)
+                    for before in (run.after or first for run in runs[:_WAYS])
+                    for o in self.asked.outcomes(before, action.operation, action.args)
+                    if o.branch == action.branch and not machine.outside(o.state)
                 ]
-            about_step = next(about for prop, about in self.properties if prop.name == name)
-            if about_step and not trace:
+            if not is_of_transition(prop):
+                runs = [Scope(run.after or first, run.after, run.took) for run in runs]
+            elif not trace:
                 return False
-            return any(not holds(b if about_step else a, a, took) for b, a, took in steps)
-        except Undefined:
+            return any(not self.asked.holds(prop, run) for run in runs)
+        except EvaluationError:
             return False

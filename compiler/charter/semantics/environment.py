@@ -17,6 +17,8 @@ from itertools import combinations, permutations, product
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
+from charter.semantics.evaluate import Scope, State
+from charter.semantics.machine import Machine
 from charter.semantics.values import NotFinite, Universe
 
 Pool = tuple[tuple[Value, int], ...]
@@ -24,6 +26,26 @@ Pool = tuple[tuple[Value, int], ...]
 
 Context = frozenset[tuple[str, Value]]
 """Sort elements that an argument list mentions, by sort."""
+
+
+def offered(machine: Machine, state: State) -> Iterator[tuple[str, tuple[Value, ...]]]:
+    """Every operation (of a system: step) with every list of arguments that the instance offers in
+    a state; lists without foreign counters come first."""
+    arguments = Arguments.at(machine, state)
+    for name, operation in machine.operations.items():
+        for args in arguments.of(operation.params):
+            if offers(machine, state, name, args):
+                yield name, args
+
+
+def offers(machine: Machine, state: State, name: str, args: tuple[Value, ...]) -> bool:
+    """Whether the instance offers an operation with these arguments in a state."""
+    conditions = [condition for of, condition in machine.instance.only if of == name]
+    if not conditions:
+        return True
+    params = machine.operations[name].params
+    names = dict(zip((p.name for p in params), args, strict=True))
+    return all(machine.evaluator.truth(c, Scope(state), names) for c in conditions)
 
 
 @dataclass(slots=True)
@@ -87,13 +109,11 @@ class Arguments:
     pools: dict[tuple[t.Type, Context], Pool] = field(default_factory=dict)
 
     @staticmethod
-    def at(
-        universe: Universe, variables: Sequence[n.StateVar], state: Sequence[Value]
-    ) -> Arguments:
+    def at(machine: Machine, state: State) -> Arguments:
         """The arguments that can be offered in `state`."""
-        issued = Issued(universe)
-        for variable, value in zip(variables, state, strict=True):
-            issued.collect(variable.type, value)
+        issued = Issued(machine.universe)
+        for variable in machine.variables:
+            issued.collect(variable.type, state[variable.name])
         return Arguments(issued)
 
     def of(self, params: tuple[n.Param, ...]) -> tuple[tuple[Value, ...], ...]:

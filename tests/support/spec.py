@@ -1,10 +1,9 @@
-"""What the plain explorer finds in charters of spec/: each instance is searched once in a process,
-whoever asks. Tests that ask for one instance are of one xdist group, so that they share it."""
+"""The charters of spec/, and what the native engine finds in them: each instance is searched once
+in a process, whoever asks. Tests that ask for one instance are of one xdist group and share it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,8 +11,9 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
-from charter.core.vacuity import with_companions
-from charter.explore.reference.explore import Exploration, Options, explore
+from charter.explore.native.explore import Choices, Exploration, Options, explore
+from charter.explore.native.graph import CompiledGraph
+from charter.project.cache import cache_folder
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 EXAMPLES = tuple(sorted(path.stem for path in (SPEC / "examples").glob("*.charter")))
@@ -31,18 +31,15 @@ def instance(charter: str, name: str) -> n.Instance:
 
 
 @cache
-def with_companions_explored(charter: str, name: str, *, symmetry: bool = True) -> Exploration:
-    """A search to the end for all properties, and for what tells whether they are ever met."""
-    chosen = instance(charter, name)
-    whole, _ = with_companions(model(charter), chosen.machine)
-    return explore(whole, chosen, Options(symmetry=symmetry))
+def graph(charter: str, name: str, *, symmetry: bool = True) -> CompiledGraph:
+    """The graph that the native engine finds; its code is kept in the user's cache."""
+    options = Options(Choices(symmetry=symmetry, detailed=True), cache=cache_folder("engine"))
+    return CompiledGraph.around(explore(model(charter), instance(charter, name), options))
 
 
 def explored(charter: str, name: str, *, symmetry: bool = True) -> Exploration:
-    """The same search, without the companions: their names are those with a blank."""
-    found = with_companions_explored(charter, name, symmetry=symmetry)
-    mine = tuple(finding for finding in found.properties if " " not in finding.name)
-    return replace(found, properties=mine)
+    """What the same search found."""
+    return graph(charter, name, symmetry=symmetry).found
 
 
 def together(charter: str, name: str) -> pytest.MarkDecorator:

@@ -1,0 +1,155 @@
+"""The native engine as a model checker, in threads of this process or as jobs of Spark."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import cast
+
+from charter.core import nodes as n
+from charter.explore.checker import (
+    CannotExplore,
+    EngineUnsupported,
+    ExploreOptions,
+    Problem,
+    Progress,
+)
+from charter.explore.native import spark
+from charter.explore.native.explore import (
+    Choices,
+    GaveUp,
+    NoRoom,
+    Options,
+    OtherSearch,
+    Unsupported,
+)
+from charter.explore.native.explore import Progress as Now
+from charter.explore.native.liveness import Explored, check_liveness, explore_live
+from charter.explore.native.reached import Reached
+from charter.explore.native.traces import bare
+from charter.explore.result import Match, Matches, SearchResult, Symmetry
+from charter.project.cache import cache_folder
+from charter.semantics.fairness import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class NativeChecker:
+    """Compiled code; on Spark, if the options have a session."""
+
+    def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
+        """As `ModelChecker.check`."""
+        name = problem.instance.name
+        try:
+            explored = _explored(problem, options, progress)
+        except (Unsupported, GaveUp) as reason:
+            raise EngineUnsupported(str(reason)) from None
+        except (OtherSearch, spark.Failed) as reason:
+            raise CannotExplore(str(reason)) from None
+        except NoRoom as reason:
+            raise CannotExplore(f"{name} has no room for a search: {reason}") from None
+        found, seen = _result(problem, options, explored), explored.seen
+        del explored  # the states are searched again, if they are, in the memory that this leaves
+        if not problem.liveness or found.unlooked:
+            return found
+        return _settled(problem, options, found, seen, progress)
+
+
+def _explored(problem: Problem, options: ExploreOptions, progress: Progress) -> Explored:
+    model, instance, chosen = problem.model, problem.instance, native_options(problem, options)
+    tell = _told(progress)
+    if options.session is None:
+        return explore_live(model, instance, chosen, tell)
+    session = cast(spark.Session, options.session)
+    found = spark.explore(session, model, instance, chosen, lambda now: tell(now, ""))
+    return Explored(found)
+
+
+def _settled(
+    problem: Problem,
+    options: ExploreOptions,
+    found: SearchResult,
+    seen: tuple[Verdict, ...],
+    progress: Progress,
+) -> SearchResult:
+    """A search with a verdict for each `eventually`."""
+    begun = time.monotonic()
+    kept = found.states.search.room.used if isinstance(found.states, Reached) else 0
+    chosen = native_options(problem, options)
+    if options.memory:
+        chosen = replace(chosen, memory=max(1, options.memory - kept))
+    try:
+        verdicts = check_liveness(problem.model, problem.instance, chosen, _told(progress), seen)
+    except (Unsupported, GaveUp) as reason:
+        return replace(found, unlooked=str(reason))
+    seconds = (found.seconds_liveness or 0.0) + time.monotonic() - begun
+    return replace(found, liveness=verdicts, seconds_liveness=seconds)
+
+
+def _told(progress: Progress) -> Callable[[Now, str], None]:
+    def tell(now: Now, doing: str) -> None:
+        progress(now.distinct, now.generated, now.depth, now.queue, doing)
+
+    return tell
+
+
+def native_options(problem: Problem, options: ExploreOptions) -> Options:
+    """The options as the engine takes them."""
+    choices = Choices(
+        symmetry=options.symmetry,
+        fingerprints=options.fingerprints is not None,
+        seed=options.fingerprints or 0,
+    )
+    return Options(
+        choices,
+        most_states=options.most_states,
+        workers=options.workers or cores(),
+        cache=cache_folder("engine"),
+        journal=options.journal,
+        memory=options.memory,
+        untold=frozenset(one.witness.name for one in problem.companions),
+    )
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _result(problem: Problem, options: ExploreOptions, explored: Explored) -> SearchResult:
+    found, on_spark = explored.found, options.session is not None
+    reached = None if on_spark else Reached.of(found, problem.question, options.mutant)
+    quotient = found.search.program.plan.quotient
+    return SearchResult(
+        engine="spark" if on_spark else "native",
+        machine=found.search.program.plan.machine,
+        counts=found.counts,
+        properties=problem.reported(found.properties),
+        branches=found.branches,
+        failures=problem.reported(found.failures),
+        conditions=problem.conditions(found.properties),
+        symmetry=Symmetry(quotient.sorts, {**quotient.apart}),
+        storage=found.storage,
+        fingerprints=options.fingerprints,
+        stopped=found.stopped,
+        journal=found.message,
+        unlooked=explored.unlooked,
+        where=_matches(reached, problem.question, options.limit),
+        states=reached if options.states else None,
+        seconds_liveness=explored.seconds if problem.liveness else None,
+    )
+
+
+def _matches(reached: Reached | None, question: n.Property | None, limit: int) -> Matches | None:
+    """What a question asks for: how many states, and the first ones in the order of the search."""
+    if reached is None or question is None:
+        return None
+    first: list[Match] = []
+    for number in islice(reached.hits(), limit):
+        trace, state = reached.reason(number, question)
+        first.append(Match(number, state, bare(trace)))
+    return Matches(reached.expression, reached.found, reached.undefined, tuple(first))

@@ -1,0 +1,93 @@
+"""The graph of a native search as values: its states, the transitions that tell cases apart, and
+how each state was first reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from charter.core import nodes as n
+from charter.explore.native.compiled import CompiledMachine
+from charter.explore.native.explore import Exploration, Options, explore
+from charter.explore.native.program import Choices
+from charter.explore.native.traces import Asked
+from charter.explore.result import Step, Trace
+from charter.explore.successors import Transition
+from charter.semantics.evaluate import State
+
+
+@dataclass(slots=True)
+class CompiledGraph:
+    """A search that came to its end. Its states are kept as they were first reached."""
+
+    found: Exploration
+    successors: CompiledMachine
+    states: tuple[State, ...]
+    _arrivals: list[tuple[int, Step]] = field(default_factory=list)
+
+    @staticmethod
+    def of(model: n.Model, instance: n.Instance, cache: Path | None) -> CompiledGraph:
+        """Search an instance to its end. Raises Unsupported or GaveUp."""
+        return CompiledGraph.around(
+            explore(model, instance, Options(Choices(detailed=True), cache=cache))
+        )
+
+    @staticmethod
+    def around(found: Exploration) -> CompiledGraph:
+        """The graph of a search by a detailed program."""
+        compiled = CompiledMachine.around(found.search.program)
+        rows = (found.search.states.get(i)[0] for i in range(found.counts.distinct))
+        states = tuple(compiled.unpacked(words) for words in rows)
+        return CompiledGraph(found, compiled, states)
+
+    def cases(self) -> Iterator[Transition]:
+        """As `StateGraph.cases`."""
+        context, asked = self.successors.program.plan.context, Asked.of(self.successors.program)
+        size, key = context.told, slice(3, 3 + context.words)
+        for number in range(len(self.states)):
+            seen: set[tuple[int, ...]] = set()
+            for i in range(asked.ask(self._slots(number))):
+                row = asked.told.numbers(i * size, size)
+                if row[2] >> 63:
+                    continue  # it asks for a value that does not exist
+                case = (row[0], row[2], *row[key], *row[context.told_reply + context.reply :])
+                if case not in seen:
+                    seen.add(case)
+                    reply = self.successors.reply(row[0], row[context.told_reply :])
+                    yield Transition(number, self._step(row), reply)
+
+    def arrival(self, number: int) -> tuple[int, Step]:
+        """As `StateGraph.arrival`."""
+        if not self._arrivals:
+            self._arrivals += self._all_arrivals()
+        return self._arrivals[number - 1]
+
+    def _all_arrivals(self) -> Iterator[tuple[int, Step]]:
+        """States that were reached from one state follow each other, so each is asked once."""
+        asked, before = Asked.of(self.successors.program), -1
+        size = self.successors.program.plan.context.told
+        rows: dict[int, list[int]] = {}
+        for number in range(1, len(self.states)):
+            _, source, outcome = self.found.search.states.get(number)
+            if source != before:
+                count, before = asked.ask(self._slots(source)), source
+                told = (asked.told.numbers(i * size, size) for i in range(count))
+                rows = {row[1]: row for row in told}
+            yield source, self._step(rows[outcome])
+
+    def witnesses(self) -> Sequence[tuple[str, Trace]]:
+        """As `StateGraph.witnesses`."""
+        found = self.found.properties
+        return [(p.name, p.trace) for p in found if p.kind == "witness" and p.trace is not None]
+
+    def _slots(self, number: int) -> list[int]:
+        packing = self.successors.program.plan.packing
+        return packing.unpack(self.found.search.states.get(number)[0])
+
+    def _step(self, row: list[int]) -> Step:
+        plan = self.successors.program.plan
+        at = 3 + plan.context.words
+        name = self.successors.names[row[0]]
+        args = self.successors.args[name].decoded(row[at : at + plan.context.args])
+        return Step(name, args, plan.labels[row[2]])

@@ -1,0 +1,74 @@
+"""Prints guards and, where somebody asks for it, what each of their atoms was: two bits for each in
+the context, whether it was read and whether it was true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from charter.core import nodes as n
+from charter.core import small as s
+from charter.core.obligations import atoms
+from charter.explore.native.code import Ref
+from charter.explore.native.expr import Expr
+
+PER_WORD = 31
+
+
+def trail_words(operations: Iterable[s.Operation | s.Step]) -> int:
+    """How many words the atoms of the guards of any one operation take."""
+    counts = (
+        sum(len(atoms(c.condition)) for branch in o.branches for c in branch.guard)
+        for o in operations
+        if isinstance(o, n.Operation)
+    )
+    return -(-max(counts, default=0) // PER_WORD)
+
+
+@dataclass(slots=True)
+class Guards:
+    """Prints the guards of one operation; the first atom's bits stand at `place` in the context
+    (-1: nobody asks). What the definition does not read is not read."""
+
+    expr: Expr
+    place: int
+    atom: int = 0
+
+    def truth(self, e: s.Expr) -> Ref:
+        """A guard, or a part of one."""
+        expr = self.expr
+        if self.place < 0:
+            return expr.truth(e)
+        match e:
+            case n.Unary(op="not", operand=operand):
+                return expr.code.negation(self.truth(operand))
+            case n.Let(name=name, value=value, body=body):
+                expr.names[name] = expr.value(value)
+                return self.truth(body)
+            case n.Binary(op="and", left=left, right=right):
+                return self._decided(self.truth(left), right, goes_on=True)
+            case n.Binary(op="or", left=left, right=right):
+                return self._decided(self.truth(left), right, goes_on=False)
+            case n.Binary(op="implies", left=left, right=right):
+                left_ = expr.code.negation(self.truth(left))
+                return self._decided(left_, right, goes_on=False)
+            case _:
+                return self._atom(expr.truth(e))
+
+    def _decided(self, left: Ref, right: s.Expr, *, goes_on: bool) -> Ref:
+        """The left side, or the right one where the left one is `goes_on`."""
+        code = self.expr.code
+        place = code.memory(1)
+        code.store(code.widened(left), place)
+        with code.when(left if goes_on else code.negation(left)):
+            code.store(code.widened(self.truth(right)), place)
+        return code.compare("ne", code.load(place), "0")
+
+    def _atom(self, truth: Ref) -> Ref:
+        code = self.expr.code
+        word, at = divmod(self.atom, PER_WORD)
+        self.atom += 1
+        bits = code.binary("shl", code.add(code.widened(truth), "2"), str(2 * at))
+        place = code.at("%ctx", self.place + word)
+        code.store(code.binary("or", code.load(place), bits), place)
+        return truth

@@ -1,0 +1,66 @@
+"""Prints what asks for the outcomes of one operation in one state, and for one property.
+
+i64 outcomes(ctx, number)           -> how many rows
+i64 noted(ctx, number, took)        -> whether the property with this note is to be noted
+
+The state, the arguments and the rows stand in the context; a row is as `body` has it.
+The state after a transition that a property is asked of stands where rows do; `took` is the number
+of its branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from charter.core import nodes as n
+from charter.core import small as s
+from charter.explore.native.code import Code
+from charter.explore.native.context import ROWS_ROOM, Context
+from charter.explore.native.unit import Unit
+from charter.semantics.machine import Machine
+
+
+def target_of(machine: Machine[s.Expr, s.Statement], name: str) -> str:
+    """The function of an operation or step."""
+    if machine.component is None:
+        return f"@step_{name}"
+    return f"@op_{machine.component.name}_{name}"
+
+
+def row_size(unit: Unit, context: Context, operation: s.Operation | s.Step) -> int:
+    """The slots of one outcome."""
+    reply = unit.layout.slots(operation.result) if isinstance(operation, n.Operation) else 0
+    return 1 + reply + context.slots
+
+
+def print_outcomes(unit: Unit, context: Context) -> None:
+    """`@outcomes_of(ctx, number)`: the rows of an operation, without repeats."""
+    code = Code("i64 @outcomes_of(ptr %ctx, i64 %number)", "nounwind")
+    found = code.memory(1)
+    code.store("0", found)
+    fields, args = code.at("%ctx", context.fields), code.at("%ctx", context.arguments)
+    rows = code.at("%ctx", context.rows)
+    for number, (name, operation) in enumerate(unit.machine.operations.items()):
+        with code.when(code.compare("eq", "%number", str(number))):
+            given = f"ptr %ctx, ptr {fields}, ptr {args}, ptr {rows}, i64 {ROWS_ROOM}"
+            count = code.let(f"call i64 {target_of(unit.machine, name)}({given})")
+            size = row_size(unit, context, operation)
+            kept = code.let(f"call i64 @once(ptr {rows}, i64 {count}, i64 {size})")
+            code.store(kept, found)
+    code.do(f"ret i64 {code.load(found)}")
+    unit.add(code)
+
+
+def print_noted(unit: Unit, context: Context, numbers: Iterable[int]) -> None:
+    """`@noted(ctx, number, took)`."""
+    code = Code("i64 @noted(ptr %ctx, i64 %number, i64 %took)", "nounwind")
+    found = code.memory(1)
+    code.store("0", found)
+    before, after = code.at("%ctx", context.fields), code.at("%ctx", context.rows)
+    for number in numbers:
+        with code.when(code.compare("eq", "%number", str(number))):
+            given = f"ptr %ctx, ptr {before}, ptr {after}, i64 %took"
+            noted = code.let(f"call i1 @prop_{number}({given})")
+            code.store(code.widened(noted), found)
+    code.do(f"ret i64 {code.load(found)}")
+    unit.add(code)

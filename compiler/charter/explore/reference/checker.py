@@ -1,0 +1,58 @@
+"""The reference engine as a model checker."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from charter.explore.checker import ExploreOptions, Problem, Progress
+from charter.explore.reference.liveness import check_liveness
+from charter.explore.reference.search import Options, explore
+from charter.explore.result import SearchResult
+from charter.semantics.fairness import Verdict
+
+PLAINLY = "what must happen, on the plain engine"
+"""What the progress calls a search for liveness alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceChecker:
+    """Breadth-first search over the definition."""
+
+    def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
+        """As `ModelChecker.check`."""
+        chosen = Options(symmetry=options.symmetry, most_states=options.most_states)
+        found = explore(
+            problem.model,
+            problem.instance,
+            chosen,
+            lambda distinct, generated, level: progress(distinct, generated, level, 0),
+        )
+        begun = time.monotonic()
+        verdicts = check_liveness(problem.model, problem.instance, found, chosen)
+        return SearchResult(
+            engine="plain",
+            machine=problem.machine,
+            counts=found.counts,
+            properties=problem.reported(found.properties),
+            branches=found.branches,
+            failures=problem.reported(found.failures),
+            conditions=problem.conditions(found.properties),
+            liveness=verdicts,
+            seconds_liveness=time.monotonic() - begun if problem.liveness else None,
+        )
+
+
+def liveness_of(
+    problem: Problem, options: ExploreOptions, progress: Progress
+) -> tuple[Verdict, ...]:
+    """A verdict for each `eventually`, and nothing else."""
+    progress(0, 0, 0, 0, PLAINLY)
+    chosen = Options(symmetry=options.symmetry, most_states=options.most_states)
+    found = explore(
+        replace(problem.model, properties=()),
+        problem.instance,
+        chosen,
+        lambda distinct, generated, level: progress(distinct, generated, level, 0, PLAINLY),
+    )
+    return check_liveness(problem.model, problem.instance, found, chosen)

@@ -1,0 +1,65 @@
+"""The graph of a reference search: suites are planned from it where there is no compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from charter.core import nodes as n
+from charter.explore.reference.search import Exploration, explore
+from charter.explore.result import Step, Trace
+from charter.explore.successors import Defined, Transition
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.coverage import atoms_read
+from charter.semantics.environment import offered
+from charter.semantics.evaluate import State
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedGraph:
+    """A reference search of a component that came to its end."""
+
+    found: Exploration
+    successors: Defined
+
+    @staticmethod
+    def of(model: n.Model, instance: n.Instance) -> DefinedGraph:
+        """Search an instance to its end."""
+        found = explore(model, instance)
+        return DefinedGraph(found, Defined(found.graph.machine, found.graph.canonical))
+
+    @property
+    def states(self) -> Sequence[State]:
+        """In the order of the search."""
+        return self.found.graph.states
+
+    def cases(self) -> Iterator[Transition]:
+        """As `StateGraph.cases`."""
+        machine, form = self.successors.machine, self.successors.form
+        for number, state in enumerate(self.states):
+            seen: set[object] = set()
+            for operation, args in offered(machine, state):
+                chosen = machine.operations[operation]
+                assert isinstance(chosen, n.Operation)
+                try:
+                    outcomes = machine.outcomes(state, operation, args)
+                    atoms = atoms_read(machine.evaluator, chosen, state, args)
+                except EvaluationError:
+                    continue
+                for outcome in outcomes:
+                    case = (operation, outcome.branch, form(outcome.state), atoms)
+                    if case not in seen and not machine.outside(outcome.state):
+                        seen.add(case)
+                        step = Step(operation, args, outcome.branch)
+                        yield Transition(number, step, outcome.reply)
+
+    def arrival(self, number: int) -> tuple[int, Step]:
+        """As `StateGraph.arrival`."""
+        source, step = self.found.graph.parents[number]
+        assert step is not None
+        return source, step
+
+    def witnesses(self) -> Sequence[tuple[str, Trace]]:
+        """As `StateGraph.witnesses`."""
+        found = self.found.properties
+        return [(p.name, p.trace) for p in found if p.kind == "witness" and p.trace is not None]

@@ -1,0 +1,221 @@
+"""Breadth-first search over the definition: short enough to be read, and slow.
+
+The first state that was reached stands for all states with its canonical form, and the search goes
+on from it as it is: every trace is a run of the charter, not of its quotient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core.narrow import narrowed
+from charter.core.transition import is_of_transition
+from charter.explore.result import Counts, Finding, Kind, Step, Trace
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.canonical import Canonical, Form
+from charter.semantics.environment import offered
+from charter.semantics.evaluate import Scope, State
+from charter.semantics.faults import refuse_faults
+from charter.semantics.machine import Machine
+
+Progress = Callable[[int, int, int], None]
+"""Called now and then with distinct states, generated transitions, and the level."""
+
+REPORT_EVERY = 256
+OUTSIDE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
+    that keeps their order; `most_states`: where to give up (0: never)."""
+
+    symmetry: bool = True
+    renaming: bool = True
+    most_states: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A step that changes the state; `target` is OUTSIDE where it leaves the instance."""
+
+    target: int
+    step: Step
+
+
+@dataclass(slots=True)
+class Graph:
+    """The states that were kept, in the order of their discovery, how each was reached, and the
+    edges of those that were expanded."""
+
+    machine: Machine
+    canonical: Canonical
+    states: list[State] = field(default_factory=list)
+    numbers: dict[Form, int] = field(default_factory=dict)
+    parents: list[tuple[int, Step | None]] = field(default_factory=list)
+    edges: list[list[Edge]] = field(default_factory=list)
+
+    def path(self, number: int) -> Trace:
+        """A shortest trace to a state."""
+        steps: list[Step] = []
+        while True:
+            number, step = self.parents[number]
+            if step is None:
+                return tuple(reversed(steps))
+            steps.append(step)
+
+    def add(self, state: State, source: int, step: Step | None) -> int:
+        """The number of `state`, which is new if it is the last."""
+        form = self.canonical.form(state)
+        known = self.numbers.get(form)
+        if known is None:
+            known = self.numbers[form] = len(self.states)
+            self.states.append(state)
+            self.parents.append((source, step))
+        return known
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What was found, and the graph."""
+
+    counts: Counts
+    properties: tuple[Finding, ...]
+    branches: tuple[Finding, ...]
+    failures: tuple[Finding, ...]
+    graph: Graph
+
+    @property
+    def fine(self) -> bool:
+        """Whether the search is complete and found no violated property and no failure."""
+        broken = any(f.seen for f in self.properties if f.kind != "witness")
+        return self.counts.complete and not broken and not self.failures
+
+
+@dataclass(slots=True)
+class _Search:
+    """The mutable half of a search."""
+
+    graph: Graph
+    properties: tuple[n.Property, ...]
+    generated: int = 0
+    outside: int = 0
+    levels: list[int] = field(default_factory=list)
+    findings: dict[tuple[Kind, str], Finding] = field(default_factory=dict)
+
+    def see(self, kind: Kind, name: str, at: tuple[int, Step | None], detail: str = "") -> None:
+        """Count a finding; the first is the one with the shortest trace."""
+        old = self.findings.get((kind, name))
+        if old is not None:
+            self.findings[kind, name] = Finding(kind, name, old.seen + 1, old.trace, old.detail)
+            return
+        source, step = at
+        path = self.graph.path(source)
+        trace = path if step is None else (*path, step)
+        self.findings[kind, name] = Finding(kind, name, 1, trace, detail)
+
+    def check(self, scope: Scope, at: tuple[int, Step | None]) -> None:
+        """The properties of a state or, with a step, of a transition."""
+        machine, moving = self.graph.machine, at[1] is not None
+        for prop in self.properties:
+            if is_of_transition(prop) is not moving:
+                continue
+            try:
+                holds = machine.holds(prop, scope)
+            except EvaluationError as problem:
+                self.see("undefined", prop.name, at, str(problem))
+                continue
+            if holds is (prop.kind == "witness"):
+                self.see(prop.kind, prop.name, at)
+
+    def reach(self, after: State, source: int, step: Step | None) -> int:
+        """The number of a state, which is checked if it is new; OUTSIDE if it left its ranges."""
+        if self.graph.machine.outside(after):
+            return OUTSIDE
+        size = len(self.graph.states)
+        target = self.graph.add(after, source, step)
+        if target == size:
+            self.check(Scope(after, after), (target, None))
+        return target
+
+    def expand(self, number: int) -> None:
+        """All that can be done in a state."""
+        graph, enabled = self.graph, False
+        machine, state = graph.machine, graph.states[number]
+        graph.edges.append([])
+        for operation, args in offered(machine, state):
+            try:
+                outcomes = machine.outcomes(state, operation, args)
+            except EvaluationError as problem:
+                self.see("undefined", operation, (number, Step(operation, args, "")), str(problem))
+                continue
+            self.generated += len(outcomes)
+            enabled = enabled or bool(outcomes)
+            for outcome in outcomes:
+                self.take(number, Step(operation, args, outcome.branch), outcome.state)
+        if not enabled and machine.component is None:
+            self.see("deadlock", "deadlock", (number, None))
+
+    def take(self, number: int, step: Step, after: State) -> None:
+        """One transition."""
+        state = self.graph.states[number]
+        target = number if after == state else self.reach(after, number, step)
+        if after != state:
+            self.graph.edges[number].append(Edge(target, step))
+        if target == OUTSIDE:
+            self.outside += 1
+            return
+        self.see("branch", step.branch, (number, step))
+        self.check(Scope(state, after, step.branch), (number, step))
+
+    def run(self, most: int, on_progress: Progress | None) -> bool:
+        """The breadth-first loop. Returns whether it came to its end."""
+        states, first = self.graph.states, self.graph.machine.initial()
+        self.graph.add(first, 0, None)
+        self.check(Scope(first, first), (0, None))
+        number = last = 0
+        while number < len(states):
+            if number == last:
+                self.levels.append(len(states) - last)
+                last = len(states)
+            if most and len(states) >= most:
+                self.levels.append(len(states) - last)
+                return False
+            self.expand(number)
+            number += 1
+            if on_progress is not None and number % REPORT_EVERY == 0:
+                on_progress(len(states), self.generated, len(self.levels))
+        return True
+
+
+def explore(
+    model: n.Model,
+    instance: n.Instance,
+    options: Options = Options(),
+    on_progress: Progress | None = None,
+) -> Exploration:
+    """Search `instance` exhaustively.
+
+    Raises KeyError if the instance is of no machine of the model, ValueError for a model with
+    faults. A charter that asks for a value that does not exist is a finding (`failures`), as is a
+    deadlock of a system."""
+    refuse_faults(model)
+    machine = Machine.of(narrowed(model, instance.machine), instance)
+    canonical = Canonical.of(machine, symmetry=options.symmetry, renaming=options.renaming)
+    search = _Search(Graph(machine, canonical), machine.model.properties)
+    complete = search.run(options.most_states, on_progress)
+
+    def found(kind: Kind, name: str) -> Finding:
+        return search.findings.get((kind, name)) or Finding(kind, name, 0)
+
+    failures = [f for (kind, _), f in search.findings.items() if kind in ("undefined", "deadlock")]
+    levels = tuple(count for count in search.levels if count)
+    return Exploration(
+        Counts(len(search.graph.states), search.generated, search.outside, levels, complete),
+        tuple(found(prop.kind, prop.name) for prop in machine.model.properties),
+        tuple(found("branch", label) for label in machine.labels),
+        tuple(failures),
+        search.graph,
+    )

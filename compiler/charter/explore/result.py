@@ -1,0 +1,234 @@
+"""What a search of all states has found: one typed result, whichever engine searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from charter.core import nodes as n
+from charter.core.nodes import Value
+from charter.formats.states import Table
+from charter.semantics.evaluate import State
+from charter.semantics.fairness import Verdict
+from charter.semantics.machine import Machine
+
+EngineName = Literal["native", "plain", "spark"]
+Kind = Literal["always", "stepwise", "witness", "branch", "undefined", "deadlock"]
+Answer = Literal["holds", "violated", "unknown", "found", "not found"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a trace; `branch` is "" where it asks for a value that does not exist."""
+
+    operation: str
+    args: tuple[Value, ...]
+    branch: str
+
+
+Trace = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the search says of a property, a witness, a branch or a failure: how often it was seen
+    (violated, found, taken), and a shortest trace there (None: there is none, or nobody asked)."""
+
+    kind: Kind
+    name: str
+    seen: int
+    trace: Trace | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition of the property called `of`: its text ("": wherever the property says anything),
+    where it stands, and in how many states or steps it was met."""
+
+    of: str
+    text: str
+    where: str
+    met: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The size of what was searched. `generated` counts transitions (of a component: one for each
+    outcome of each argument list), `outside` those that leave the instance; `levels` are the
+    numbers of new states at each distance from the initial one. `complete`: every state was
+    searched."""
+
+    distinct: int
+    generated: int
+    outside: int
+    levels: tuple[int, ...]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """The sorts whose elements are interchangeable, and why those of the others are not."""
+
+    permuted: tuple[str, ...]
+    apart: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """How compiled code kept the states: `bits` of a packed state; `lossy`, a bound on the chance
+    that two states were taken for one (0 where they are compared whole); bytes that were `spilled`
+    to files; `bytes_each` state takes in memory and files."""
+
+    bits: int
+    lossy: float
+    spilled: int
+    bytes_each: int
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A state that a question asked for, as it is at the end of a shortest trace."""
+
+    number: int
+    state: State
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """In how many states the answer to a question is yes, in how many it has none, and the first
+    states in the order of the search."""
+
+    expression: str
+    count: int
+    undefined: int
+    first: tuple[Match, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """Something that was never met: a witness, a branch, or a condition of a property with its text
+    and where it stands."""
+
+    kind: Literal["witness", "condition", "branch"]
+    name: str
+    condition: str = ""
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """`properties` are safety properties and witnesses in the order of the charter, `liveness` what
+    must happen in the end, `failures` deadlocks and values that do not exist.
+
+    `stopped` says why the search gave up for lack of room, `journal` what could not be used of a
+    journal, `why_plain` why the native engine could not do it, `unlooked` why the engine could not
+    look at liveness ("" each for nothing to say). `seconds_liveness` are those of `seconds` that
+    liveness took beside the search (None: the machine has no such property)."""
+
+    engine: EngineName
+    machine: Machine
+    counts: Counts
+    properties: tuple[Finding, ...]
+    branches: tuple[Finding, ...]
+    failures: tuple[Finding, ...]
+    conditions: tuple[Condition, ...] = ()
+    liveness: tuple[Verdict, ...] = ()
+    symmetry: Symmetry | None = None
+    storage: Storage | None = None
+    fingerprints: int | None = None
+    stopped: str = ""
+    journal: str = ""
+    why_plain: str = ""
+    unlooked: str = ""
+    where: Matches | None = None
+    states: Table | None = None
+    seconds: float = 0.0
+    seconds_liveness: float | None = None
+
+    @property
+    def instance(self) -> n.Instance:
+        """The instance that was searched."""
+        return self.machine.instance
+
+    @property
+    def complete(self) -> bool:
+        """Whether all states were searched, and every property has a verdict."""
+        return self.counts.complete and all(one.answer != "unknown" for one in self.liveness)
+
+    @property
+    def fine(self) -> bool:
+        """Whether it is complete, and nothing is violated."""
+        return self.complete and not self.failures and "violated" not in self.verdicts.values()
+
+    @property
+    def verdicts(self) -> dict[str, Answer]:
+        """The answer for each property and witness. What was not seen in a search that gave up is
+        unknown."""
+        found = {one.name: self._answer(one) for one in self.properties}
+        return found | {one.name: of_liveness(one) for one in self.liveness}
+
+    def _answer(self, one: Finding) -> Answer:
+        if not (one.seen or self.counts.complete):
+            return "unknown"
+        if one.kind == "witness":
+            return "found" if one.seen else "not found"
+        return "violated" if one.seen else "holds"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Properties, branches and failures."""
+        return (*self.properties, *self.branches, *self.failures)
+
+    @property
+    def everything(self) -> tuple[Finding | Verdict, ...]:
+        """The findings, and the verdicts on liveness."""
+        return (*self.findings, *self.liveness)
+
+    # --- what was never met ----------------------------------------------------------------------
+
+    @property
+    def never_taken(self) -> tuple[str, ...]:
+        """The branches (of a system: steps) that nothing took."""
+        return tuple(one.name for one in self.branches if not one.seen)
+
+    @property
+    def unmet(self) -> tuple[Unmet, ...]:
+        """Witnesses, conditions and branches that were never met."""
+        witnesses = (p for p in self.properties if p.kind == "witness")
+        return (
+            *(Unmet("witness", one.name) for one in witnesses if not one.seen),
+            *(Unmet("condition", c.of, c.text, c.where) for c in self.conditions if not c.met),
+            *(Unmet("branch", name) for name in self.never_taken),
+        )
+
+    @property
+    def vacuous(self) -> tuple[Unmet, ...]:
+        """What was never met though the instance does not say that it `misses` it; nothing where
+        the search gave up, for nobody knows."""
+        if not self.counts.complete:
+            return ()
+        return tuple(one for one in self.unmet if one.name not in self.instance.misses)
+
+    @property
+    def not_missed(self) -> tuple[str, ...]:
+        """What the instance says that it misses, and meets."""
+        if not self.counts.complete:
+            return ()
+        unmet = {one.name for one in self.unmet}
+        known = {one.name for one in (*self.properties, *self.branches)}
+        known |= {one.of for one in self.conditions}
+        return tuple(m for m in self.instance.misses if m in known and m not in unmet)
+
+
+def of_liveness(one: Verdict) -> Literal["holds", "violated", "unknown"]:
+    """The answer that a verdict on liveness stands for."""
+    match one.answer:
+        case "holds":
+            return "holds"
+        case "fails":
+            return "violated"
+        case "unknown":
+            return "unknown"

@@ -1,0 +1,100 @@
+"""What can be done in one state of a machine, asked state by state: by walks, by suites and by
+reference search."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from charter.core import nodes as n
+from charter.core.narrow import narrowed
+from charter.core.nodes import Value
+from charter.explore.result import Step, Trace
+from charter.semantics.canonical import Canonical
+from charter.semantics.evaluate import Outcome, Scope, State
+from charter.semantics.machine import Machine
+
+
+class Successors(Protocol):
+    """The operations of a machine in an instance."""
+
+    @property
+    def machine(self) -> Machine: ...
+
+    def outcomes(
+        self, state: State, operation: str, args: tuple[Value, ...]
+    ) -> tuple[Outcome, ...]:
+        """As `Machine.outcomes`. Raises EvaluationError."""
+
+    def form(self, state: State) -> Hashable:
+        """Equal for states that are equal up to renaming."""
+
+    def holds(self, prop: n.Property, scope: Scope) -> bool:
+        """As `Machine.holds`. Raises EvaluationError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """Successors as the definition has them."""
+
+    machine: Machine
+    canonical: Canonical
+
+    @staticmethod
+    def of(model: n.Model, instance: n.Instance) -> Defined:
+        """The successors of an instance of a model."""
+        machine = Machine.of(narrowed(model, instance.machine), instance)
+        return Defined(machine, Canonical.of(machine))
+
+    def outcomes(
+        self, state: State, operation: str, args: tuple[Value, ...]
+    ) -> tuple[Outcome, ...]:
+        """As `Machine.outcomes`. Raises EvaluationError."""
+        return self.machine.outcomes(state, operation, args)
+
+    def form(self, state: State) -> Hashable:
+        """Equal for states that are equal up to renaming."""
+        return self.canonical.form(state)
+
+    def holds(self, prop: n.Property, scope: Scope) -> bool:
+        """As `Machine.holds`. Raises EvaluationError."""
+        return self.machine.holds(prop, scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A transition out of the state with number `source`."""
+
+    source: int
+    step: Step
+    reply: Value
+
+
+class StateGraph(Protocol):
+    """All states of an instance in the order of a breadth-first search, as they were first
+    reached."""
+
+    @property
+    def states(self) -> Sequence[State]: ...
+    @property
+    def successors(self) -> Successors: ...
+
+    def cases(self) -> Iterator[Transition]:
+        """Of the transitions of each state that have one branch, lead to one state up to renaming,
+        and find the same truth in every part of the guards, the first."""
+
+    def arrival(self, number: int) -> tuple[int, Step]:
+        """From which state, and by which step, a state (not the initial one) was first reached."""
+
+    def witnesses(self) -> Sequence[tuple[str, Trace]]:
+        """A shortest trace to each witness that was found."""
+
+
+def path(graph: StateGraph, number: int) -> Trace:
+    """A shortest trace to a state."""
+    steps: list[Step] = []
+    while number:
+        number, step = graph.arrival(number)
+        steps.append(step)
+    return tuple(reversed(steps))

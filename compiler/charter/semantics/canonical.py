@@ -1,0 +1,156 @@
+"""The canonical form of a state: equal for states that differ only by what a quotient renames.
+
+Of all permutations of the sorts the one whose form is least is taken. Of a counter whose order
+matters a value becomes its rank; numbers that the charter mentions, and all below them, stay what
+they are, and the others keep their distance from those. Of any other counter a value becomes the
+order of its first occurrence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import assert_never, cast
+
+from charter.core import types as t
+from charter.core.nodes import StateVar, Value
+from charter.semantics.builtins import ordered
+from charter.semantics.evaluate import State
+from charter.semantics.machine import Machine
+from charter.semantics.quotient import Quotient, Renaming, permute
+from charter.semantics.values import Universe
+
+Form = tuple[object, ...]
+"""Numbers in tuples; forms of one machine can be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """Canonical forms of the states of one machine."""
+
+    quotient: Quotient
+    universe: Universe
+    variables: tuple[StateVar, ...]
+    renamings: tuple[Renaming, ...]
+
+    @staticmethod
+    def of(machine: Machine, *, symmetry: bool = True, renaming: bool = True) -> Canonical:
+        """The forms of a machine whose model is narrowed to it; without `symmetry` no sort is
+        permuted, without `renaming` counters keep their values."""
+        quotient = Quotient.of(machine, symmetry=symmetry, renaming=renaming)
+        universe = machine.universe
+        return Canonical(quotient, universe, machine.variables, quotient.renamings(universe))
+
+    def form(self, state: State) -> Form:
+        """The form of a state."""
+        ranks = self._ranks(state)
+        return min(self._renamed(state, renaming, ranks) for renaming in self.renamings)
+
+    def _renamed(
+        self, state: State, renaming: Renaming, ranks: Mapping[str, Mapping[int, int]]
+    ) -> Form:
+        form = _Form(self, renaming, {name: dict(known) for name, known in ranks.items()})
+        return tuple([form.of(v.type, state[v.name]) for v in self.variables])
+
+    def _ranks(self, state: State) -> dict[str, dict[int, int]]:
+        """The rank of each value of each counter that is renamed; none yet where values are renamed
+        in the order of their occurrence."""
+        quotient = self.quotient
+        held: dict[str, set[int]] = {name: set() for name in quotient.counters}
+        for variable in self.variables:
+            for name, value in counted(variable.type, state[variable.name]):
+                if name in held:
+                    held[name].add(value)
+        return {
+            name: _ranked(values, quotient.fixed.get(name, -1)) if name in quotient.ranked else {}
+            for name, values in held.items()
+        }
+
+
+def _ranked(values: set[int], fixed: int) -> dict[int, int]:
+    """Values up to `fixed` stay; each of the others is one more than the one before it."""
+    ranks: dict[int, int] = {}
+    last = fixed
+    for value in sorted(values):
+        last = ranks[value] = value if value <= fixed else max(fixed, last) + 1
+    return ranks
+
+
+def counted(kind: t.Type, value: Value) -> Iterator[tuple[str, int]]:
+    """Every value of a counter inside of a value, with the counter's name."""
+    match kind, value:
+        case t.Counter(name=name), int():
+            yield name, value
+        case t.Option(inner=inner), _ if value is not None:
+            yield from counted(inner, value)
+        case t.Record(fields=fields), tuple():
+            for (_, part), v in zip(fields, value, strict=True):
+                yield from counted(part, v)
+        case t.Union() as union, (str() as tag, *rest):
+            for (_, part), v in zip(union.params(tag), rest, strict=True):
+                yield from counted(part, v)
+        case t.Map(value=inner), tuple():
+            for v in value:
+                yield from counted(inner, v)
+        case (t.Set() | t.Seq() | t.Ranking()) as several, (frozenset() | tuple()):
+            for v in value:
+                yield from counted(several.inner, v)
+        case _:
+            pass
+
+
+@dataclass(slots=True)
+class _Form:
+    """A state under one renaming of the sorts; `ranks` grows where values are renamed in the order
+    of their occurrence."""
+
+    about: Canonical
+    renaming: Renaming
+    ranks: dict[str, dict[int, int]]
+
+    def of(self, kind: t.Type, value: Value) -> object:
+        """The form of a value."""
+        match kind:
+            case t.Bool() | t.Int():
+                return value
+            case t.Counter(name=name):
+                ranks, number = self.ranks.get(name), cast(int, value)
+                return number if ranks is None else ranks.setdefault(number, len(ranks))
+            case t.Sort():
+                return permute(kind, value, self.renaming, self.about.universe)
+            case t.Enum(members=members):
+                return members.index(cast(str, value))
+            case t.Option(inner=inner):
+                return () if value is None else (self.of(inner, value),)
+            case t.Record(fields=fields):
+                return self.several([part for _, part in fields], _items(value))
+            case t.Union(cases=cases):
+                tag, rest = _items(value)[0], _items(value)[1:]
+                parts = [part for _, part in kind.params(cast(str, tag))]
+                number = [name for name, _ in cases].index(cast(str, tag))
+                return (number, *self.several(parts, rest))
+            case t.Map(key=key, value=inner):
+                return self.several([inner] * len(_items(value)), self._moved(key, _items(value)))
+            case t.Set(inner=inner):
+                forms = [self.of(inner, v) for v in ordered(cast(frozenset[Value], value), inner)]
+                return tuple(sorted(cast(list[int], forms)))  # numbers, or tuples of one form
+            case t.Seq(inner=inner) | t.Ranking(inner=inner):
+                return self.several([inner] * len(_items(value)), _items(value))
+            case _:
+                assert_never(kind)
+
+    def several(self, kinds: list[t.Type], values: tuple[Value, ...]) -> Form:
+        """The forms of values that stand side by side."""
+        return tuple([self.of(kind, v) for kind, v in zip(kinds, values, strict=True)])
+
+    def _moved(self, key: t.Type, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        """The values of a map in the order of its renamed keys."""
+        universe = self.about.universe
+        keys = universe.domain(key)
+        pairs = zip(keys, values, strict=True)
+        came = {permute(key, k, self.renaming, universe): v for k, v in pairs}
+        return tuple(came[k] for k in keys)
+
+
+def _items(value: Value) -> tuple[Value, ...]:
+    return cast(tuple[Value, ...], value)

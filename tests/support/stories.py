@@ -1,0 +1,41 @@
+"""Stories of findings by name, and of traces that a test writes down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from charter import api
+from charter.core import nodes as n
+from charter.explore.result import Finding, SearchResult, Step
+from charter.formats.canonical import Json
+from charter.render.story.tell import Story
+from charter.semantics.fairness import Verdict
+from charter.semantics.machine import Machine
+from charter.semantics.values import from_json
+
+
+def named(found: SearchResult, name: str) -> Finding | Verdict:
+    """What a search says of something by that name."""
+    return next(one for one in found.everything if one.name == name)
+
+
+def story_of_finding(model: n.Model, instance: str, name: str) -> Story:
+    """The story of what a search of an instance says of something by that name."""
+    found = api.explore(model, instance, api.ExploreOptions(), lambda *_: None)
+    return api.told(model, instance, named(found, name))
+
+
+def story_of_steps(
+    model: n.Model, steps: Sequence[tuple[str, dict[str, Json]]], *, violated: str = ""
+) -> Story:
+    """The story of these steps, with arguments as JSON, of the instance `tiny`; they are a walk,
+    or lead to where an `always` property is `violated`."""
+    machine = Machine.of(model, next(i for i in model.instances if i.name == "tiny"))
+
+    def values(operation: str, args: dict[str, Json]) -> tuple[n.Value, ...]:
+        params = machine.operations[operation].params
+        return tuple(from_json(p.type, args[p.name], machine.universe) for p in params)
+
+    trace = tuple(Step(name, values(name, args), name) for name, args in steps)
+    called = ("always", violated) if violated else ("walk", "")
+    return api.trace_told(model, "tiny", called, trace)
