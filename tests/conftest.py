@@ -39,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[REWRITTEN] = []
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests that use Spark run in one worker: one session is started, not two."""
     for item in items:
