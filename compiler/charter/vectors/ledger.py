@@ -16,6 +16,8 @@ FIRST = 3
 """How many vectors a row names."""
 
 
+SHOWN = 10
+"""How many digits of an id people get: commands take any beginning that is one vector's."""
 COLUMNS = ("name", "kind", "branch", "status", "count", "note", "vectors")
 
 
@@ -79,8 +81,8 @@ class Ledger:
             lines += ["| obligation | status | vectors | first, or why not |", "|---|---|---|---|"]
             for row in self.rows:
                 if row.kind == kind:
-                    first = row.vectors[0] if row.vectors else row.note
-                    cells = (row.name, row.status, str(row.count), first)
+                    first = row.vectors[0][:SHOWN] if row.vectors else row.note
+                    cells = (row.name.removeprefix(f"{kind} "), row.status, str(row.count), first)
                     lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
         if self.kills:
             lines += ["", "## Mutants", "", *_MUTANTS]

@@ -85,10 +85,7 @@ class Acceptor:
     vote: Vote | None
 
     def prepare(self, ballot: int) -> list[Outcome[Acceptor, Answer]]:
-        """The operation prepare.
-
-        SIMPLE Phase 1 (b)
-        """
+        """SIMPLE Phase 1 (b)"""
 
         # prepare/stale  paxos.charter:43
         if ballot <= self.highest:  # older
@@ -99,10 +96,7 @@ class Acceptor:
         return [Outcome("prepare/promised", Promised(self.vote), after)]
 
     def accept(self, ballot: int, value_: Value) -> list[Outcome[Acceptor, Answer]]:
-        """The operation accept.
-
-        SIMPLE Phase 2 (b)
-        """
+        """SIMPLE Phase 2 (b)"""
 
         # accept/stale  paxos.charter:51
         if ballot < self.highest:  # older

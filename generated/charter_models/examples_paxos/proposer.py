@@ -68,10 +68,7 @@ class World:
 
 
 def majority(world: World, group: frozenset[Acceptor]) -> bool:
-    """The rule majority.
-
-    paxos.charter:27  SIMPLE Choosing a Value
-    """
+    """paxos.charter:27  SIMPLE Choosing a Value"""
     return 2 * len(group) > len(world.acceptors)
 
 
@@ -99,20 +96,14 @@ class Proposer:
     proposed: Value | None
 
     def hear(self, promise: Promise) -> list[Outcome[Proposer, bool]]:
-        """The operation hear.
-
-        SIMPLE Phase 2 (a)
-        """
+        """SIMPLE Phase 2 (a)"""
 
         # hear/heard  paxos.charter:66
         after = replace(self, promises=self.promises | {promise})
         return [Outcome("hear/heard", True, after)]
 
     def propose(self, wanted: Value) -> list[Outcome[Proposer, bool]]:
-        """The operation propose.
-
-        SIMPLE Phase 2 (a)
-        """
+        """SIMPLE Phase 2 (a)"""
 
         # propose/again  paxos.charter:73
         if self.proposed is not None:  # once

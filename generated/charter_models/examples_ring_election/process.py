@@ -60,10 +60,7 @@ class World:
 
 
 def beats(other: int, mine: int) -> bool:
-    """The rule beats.
-
-    ring_election.charter:22  RING
-    """
+    """ring_election.charter:22  RING"""
     return other > mine
 
 
@@ -80,10 +77,7 @@ class Process:
     leader: int | None
 
     def start(self) -> list[Outcome[Process, bool]]:
-        """The operation start.
-
-        RING
-        """
+        """RING"""
 
         # start/late  ring_election.charter:29
         if self.takes_part or self.leader is not None:

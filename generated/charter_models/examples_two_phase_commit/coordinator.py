@@ -75,10 +75,7 @@ class Coordinator:
     """Volatile: a failover loses it."""
 
     def hear(self, from_: Participant, phase: Phase) -> list[Outcome[Coordinator, bool]]:
-        """The operation hear.
-
-        COMMIT The Protocol
-        """
+        """COMMIT The Protocol"""
 
         # hear/decided  two_phase_commit.charter:54
         if self.decision is not None:  # known
@@ -99,10 +96,7 @@ class Coordinator:
         return [Outcome("hear/counted", True, after)]
 
     def give_up(self) -> list[Outcome[Coordinator, bool]]:
-        """The operation give_up.
-
-        GRAY
-        """
+        """GRAY"""
 
         # give_up/decided  two_phase_commit.charter:70
         if self.decision is not None:  # known

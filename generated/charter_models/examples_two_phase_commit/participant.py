@@ -68,10 +68,7 @@ class Participant:
     phase: Phase
 
     def obey(self, order: Order, able: bool) -> list[Outcome[Participant, Phase]]:
-        """The operation obey.
-
-        COMMIT The Protocol
-        """
+        """COMMIT The Protocol"""
 
         # obey/committed  two_phase_commit.charter:21
         if order == Order.COMMIT:
@@ -97,10 +94,7 @@ class Participant:
         return [Outcome("obey/prepared", Phase.PREPARED, after)]
 
     def give_up(self) -> list[Outcome[Participant, bool]]:
-        """The operation give_up.
-
-        COMMIT The Protocol
-        """
+        """COMMIT The Protocol"""
 
         # give_up/bound  two_phase_commit.charter:41
         if self.phase != Phase.WORKING:  # voted

@@ -60,10 +60,7 @@ class Consumer:
     consumed: tuple[LeaderEpoch, ...]
 
     def take(self, records: tuple[LeaderEpoch, ...]) -> list[Outcome[Consumer, bool]]:
-        """The operation take.
-
-        S3 Consumer's message visibility
-        """
+        """S3 Consumer's message visibility"""
 
         # take/taken  26-consumer.charter:8
         after = replace(

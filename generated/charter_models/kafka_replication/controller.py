@@ -627,10 +627,7 @@ def new_partition(
 
 
 def led_by(slot: Partition | None, broker: Broker) -> bool:
-    """The rule led_by.
-
-    10-rules.charter:305  silent
-    """
+    """10-rules.charter:305  silent"""
     return slot is not None and slot.leader == broker
 
 
@@ -982,10 +979,7 @@ class Controller:
         )]
 
     def _heartbeat_unregistered(self) -> list[Outcome[Controller, Reply]]:
-        """The branch unregistered of heartbeat.
-
-        silent
-        """
+        """heartbeat/unregistered  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(frozenset({Error.BROKER_ID_NOT_REGISTERED, Error.STALE_BROKER_EPOCH})):
             allowed.append(Outcome("heartbeat/unregistered", Rejected(error), self))
@@ -1208,10 +1202,7 @@ class Controller:
         heard: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch fenced_unsure of heartbeat.
-
-        silent
-        """
+        """heartbeat/fenced_unsure  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(successors(
@@ -1266,10 +1257,7 @@ class Controller:
         return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """The branch fenced of session_expires.
-
-        S1 Case A, S1 Case C, S1 Case D, S1 Case F
-        """
+        """session_expires/fenced  S1 Case A, S1 Case C, S1 Case D, S1 Case F"""
         allowed: list[Outcome[Controller, Reply]] = []
         now = value(self.registration[broker])
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
@@ -1349,10 +1337,7 @@ class Controller:
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """The branch removed of unregister.
-
-        silent
-        """
+        """unregister/removed  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for suspect in one_or_none(frozenset({frozenset(), frozenset({broker})})):
@@ -1502,10 +1487,7 @@ class Controller:
         return self._alter_partition_committed(isr, recovering, p, topic)
 
     def _alter_partition_not_leader(self) -> list[Outcome[Controller, Reply]]:
-        """The branch not_leader of alter_partition.
-
-        S2 §6.3
-        """
+        """alter_partition/not_leader  S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_or_none(refusals()):
             allowed.append(Outcome(
@@ -1516,10 +1498,7 @@ class Controller:
         return allowed
 
     def _alter_partition_other_leader_epoch(self) -> list[Outcome[Controller, Reply]]:
-        """The branch other_leader_epoch of alter_partition.
-
-        S2 §6.3
-        """
+        """alter_partition/other_leader_epoch  S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_or_none(refusals()):
             allowed.append(Outcome(
@@ -1530,10 +1509,7 @@ class Controller:
         return allowed
 
     def _alter_partition_other_partition_epoch(self) -> list[Outcome[Controller, Reply]]:
-        """The branch other_partition_epoch of alter_partition.
-
-        S2 §6.5.1, S2 §6.3
-        """
+        """alter_partition/other_partition_epoch  S2 §6.5.1, S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_or_none(refusals()):
             allowed.append(Outcome(
@@ -1558,10 +1534,7 @@ class Controller:
         return allowed
 
     def _alter_partition_impossible_recovery(self) -> list[Outcome[Controller, Reply]]:
-        """The branch impossible_recovery of alter_partition.
-
-        KIP 704
-        """
+        """alter_partition/impossible_recovery  KIP 704"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_or_none(refusals()):
             allowed.append(Outcome(
@@ -1578,9 +1551,8 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch completed_for_another of alter_partition.
-
-        MODEL §4.3, DOC Protocol errors: NEW_LEADER_ELECTED
+        """alter_partition/completed_for_another  MODEL §4.3, DOC Protocol errors:
+        NEW_LEADER_ELECTED
         """
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(leaders_after(
@@ -1653,10 +1625,7 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch committed of alter_partition.
-
-        S2 §6.5.2, S1 Case E, S1 Case F, S1 Case G
-        """
+        """alter_partition/committed  S2 §6.5.2, S1 Case E, S1 Case F, S1 Case G"""
         next = settled(p, isr, p.leader, recovering, self.config)
         after = replace(self, partition=self.partition.put(topic, next))
         return [Outcome(
@@ -1748,10 +1717,7 @@ class Controller:
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch elected of elect_leader.
-
-        S3 Unclean leader election
-        """
+        """elect_leader/elected  S3 Unclean leader election"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(choices(p, able, self.config)):
             after = replace(
@@ -1787,10 +1753,7 @@ class Controller:
         topic: Topic,
         replicas: tuple[Broker, ...],
     ) -> list[Outcome[Controller, Reply]]:
-        """The operation create_topic.
-
-        DOC CreateTopics
-        """
+        """DOC CreateTopics"""
 
         # create_topic/exists  20-controller.charter:395  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
@@ -1816,10 +1779,7 @@ class Controller:
         replicas: tuple[Broker, ...],
         isr: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch created of create_topic.
-
-        DOC CreateTopics, MODEL §2.4
-        """
+        """create_topic/created  DOC CreateTopics, MODEL §2.4"""
         allowed: list[Outcome[Controller, Reply]] = []
         id = fresh(self.last_topic_id)
         for leader in one_or_none(isr):
@@ -1832,10 +1792,7 @@ class Controller:
         return allowed
 
     def delete_topic(self, topic_id: TopicId) -> list[Outcome[Controller, Reply]]:
-        """The operation delete_topic.
-
-        DOC DeleteTopics
-        """
+        """DOC DeleteTopics"""
         at_ = frozenset(
             t
             for t in self.world.topics
@@ -2004,10 +1961,7 @@ class Controller:
         original: tuple[Broker, ...],
         isr: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch reverted of cancel_reassignment.
-
-        MODEL §4.5
-        """
+        """cancel_reassignment/reverted  MODEL §4.5"""
         allowed: list[Outcome[Controller, Reply]] = []
         back = replace(p, replicas=original, adding=frozenset(), removing=frozenset())
         for leader in one_or_none(electable(p, original, isr, frozenset(), able, self.config)):
@@ -2042,10 +1996,7 @@ class Controller:
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """The branch same of set_min_isr.
-
-        silent
-        """
+        """set_min_isr/same  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         for cleared in one_of(frozenset({True, False})):
             after = replace(
@@ -2058,10 +2009,7 @@ class Controller:
         return allowed
 
     def set_unclean_election(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_unclean_election.
-
-        DOC unclean.leader.election.enable
-        """
+        """DOC unclean.leader.election.enable"""
 
         # set_unclean_election/changed  20-controller.charter:508  DOC
         # unclean.leader.election.enable
@@ -2069,10 +2017,7 @@ class Controller:
         return [Outcome("set_unclean_election/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        KIP 966, DOC Eligible Leader Replicas
-        """
+        """KIP 966, DOC Eligible Leader Replicas"""
 
         # set_elr/off  20-controller.charter:516  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.

@@ -421,10 +421,7 @@ class Replica:
         minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, Produced]]:
-        """The branch appended of write.
-
-        S2 §6.6
-        """
+        """write/appended  S2 §6.6"""
         longer = append(self.log, default(self.leader_epoch, LeaderEpoch(0)), self.world.max_log)
         after = replace(
             self,
@@ -479,10 +476,7 @@ class Replica:
         minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, Fetched | None]]:
-        """The branch served of fetch.
-
-        S2 §6.5.2, S3 Consumer's message visibility
-        """
+        """fetch/served  S2 §6.5.2, S3 Consumer's message visibility"""
         heard = replace(
             lead,
             peers=lead.peers.put(
@@ -527,10 +521,7 @@ class Replica:
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
-        """The branch truncated of take_fetched.
-
-        S2 §6.6, MODEL §3.3
-        """
+        """take_fetched/truncated  S2 §6.6, MODEL §3.3"""
         end = truncation_point(self.world, self.log, value(got.diverging))
         after = replace(
             self,
@@ -626,10 +617,7 @@ class Replica:
         record: PartitionRecord,
         minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """The branch remains_leader of learn.
-
-        MODEL §2.10, S2 §6.5.2
-        """
+        """learn/remains_leader  MODEL §2.10, S2 §6.5.2"""
         lead = settled_leadership(value(self.leads), record.isr, record.partition_epoch)
         after = replace(
             self,
@@ -644,10 +632,7 @@ class Replica:
         record: PartitionRecord,
         minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """The branch elected_again of learn.
-
-        MODEL §2.10, S2 §6.4.2
-        """
+        """learn/elected_again  MODEL §2.10, S2 §6.4.2"""
         settled_now = settled_leadership(value(self.leads), record.isr, record.partition_epoch)
         after = replace(
             self,
@@ -663,10 +648,7 @@ class Replica:
         record: PartitionRecord,
         minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """The branch becomes_leader of learn.
-
-        MODEL §2.10, S2 §6.4.2
-        """
+        """learn/becomes_leader  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -754,10 +736,7 @@ class Replica:
         minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """The branch rolled_back of take_decision.
-
-        S2 §6.5.2
-        """
+        """take_decision/rolled_back  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -773,10 +752,7 @@ class Replica:
         minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """The branch settled of take_decision.
-
-        S2 §6.5.2
-        """
+        """take_decision/settled  S2 §6.5.2"""
         next = (
             settled_leadership(lead, decision.isr, decision.partition_epoch)
             if isinstance(decision, Accepted)
@@ -818,7 +794,7 @@ class Replica:
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """The branch lost of lose_power."""
+        """lose_power/lost"""
         left = min(max(kept, self.flushed), len(self.log))
         after = replace(
             self,

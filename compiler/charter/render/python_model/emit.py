@@ -207,9 +207,8 @@ class ComponentPrinter:
         name = self.names.functions[function.name]
         emitter.lines += lines(Block("(", tuple(params), ")"), 0, f"def {name}", result)
         with emitter.indent():
-            text = function.doc or f"The rule {function.name}."
             where = "  ".join(p for p in (place(function.span), cited(function.citations)) if p)
-            methods.docstring(f"{text}\n\n{where}")
+            methods.docstring(f"{function.doc}\n\n{where}".strip())
             self.tail(methods, function.body)
         return emitter.text().rstrip()
 

@@ -92,8 +92,8 @@ class OperationPrinter:
         names = {p.name: p.type for p in operation.params}
         self.signature(self.printer.names.attribute(operation.name), names, operation)
         with self.out.indent():
-            text = operation.doc or f"The operation {operation.name}."
-            self.docstring(f"{text}\n\n{cited(operation.citations)}".strip())
+            about = f"{operation.doc}\n\n{cited(operation.citations)}".strip()
+            self.docstring(about or f"{self.component.name}/{operation.name}")
             known = set(names)
             grouped = any(branch.group for branch in operation.branches)
             if grouped:
@@ -272,9 +272,8 @@ class OperationPrinter:
         out = self.out
         self.signature(self.method_name(operation, branch), params, operation)
         with out.indent():
-            cites = f"\n\n{cited(branch.citations)}" if branch.citations else ""
-            text = branch.doc or f"The branch {branch.name} of {operation.name}."
-            self.docstring(f"{text}{cites}")
+            named = f"{branch.doc}\n\n" if branch.doc else f"{operation.name}/{branch.name}  "
+            self.docstring(f"{named}{cited(branch.citations)}".strip())
             body = self.live(branch)
             depth = out.depth
             picks = any(isinstance(s, n.Pick) for s in body)

@@ -29,10 +29,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule eligible_after.
-
-    70-mutants.charter:12  silent
-    """
+    """70-mutants.charter:12  silent"""
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - suspect

@@ -30,10 +30,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule eligible_after.
-
-    70-mutants.charter:6  silent
-    """
+    """70-mutants.charter:6  silent"""
     if not config.elr:
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - isr - suspect

@@ -35,10 +35,7 @@ SPEC_DIGEST = "e14d32e3097e42b8e951"
 
 
 def default_config() -> Config:
-    """The rule default_config.
-
-    60-variants.charter:18  S1 The Last Replica Standing issue
-    """
+    """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -49,10 +46,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule eligible_after.
-
-    70-mutants.charter:12  silent
-    """
+    """70-mutants.charter:12  silent"""
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - suspect
@@ -65,10 +59,7 @@ class Changed(Controller):
     __slots__ = ()
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        S1 The Last Replica Standing issue
-        """
+        """S1 The Last Replica Standing issue"""
 
         # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked

@@ -36,10 +36,7 @@ SPEC_DIGEST = "8e642e4530c68a1c5925"
 
 
 def default_config() -> Config:
-    """The rule default_config.
-
-    60-variants.charter:18  S1 The Last Replica Standing issue
-    """
+    """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -50,10 +47,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule eligible_after.
-
-    70-mutants.charter:29  silent
-    """
+    """70-mutants.charter:29  silent"""
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - isr
@@ -66,10 +60,7 @@ class Changed(Controller):
     __slots__ = ()
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        S1 The Last Replica Standing issue
-        """
+        """S1 The Last Replica Standing issue"""
 
         # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked

@@ -34,18 +34,12 @@ SPEC_DIGEST = "ce344096f2d3f6048aff"
 
 
 def default_config() -> Config:
-    """The rule default_config.
-
-    60-variants.charter:18  S1 The Last Replica Standing issue
-    """
+    """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def bumped(p: Partition, next: Partition) -> Partition:
-    """The rule bumped.
-
-    70-mutants.charter:37  silent
-    """
+    """70-mutants.charter:37  silent"""
     return p if next == p else replace(next, partition_epoch=bump(p.partition_epoch))
 
 
@@ -56,10 +50,7 @@ class Changed(Controller):
     __slots__ = ()
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        S1 The Last Replica Standing issue
-        """
+        """S1 The Last Replica Standing issue"""
 
         # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked

@@ -25,10 +25,7 @@ SPEC_DIGEST = "01d4e5497aa2b05c9ccd"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """The rule reassignment_done.
-
-    overlay.charter:94  silent
-    """
+    """overlay.charter:94  silent"""
     rest = isr - p.removing
     return (
         len(p.adding | p.removing) > 0

@@ -24,10 +24,7 @@ SPEC_DIGEST = "6e28d0d9754403a26974"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """The rule reassignment_done.
-
-    overlay.charter:107  silent
-    """
+    """overlay.charter:107  silent"""
     return (
         len(p.adding | p.removing) > 0
         and len(isr - p.removing) > 0

@@ -37,10 +37,7 @@ def last_known_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule last_known_after.
-
-    overlay.charter:72  DOC Eligible Leader Replicas
-    """
+    """overlay.charter:72  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if not next.isr and len(p.isr) > 0:
@@ -78,10 +75,7 @@ def electable(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule electable.
-
-    overlay.charter:81  silent
-    """
+    """overlay.charter:81  silent"""
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
     if len(last_) > 0:
@@ -90,10 +84,7 @@ def electable(
 
 
 def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """The rule choices.
-
-    overlay.charter:85  DOC Eligible Leader Replicas
-    """
+    """overlay.charter:85  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

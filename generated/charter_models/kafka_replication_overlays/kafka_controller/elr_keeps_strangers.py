@@ -31,10 +31,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule eligible_after.
-
-    overlay.charter:238  silent
-    """
+    """overlay.charter:238  silent"""
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect

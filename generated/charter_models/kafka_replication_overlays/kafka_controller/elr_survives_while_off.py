@@ -64,10 +64,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule complete.
-
-    overlay.charter:292  silent
-    """
+    """overlay.charter:292  silent"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -169,10 +166,7 @@ class Changed(Controller):
         registered_now: Map[Broker, Registration | None],
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch unclean of register.
-
-        silent
-        """
+        """register/unclean  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each({
@@ -217,10 +211,7 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        KIP 966, DOC Eligible Leader Replicas
-        """
+        """KIP 966, DOC Eligible Leader Replicas"""
 
         # set_elr/off  20-controller.charter:516  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.

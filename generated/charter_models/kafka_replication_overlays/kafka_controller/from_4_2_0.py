@@ -93,10 +93,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule eligible_after.
-
-    overlay.charter:238  silent
-    """
+    """overlay.charter:238  silent"""
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect
@@ -108,10 +105,7 @@ def last_known_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule last_known_after.
-
-    overlay.charter:43  DOC Eligible Leader Replicas
-    """
+    """overlay.charter:43  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next.leader is None:
@@ -144,10 +138,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule complete.
-
-    overlay.charter:292  silent
-    """
+    """overlay.charter:292  silent"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -215,10 +206,7 @@ def electable(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule electable.
-
-    overlay.charter:59  DOC Eligible Leader Replicas
-    """
+    """overlay.charter:59  DOC Eligible Leader Replicas"""
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
     if len(last_) > 0 and last_ <= able:
@@ -256,10 +244,7 @@ def elected(
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """The rule reassignment_done.
-
-    overlay.charter:107  silent
-    """
+    """overlay.charter:107  silent"""
     return (
         len(p.adding | p.removing) > 0
         and len(isr - p.removing) > 0
@@ -292,10 +277,7 @@ def handed_over(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """The rule handed_over.
-
-    overlay.charter:138  silent
-    """
+    """overlay.charter:138  silent"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -309,10 +291,7 @@ def handed_over(
 
 
 def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """The rule choices.
-
-    overlay.charter:64  DOC Eligible Leader Replicas
-    """
+    """overlay.charter:64  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -335,10 +314,7 @@ def replaced_growing(
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """The rule growing.
-
-    overlay.charter:332  silent
-    """
+    """overlay.charter:332  silent"""
     return replace(
         replaced_growing(p, target, leaving),
         adding=p.adding
@@ -351,10 +327,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """The rule departing.
-
-    overlay.charter:330  silent
-    """
+    """overlay.charter:330  silent"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -417,10 +390,7 @@ def recorded(slot: Partition | None, next: Partition | None, twice: bool) -> Par
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """The rule finished.
-
-    overlay.charter:129  silent
-    """
+    """overlay.charter:129  silent"""
     if not reassignment_done(p, left, config):
         return e
     return replace(
@@ -431,10 +401,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """The rule refreshed.
-
-    overlay.charter:147  silent
-    """
+    """overlay.charter:147  silent"""
     if slot is None:
         return None
     return finished(
@@ -548,10 +515,7 @@ class Changed(Controller):
         registered_now: Map[Broker, Registration | None],
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch unclean of register.
-
-        silent
-        """
+        """register/unclean  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each({
@@ -779,10 +743,7 @@ class Changed(Controller):
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """The branch removed of unregister.
-
-        silent
-        """
+        """unregister/removed  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for suspect in one_or_none(frozenset({frozenset(), frozenset({broker})})):
@@ -891,10 +852,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch preferred_unavailable of elect_leader.
-
-        silent
-        """
+        """elect_leader/preferred_unavailable  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(electable(
             p,
@@ -920,10 +878,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch preferred of elect_leader.
-
-        silent
-        """
+        """elect_leader/preferred  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -942,10 +897,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """The branch nobody of elect_leader.
-
-        silent
-        """
+        """elect_leader/nobody  silent"""
         next = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next))
         return [Outcome(
@@ -969,7 +921,7 @@ class Changed(Controller):
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch balanced of balance_leaders."""
+        """balance_leaders/balanced"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -1068,10 +1020,7 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        KIP 966, DOC Eligible Leader Replicas
-        """
+        """KIP 966, DOC Eligible Leader Replicas"""
 
         # set_elr/off  20-controller.charter:516  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.

@@ -37,10 +37,7 @@ def last_known_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule last_known_after.
-
-    overlay.charter:43  DOC Eligible Leader Replicas
-    """
+    """overlay.charter:43  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next.leader is None:
@@ -82,10 +79,7 @@ def electable(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The rule electable.
-
-    overlay.charter:59  DOC Eligible Leader Replicas
-    """
+    """overlay.charter:59  DOC Eligible Leader Replicas"""
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
     if len(last_) > 0 and last_ <= able:
@@ -94,10 +88,7 @@ def electable(
 
 
 def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """The rule choices.
-
-    overlay.charter:64  DOC Eligible Leader Replicas
-    """
+    """overlay.charter:64  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

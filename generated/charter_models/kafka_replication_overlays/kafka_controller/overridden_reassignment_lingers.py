@@ -45,10 +45,7 @@ def replaced_growing(
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """The rule growing.
-
-    overlay.charter:332  silent
-    """
+    """overlay.charter:332  silent"""
     return replace(
         replaced_growing(p, target, leaving),
         adding=p.adding
@@ -61,8 +58,5 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """The rule departing.
-
-    overlay.charter:330  silent
-    """
+    """overlay.charter:330  silent"""
     return frozenset(p.replicas) - frozenset(target)

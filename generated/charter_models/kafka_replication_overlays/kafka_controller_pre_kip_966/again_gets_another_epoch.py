@@ -40,10 +40,7 @@ SPEC_DIGEST = "10a1fbce64dcf5dfad57"
 
 
 def default_config() -> Config:
-    """The rule default_config.
-
-    60-variants.charter:18  S1 The Last Replica Standing issue
-    """
+    """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -126,10 +123,7 @@ class Changed(Controller):
         return [Outcome("register/again", Registered(epoch), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        S1 The Last Replica Standing issue
-        """
+        """S1 The Last Replica Standing issue"""
 
         # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked

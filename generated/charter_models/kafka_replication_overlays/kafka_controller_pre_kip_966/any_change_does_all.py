@@ -59,10 +59,7 @@ SPEC_DIGEST = "a04a18f258b93f37ab91"
 
 
 def default_config() -> Config:
-    """The rule default_config.
-
-    60-variants.charter:18  S1 The Last Replica Standing issue
-    """
+    """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -91,10 +88,7 @@ def handed_over(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """The rule handed_over.
-
-    overlay.charter:138  silent
-    """
+    """overlay.charter:138  silent"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -124,10 +118,7 @@ def recorded(slot: Partition | None, next: Partition | None, twice: bool) -> Par
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """The rule finished.
-
-    overlay.charter:129  silent
-    """
+    """overlay.charter:129  silent"""
     if not reassignment_done(p, left, config):
         return e
     return replace(
@@ -138,10 +129,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """The rule refreshed.
-
-    overlay.charter:147  silent
-    """
+    """overlay.charter:147  silent"""
     if slot is None:
         return None
     return finished(
@@ -174,10 +162,7 @@ class Changed(Controller):
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """The branch removed of unregister.
-
-        silent
-        """
+        """unregister/removed  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for suspect in one_or_none(frozenset({frozenset(), frozenset({broker})})):
@@ -286,10 +271,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch preferred_unavailable of elect_leader.
-
-        silent
-        """
+        """elect_leader/preferred_unavailable  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(electable(
             p,
@@ -315,10 +297,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch preferred of elect_leader.
-
-        silent
-        """
+        """elect_leader/preferred  silent"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -337,10 +316,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """The branch nobody of elect_leader.
-
-        silent
-        """
+        """elect_leader/nobody  silent"""
         next = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next))
         return [Outcome(
@@ -364,7 +340,7 @@ class Changed(Controller):
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """The branch balanced of balance_leaders."""
+        """balance_leaders/balanced"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -395,10 +371,7 @@ class Changed(Controller):
         return allowed
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        S1 The Last Replica Standing issue
-        """
+        """S1 The Last Replica Standing issue"""
 
         # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked

@@ -37,10 +37,7 @@ SPEC_DIGEST = "2696f8da464d616aabe1"
 
 
 def default_config() -> Config:
-    """The rule default_config.
-
-    60-variants.charter:18  S1 The Last Replica Standing issue
-    """
+    """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -99,10 +96,7 @@ class Changed(Controller):
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        S1 The Last Replica Standing issue
-        """
+        """S1 The Last Replica Standing issue"""
 
         # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked

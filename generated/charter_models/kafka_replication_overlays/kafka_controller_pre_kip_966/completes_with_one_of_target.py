@@ -37,18 +37,12 @@ SPEC_DIGEST = "d8e0993552e11e18020b"
 
 
 def default_config() -> Config:
-    """The rule default_config.
-
-    60-variants.charter:18  S1 The Last Replica Standing issue
-    """
+    """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """The rule reassignment_done.
-
-    overlay.charter:118  silent
-    """
+    """overlay.charter:118  silent"""
     return (
         len(p.adding | p.removing) > 0
         and len(isr - p.removing) > 0
@@ -63,10 +57,7 @@ class Changed(Controller):
     __slots__ = ()
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        S1 The Last Replica Standing issue
-        """
+        """S1 The Last Replica Standing issue"""
 
         # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked

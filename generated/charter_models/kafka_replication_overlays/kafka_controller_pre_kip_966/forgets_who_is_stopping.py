@@ -42,10 +42,7 @@ SPEC_DIGEST = "5521fa8bb13a25743b2c"
 
 
 def default_config() -> Config:
-    """The rule default_config.
-
-    60-variants.charter:18  S1 The Last Replica Standing issue
-    """
+    """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -274,10 +271,7 @@ class Changed(Controller):
         )]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        S1 The Last Replica Standing issue
-        """
+        """S1 The Last Replica Standing issue"""
 
         # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked

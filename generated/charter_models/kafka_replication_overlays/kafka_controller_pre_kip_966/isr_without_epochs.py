@@ -42,10 +42,7 @@ SPEC_DIGEST = "ee6448b3b78ee7c8c359"
 
 
 def default_config() -> Config:
-    """The rule default_config.
-
-    60-variants.charter:18  S1 The Last Replica Standing issue
-    """
+    """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -165,10 +162,7 @@ class Changed(Controller):
         return self._alter_partition_committed(isr, recovering, p, topic)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        S1 The Last Replica Standing issue
-        """
+        """S1 The Last Replica Standing issue"""
 
         # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked

@@ -38,10 +38,7 @@ SPEC_DIGEST = "ee610b45d2d80c762d8f"
 
 
 def default_config() -> Config:
-    """The rule default_config.
-
-    60-variants.charter:18  S1 The Last Replica Standing issue
-    """
+    """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
@@ -64,10 +61,7 @@ def replaced_growing(
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """The rule growing.
-
-    overlay.charter:332  silent
-    """
+    """overlay.charter:332  silent"""
     return replace(
         replaced_growing(p, target, leaving),
         adding=p.adding
@@ -80,10 +74,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """The rule departing.
-
-    overlay.charter:330  silent
-    """
+    """overlay.charter:330  silent"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -94,10 +85,7 @@ class Changed(Controller):
     __slots__ = ()
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """The operation set_elr.
-
-        S1 The Last Replica Standing issue
-        """
+        """S1 The Last Replica Standing issue"""
 
         # set_elr/unknown_feature  60-variants.charter:27  silent
         if enabled:  # asked
