@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from charter.core import nodes as n
+from charter.explore.native.anchor import use
 from charter.explore.native.compiled import CompiledMachine
 from charter.explore.native.explore import Exploration, Options, explore
 from charter.explore.native.program import Choices
@@ -37,6 +38,7 @@ class CompiledGraph:
     def around(found: Exploration) -> CompiledGraph:
         """The graph of a search by a detailed program."""
         compiled = CompiledMachine.around(found.search.program)
+        use(found.search.program.library, None)  # forms are compared with those of other searches
         rows = (found.search.states.get(i)[0] for i in range(found.counts.distinct))
         states = tuple(compiled.unpacked(words) for words in rows)
         return CompiledGraph(found, compiled, states)

@@ -217,7 +217,7 @@ def questions_of(noted: Noted, questions: Sequence[n.Property] | None) -> Number
 
 def _lowered(prop: n.Property) -> s.Property:
     body = lowered_expr(prop.body)
-    return s.Property(prop.kind, prop.name, prop.machine, body, prop.citations, span=prop.span)
+    return n.Property(prop.kind, prop.name, prop.machine, body, prop.citations, span=prop.span)
 
 
 def slots_of(plan: Plan, state: State) -> list[int]:
