@@ -10,13 +10,13 @@ from pathlib import Path
 
 import orjson
 import pytest
-from tests.support import spec
 
 from charter import api
 from charter.check.asked import ASKED
 from charter.core import nodes as n
 from charter.explore.native.explore import Choices, Options, explore
-from charter.explore.native.reached import Reached, cell_of
+from charter.explore.native.graph import CompiledGraph
+from charter.explore.native.reached import Reached, cell_of, form_of
 from charter.explore.native.traces import Teller
 from charter.explore.reference.search import Options as ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition
@@ -72,7 +72,8 @@ def test_the_question_is_answered_as_the_definition_does_it(
     model, instance, question = asked(charter, name, expression)
     found = reached(model, instance, question, Options(workers=2))
     machine = Machine.of(model, instance)
-    states = spec.graph(charter, name).states
+    detailed = Options(Choices(detailed=True))
+    states = CompiledGraph.around(explore(model, instance, detailed)).states
     hits = [machine.holds(question, Scope(state, state, "")) for state in states]
     assert found.head.distinct == len(states)
     assert (found.found, found.undefined) == (sum(hits), 0)
@@ -91,7 +92,9 @@ def state_of(machine: Machine, row: Mapping[str, Cell]) -> State:
     state: dict[str, n.Value] = {}
     for variable in machine.variables:
         cell = row[variable.name]
-        is_json = isinstance(cell, str) and cell[:1] in '["{0123456789'
+        is_json = form_of(variable.type) == "json" or (
+            isinstance(cell, str) and cell[:1] in '["{0123456789'
+        )
         value = orjson.loads(cell) if is_json and isinstance(cell, str) else cell
         state[variable.name] = from_json(variable.type, value, machine.universe)
         assert cell_of(variable.type, state[variable.name], machine.universe) == cell
