@@ -238,7 +238,8 @@ class Drawer:
                 return binary("subset", self.expr(SET, names, less), self.expr(SET, names, less))
             case _:
                 body = self.expr(BOOL, {**names, local: S}, less)
-                kind_of = self.rng.choice(("forall", "some", "exactly one"))
+                drawn = self.rng.random()
+                kind_of = "forall" if drawn < 0.5 else "some" if drawn < 0.8 else "exactly one"
                 domain = self.expr(SET, names, less)
                 return n.Quantified(kind_of, local, domain, body, type=BOOL)
 

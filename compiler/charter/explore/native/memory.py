@@ -37,7 +37,9 @@ class Array:
         size = max(8, 8 * length)
         if size >= LARGE:
             try:
-                return Array._mapped(mmap.mmap(-1, size), length)
+                # Private: what a process inherits by fork it must not share.
+                kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+                return Array._mapped(mmap.mmap(-1, size, flags=kind), length)
             except OSError as error:
                 raise NoRoom(_refused(error)) from None
         buffer = (ctypes.c_char * size)()
