@@ -1,0 +1,107 @@
+"""The native engine and the generated models are held against the definition: every transition of
+every tiny instance, up to the names of elements and counters; of larger ones a sample, and every
+transition in the slow tests."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+import pytest
+from tests.support import spec
+from tests.support.engines import natively
+from tests.support.exhaustive import Tally, compare
+from tests.support.modelled import Compared
+
+from charter.semantics.machine import Machine
+
+KAFKA = "kafka"
+TINY_CONTROLLERS = [
+    "tiny_elr", "tiny_proposals", "tiny_shutdown", "tiny_configuration", "tiny_topics",
+]  # fmt: skip
+LARGEST = "tiny_reassignment"
+"""Of its states every fifth one is asked of the model too; the slow tests ask every one."""
+PAIRS = ["pair_of_one", "pair_stopped", "pair_unseen", "pair_of_two_records"]
+PACKAGES = {
+    KAFKA: "kafka_replication",
+    "paxos": "examples_paxos",
+    "ring_election": "examples_ring_election",
+    "two_phase_commit": "examples_two_phase_commit",
+}
+"""Where the generated models of a charter are; of other charters none are committed."""
+SAMPLE = 53
+
+
+def modules(charter: str, machine: Machine) -> dict[str, ModuleType]:
+    """The generated models of what a machine is or is made of."""
+    parts = {part.component for s in machine.model.systems for part in s.parts}
+    names = parts if machine.component is None else {machine.component.name}
+    package = f"charter_models.{PACKAGES[charter]}"
+    return {name: importlib.import_module(f"{package}.{name}") for name in names}
+
+
+def asked(charter: str, name: str, every: int = 1, models: int = 1) -> Tally:
+    """Compares one instance: of so many states one, and of so many of those one with the models."""
+    model, instance = spec.model(charter), spec.instance(charter, name)
+    component = instance.machine in {c.name for c in model.components}
+    found = spec.explored(charter, name) if component else natively(model, instance)
+    assert found.counts.complete
+    machine = found.search.program.plan.machine
+    if charter in PACKAGES:
+        beside = Compared.beside(machine, modules(charter, machine))
+        tally = compare(found, beside, every * models)
+        assert isinstance(beside.evaluator, Compared) and beside.evaluator.asked
+        if models == 1:
+            return tally
+    return compare(found, machine, every)
+
+
+@pytest.mark.parametrize("name", spec.of_kafka(TINY_CONTROLLERS))
+def test_every_transition_of_a_tiny_controller_is_as_defined(name: str) -> None:
+    tally = asked(KAFKA, name)
+    assert tally.states > 250 and tally.moves > 15_000 and tally.noted > 50
+
+
+@spec.together(KAFKA, LARGEST)
+def test_every_transition_of_the_largest_tiny_controller_is_as_defined() -> None:
+    tally = asked(KAFKA, LARGEST, models=5)
+    assert (tally.states, tally.moves) == (4_780, 241_127)
+
+
+def test_every_transition_of_a_pair_of_brokers_is_as_defined() -> None:
+    tally = asked(KAFKA, "pair")
+    assert (tally.states, tally.moves) == (3_256, 13_235)
+
+
+@pytest.mark.parametrize("name", spec.EXAMPLES)
+def test_every_transition_of_a_tiny_example_is_as_defined(name: str) -> None:
+    tally = asked(name, "tiny")
+    assert tally.states >= 50 and tally.moves > 2 * tally.states - 20
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_sample_of_the_other_pairs_is_as_defined(name: str) -> None:
+    assert asked(KAFKA, name, every=SAMPLE).moves > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAIRS)
+def test_every_transition_of_the_other_pairs_is_as_defined(name: str) -> None:
+    assert asked(KAFKA, name).moves > 7_000
+
+
+@pytest.mark.slow
+def test_every_answer_of_the_model_to_the_largest_tiny_controller_is_as_defined() -> None:
+    assert asked(KAFKA, LARGEST).moves == 241_127
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["dining_philosophers", "ring_election", "two_phase_commit"])
+def test_every_transition_of_a_small_example_is_as_defined(name: str) -> None:
+    assert asked(name, "small").moves > 1_000
+
+
+@pytest.mark.slow
+def test_a_sample_of_larger_instances_is_as_defined() -> None:
+    assert asked(KAFKA, "last_standing", every=SAMPLE).moves > 5_000
+    assert asked("primary_backup", "small", every=SAMPLE).moves > 5_000

@@ -1,0 +1,115 @@
+"""Charters that nobody wrote, with nested types, several parts and every kind of channel: the
+engines, the generated models, the solver and TLC are held against the definition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.support import tlc
+from tests.support.agreement import import_model
+from tests.support.drawn_charters import component_text, drawn, system_text
+from tests.support.engines import both, counts, natively, verdicts
+from tests.support.exhaustive import Tally, compare
+from tests.support.modelled import Compared
+from tests.support.solved import Agreement, random_args
+
+from charter.core import nodes as n
+from charter.semantics.machine import Machine
+
+MOST = 1_500
+"""A larger one is left there, and of its states a sample is asked."""
+SAMPLED = 300
+"""States that are asked of one that was left."""
+COMPONENTS = [0, 1, 4, 6, 9]
+SYSTEMS = [1, 3, 4, 7, 8, 9]
+"""Seeds of charters that have many states."""
+SMALL = [(component_text, 1), (system_text, 1), (system_text, 4), (system_text, 9)]
+SOLVED = [0, 1]
+CHECKED = [(component_text, 1), (system_text, 1)]
+MORE = range(10, 60)
+
+
+def compared(model: n.Model, beside: bool, folder: Path) -> Tally:
+    """The native engine against the definition, and this against generated models."""
+    (instance,) = model.instances
+    found = natively(model, instance, most_states=MOST)
+    machine = found.search.program.plan.machine
+    if beside:
+        name = f"drawn_{folder.name}"
+        modules = {
+            c.name: import_model(machine.model, c, folder, f"{name}_{c.name}")
+            for c in machine.model.components
+        }
+        machine = Compared.beside(machine, modules)
+    every = 1 if found.counts.complete else found.counts.distinct // SAMPLED
+    tally = compare(found, machine, every)
+    assert not beside or (isinstance(machine.evaluator, Compared) and machine.evaluator.asked)
+    return tally
+
+
+def test_every_kind_of_channel_is_drawn() -> None:
+    texts = [drawn(system_text, seed).systems[0].span.source.text for seed in SYSTEMS]
+    lines = [line.split() for text in texts for line in text.splitlines() if "  channel" in line]
+    assert {word for line in lines for word in line} >= {
+        "slot", "set", "fifo", "lossy", "duplicating",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", COMPONENTS)
+def test_every_transition_is_as_defined_when_a_component_is_drawn(
+    seed: int, tmp_path: Path
+) -> None:
+    tally = compared(drawn(component_text, seed), True, tmp_path)
+    assert tally.states >= 20 and tally.moves > 20 * tally.states
+
+
+@pytest.mark.parametrize("seed", SYSTEMS)
+def test_every_transition_is_as_defined_when_a_system_is_drawn(seed: int, tmp_path: Path) -> None:
+    tally = compared(drawn(system_text, seed), True, tmp_path)
+    assert tally.states >= 50 and tally.moves > 2 * tally.states
+
+
+@pytest.mark.parametrize(("write", "seed"), SMALL)
+def test_engines_agree_when_charters_with_hundreds_of_states_are_drawn(
+    write: Callable[[Random], str], seed: int
+) -> None:
+    model = drawn(write, seed)
+    fast, plain = both(model, model.instances[0])
+    assert fast.counts.complete and fast.counts.distinct > 100
+    assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
+
+
+@pytest.mark.parametrize("seed", SOLVED)
+def test_z3_allows_the_same_outcomes_when_nested_types_are_drawn(seed: int) -> None:
+    model = drawn(component_text, seed)
+    machine, rng = Machine.of(model, model.instances[0]), Random(seed)
+    agreement = Agreement.of(machine)
+    state = machine.initial()
+    for operation in sorted(machine.operations):
+        args = random_args(machine, operation, rng, state)
+        agreement.compare(state, operation, args)
+        state = rng.choice(machine.outcomes(state, operation, args)).state
+
+
+@pytest.mark.parametrize(("write", "seed"), CHECKED)
+def test_tlc_agrees_when_nested_types_and_channels_are_drawn(
+    write: Callable[[Random], str], seed: int, jar: Path, tmp_path: Path
+) -> None:
+    model = drawn(write, seed)
+    found = natively(model, model.instances[0], symmetry=False)
+    said = tlc.check(jar, model, model.instances[0], tmp_path, ["stays"])
+    failed = [f.seen for f in found.properties if f.name == "stays"]
+    assert bool(said.error) == bool(failed[0])
+    if not said.error:
+        assert (said.distinct, said.depth) == (found.counts.distinct, len(found.counts.levels))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MORE)
+def test_every_transition_is_as_defined_when_more_are_drawn(seed: int, tmp_path: Path) -> None:
+    for write in (component_text, system_text):
+        (folder := tmp_path / write.__name__).mkdir()
+        compared(drawn(write, seed), True, folder)

@@ -1,0 +1,305 @@
+"""Every transition of an instance: what the definition says of each state that the native engine
+has reached, and what the engine says of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from charter.core import nodes as n
+from charter.core.nodes import Value
+from charter.core.transition import is_of_transition
+from charter.explore.native.body import arguments_of
+from charter.explore.native.context import NOTE, OUTSIDE
+from charter.explore.native.explore import Exploration
+from charter.explore.native.search import Search
+from charter.explore.native.traces import Asked, Teller
+from charter.semantics.builtins import EvaluationError
+from charter.semantics.canonical import Canonical
+from charter.semantics.environment import Arguments
+from charter.semantics.evaluate import Locals, Scope, State
+from charter.semantics.machine import Machine
+
+Flat = tuple[Value, ...]
+"""The values of the variables of a state, in their order."""
+Args = tuple[Value, ...]
+Move = tuple[str, Args, str, int, Value]
+"""A transition: operation, arguments, branch, the number of the state after, the reply (None where
+the search knows of none). Without a branch ("") a value is asked for that does not exist, and the
+state stays."""
+Moves = Counter[Move]
+"""How many outcomes are alike."""
+Verdicts = Mapping[tuple[str, str], int]
+"""Of each property whether it is violated (a witness: found) in a state or, of one of transitions,
+in how many transitions from there; those that ask for a value that does not exist count apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers for states, so that sets of transitions are cheap."""
+
+    machine: Machine
+    numbers: dict[Flat, int] = field(default_factory=dict)
+    states: list[State] = field(default_factory=list)
+    outside: list[bool] = field(default_factory=list)
+
+    def of(self, state: State) -> int:
+        """The number of a state."""
+        flat = tuple([state[v.name] for v in self.machine.variables])
+        known = self.numbers.get(flat)
+        if known is None:
+            known = self.numbers[flat] = len(self.states)
+            self.states.append(state)
+            self.outside.append(bool(self.machine.outside(state)))
+        return known
+
+
+# --- the definition ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """The argument lists that an instance offers. They depend on the counters in a state and, where
+    the instance has conditions, on the rest of it."""
+
+    machine: Machine
+    known: dict[tuple[object, ...], Sequence[Args]] = field(default_factory=dict)
+
+    def each(self, state: State) -> Iterator[tuple[str, Sequence[Args]]]:
+        """Each operation with its argument lists."""
+        machine = self.machine
+        arguments = Arguments.at(machine, state)
+        issued = (
+            frozenset((name, frozenset(values)) for name, values in arguments.issued.all.items()),
+            frozenset((key, frozenset(values)) for key, values in arguments.issued.under.items()),
+        )
+        for name, operation in machine.operations.items():
+            if (name, issued) not in self.known:
+                self.known[name, issued] = arguments.of(operation.params)
+            conditions = [c for chosen, c in machine.instance.only if chosen == name]
+            lists = self.known[name, issued]
+            yield name, [*self._kept(lists, (conditions, operation.params), Scope(state), {})]
+
+    def _kept(
+        self,
+        lists: Sequence[Args],
+        about: tuple[Sequence[n.Expr], Sequence[n.Param]],
+        scope: Scope,
+        names: Locals,
+    ) -> Iterable[Args]:
+        """The lists, which agree with `names`, that fulfil the conditions. A parameter gets its
+        values when a condition asks for it: what comes out without it comes out for each value."""
+        conditions, params = about
+        try:
+            holds = all(self.machine.evaluator.truth(c, scope, names) for c in conditions)
+        except KeyError as asked:
+            (name,) = asked.args
+            at = [p.name for p in params].index(name)
+            groups: dict[Value, list[Args]] = {}
+            for args in lists:
+                groups.setdefault(args[at], []).append(args)
+            for value, group in groups.items():
+                yield from self._kept(group, about, scope, {**names, name: value})
+            return
+        if holds:
+            yield from lists
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """What the definition says of a state: the transitions, and how many leave the instance."""
+
+    moves: Moves
+    outside: int
+
+
+def defined(numbers: Numbers, offers: Offers, state: State, replies: bool) -> Defined:
+    """Everything that can be done in a state, on the definition; with `replies` or without."""
+    machine, here = numbers.machine, numbers.of(state)
+    moves: Moves = Counter()
+    outside = 0
+    for operation, lists in offers.each(state):
+        for args in lists:
+            try:
+                outcomes = machine.outcomes(state, operation, args)
+            except EvaluationError:
+                moves[operation, args, "", here, None] += 1
+                continue
+            for outcome in outcomes:
+                after = here if outcome.state is state else numbers.of(outcome.state)
+                outside += numbers.outside[after]
+                if not numbers.outside[after]:
+                    reply = outcome.reply if replies else None
+                    moves[operation, args, outcome.branch, after, reply] += 1
+    return Defined(moves, outside)
+
+
+def verdicts(numbers: Numbers, state: State, moves: Moves) -> Verdicts:
+    """What the properties of a machine say of a state and of the transitions from it, on the
+    definition."""
+    machine = numbers.machine
+    found: Counter[tuple[str, str]] = Counter()
+    each: Counter[tuple[str, int]] = Counter()
+    for (_, _, branch, after, _), count in moves.items():
+        if branch:
+            each[branch, after] += count
+    for prop in machine.model.properties:
+        if prop.machine != machine.instance.machine:
+            continue
+        scopes = [(Scope(state, state), 1)]
+        if is_of_transition(prop):
+            scopes = [(Scope(state, numbers.states[z], b), count) for (b, z), count in each.items()]
+        for scope, count in scopes:
+            try:
+                holds = machine.holds(prop, scope)
+            except EvaluationError:
+                found["undefined", prop.name] += count
+                continue
+            if holds is (prop.kind == "witness"):
+                found[prop.kind, prop.name] += count
+    return found
+
+
+# --- the native engine ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Reads what the native engine says of the states that it has reached. `args` and `after` are
+    known by the bytes that they are told as; `keys` are those of the states after."""
+
+    search: Search
+    numbers: Numbers
+    asked: Asked
+    args: dict[tuple[int, bytes], Args] = field(default_factory=dict)
+    after: dict[bytes, int] = field(default_factory=dict)
+    replies: dict[tuple[int, bytes], Value] = field(default_factory=dict)
+    keys: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(found: Exploration, numbers: Numbers) -> Engine:
+        """Of a search in memory."""
+        assert isinstance(found.search, Search)
+        return Engine(found.search, numbers, Asked.of(found.search.program))
+
+    def state(self, number: int) -> State:
+        """A state as the search keeps it."""
+        return Teller(self.search.program).state(self._slots(number))
+
+    def _slots(self, number: int) -> list[int]:
+        words, _, _ = self.search.states.get(number)
+        return self.search.program.plan.packing.unpack(words)
+
+    def moves(self, number: int) -> tuple[Moves, int, Verdicts]:
+        """The transitions from a state, how many leave the instance, and what is noted of
+        properties."""
+        plan, view = self.search.program.plan, self.asked.memory.view
+        context, names = plan.context, list(plan.machine.operations)
+        ends = context.noted, context.noted + NOTE * context.notes
+        view[OUTSIDE] = 0
+        for i in range(*ends, NOTE):
+            view[i] = 0
+        count = self.asked.ask(self._slots(number))
+        assert count < 1 << 15, "a state was asked twice: its notes are counted twice"
+        notes = zip(plan.noted, view[ends[0] : ends[1] : NOTE], strict=True)
+        properties = {p.name for p in plan.machine.model.properties}
+        moves: Moves = Counter()
+        rows = self.asked.told.view
+        for at in range(0, count * context.told, context.told):
+            after = self._after(rows, at)
+            branch = rows[at + 2]
+            label = plan.labels[branch] if branch < 1 << 63 else ""
+            operation = rows[at]
+            args, reply = self._args(rows, at, operation), self._reply(rows, at, operation)
+            moves[names[operation], args, label, after, reply if label else None] += 1
+        said = {about: noted for about, noted in notes if noted and about[1] in properties}
+        return moves, view[OUTSIDE], said
+
+    def _args(self, rows: memoryview, at: int, operation: int) -> Args:
+        plan = self.search.program.plan
+        start = at + 3 + plan.context.words
+        params = list(plan.machine.operations.values())[operation].params
+        offsets, size = arguments_of(plan.layout, params)
+        key = operation, rows[start : start + size].tobytes()
+        if key not in self.args:
+            slots = rows[start : start + size].tolist()
+            self.args[key] = tuple(
+                plan.layout.decode(p.type, slots[offset:])
+                for p, offset in zip(params, offsets, strict=True)
+            )
+        return self.args[key]
+
+    def _reply(self, rows: memoryview, at: int, operation: int) -> Value:
+        plan = self.search.program.plan
+        chosen = list(plan.machine.operations.values())[operation]
+        if not plan.context.detailed or isinstance(chosen, n.Step):
+            return None
+        start = at + plan.context.told_reply
+        slots = rows[start : start + plan.layout.slots(chosen.result)]
+        key = operation, slots.tobytes()
+        if key not in self.replies:
+            self.replies[key] = plan.layout.decode(chosen.result, slots.tolist())
+        return self.replies[key]
+
+    def _after(self, rows: memoryview, at: int) -> int:
+        context = self.search.program.plan.context
+        start = at + 3 + context.words + context.args
+        key = rows[start : start + context.slots].tobytes()
+        if key not in self.after:
+            state = Teller(self.search.program).state(rows[start : start + context.slots].tolist())
+            self.after[key] = self.numbers.of(state)
+        number = self.after[key]
+        if number not in self.keys and rows[at + 2] < 1 << 63:
+            self.keys[number] = tuple(rows[at + 3 : at + 3 + context.words].tolist())
+        return number
+
+
+def _difference(state: State, engine: Moves, definition: Moves) -> str:
+    return f"in {state} only the engine: {engine - definition}, only the definition: " + str(
+        definition - engine
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many states were asked, how many transitions and properties' answers compared."""
+
+    states: int
+    moves: int
+    noted: int
+
+
+def compare(found: Exploration, machine: Machine, every: int = 1) -> Tally:
+    """Asserts that the native engine and `machine`, the definition, say the same of every state
+    that the search has reached (of every so many): all transitions, and what properties say of the
+    state and of each; with replies, where the program was compiled to tell them. `machine` is that
+    of the search, whose model is narrowed."""
+    numbers, offers = Numbers(machine), Offers(machine)
+    engine, teller = Engine.of(found, numbers), Teller(found.search.program)
+    replies = found.search.program.plan.context.detailed
+    asked: set[int] = set()
+    moved = noted = 0
+    for i in range(0, found.counts.distinct, every):
+        state = engine.state(i)
+        moves, outside, said = engine.moves(i)
+        by_definition = defined(numbers, offers, state, replies)
+        assert moves == by_definition.moves, _difference(state, moves, by_definition.moves)
+        assert outside == by_definition.outside, state
+        assert said == verdicts(numbers, state, moves), state
+        number = numbers.of(state)
+        engine.keys[number] = teller.key(state)
+        asked.add(number)
+        moved, noted = moved + moves.total(), noted + len(said)
+    canonical = Canonical.of(machine)
+    forms = {number: canonical.form(numbers.states[number]) for number in engine.keys}
+    pairs = {(key, forms[number]) for number, key in engine.keys.items()}
+    assert len(pairs) == len({key for key, _ in pairs}) == len({form for _, form in pairs})
+    if every == 1:
+        reached = {forms[number] for number in asked}
+        assert canonical.form(machine.initial()) in reached
+        assert len(reached) == len(pairs) == found.counts.distinct
+    return Tally(len(asked), moved, noted)
+
+
+__all__ = ["Tally", "compare"]

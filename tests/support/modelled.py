@@ -1,0 +1,110 @@
+"""Holds every operation that the definition does against the generated model of its component."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+
+from charter.core import nodes as n
+from charter.core.nodes import Value
+from charter.semantics.evaluate import Evaluator, Outcome, State
+from charter.semantics.machine import Machine
+from charter.semantics.values import Json, Universe, to_json
+
+Answer = tuple[str, Json, object]
+"""Branch, reply, and the state after as an object of the model."""
+NO_VALUE = ("Undefined", "ValueError")
+"""What a model raises where a value is asked for that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The generated model of a component. `states` holds objects of it, and `replies` JSON."""
+
+    component: n.Component
+    module: ModuleType
+    universe: Universe
+    states: dict[tuple[Value, ...], object] = field(default_factory=dict)
+    replies: dict[tuple[str, Value], Json] = field(default_factory=dict)
+
+    def state(self, state: State) -> object:
+        """A state as an object of the model, which has no ghosts."""
+        kept = [v for v in self.component.state if v.kind != "ghost"]
+        flat = tuple([state[v.name] for v in kept])
+        if flat not in self.states:
+            shown = {v.name: to_json(v.type, state[v.name], self.universe) for v in kept}
+            made = self.module.decode(shown, self.universe.sorts, self.universe.consts)
+            assert self.module.encode(made) == shown
+            self.states[flat] = made
+        return self.states[flat]
+
+    def compare(
+        self,
+        operation: n.Operation,
+        state: State,
+        args: tuple[Value, ...],
+        outcomes: tuple[Outcome, ...] | None,
+    ) -> None:
+        """Asserts that the model allows just these outcomes (None: it has to raise)."""
+        pairs = zip(operation.params, args, strict=True)
+        given = {p.name: to_json(p.type, value, self.universe) for p, value in pairs}
+        question = f"{operation.name} {given} in {state}"
+        try:
+            said = self.module.outcomes(self.state(state), operation.name, given)
+        except Exception as problem:
+            if type(problem).__name__ not in NO_VALUE or outcomes is not None:
+                raise AssertionError(question) from problem
+            return
+        assert outcomes is not None, question
+        found: list[Answer] = [(o.branch, o.reply, o.state) for o in said]
+        expected: list[Answer] = []
+        for outcome in outcomes:
+            reply, after = self._reply(operation, outcome.reply), self.state(outcome.state)
+            answer = outcome.branch, reply, after
+            if answer not in expected:
+                expected.append(answer)
+        assert len(found) == len(expected), question
+        assert all(answer in found for answer in expected), question
+
+    def _reply(self, operation: n.Operation, reply: Value) -> Json:
+        if (operation.name, reply) not in self.replies:
+            shown = to_json(operation.result, reply, self.universe)
+            self.replies[operation.name, reply] = shown
+        return self.replies[operation.name, reply]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(Evaluator):
+    """An evaluator that compares the outcomes of operations with those of `models`, by component;
+    each question is asked once."""
+
+    models: Mapping[str, Model] = field(default_factory=dict)
+    components: Mapping[int, str] = field(default_factory=dict)
+    asked: set[tuple[int, tuple[Value, ...], tuple[Value, ...]]] = field(default_factory=set)
+
+    @staticmethod
+    def beside(machine: Machine, modules: Mapping[str, ModuleType]) -> Machine:
+        """The machine, with what its components do compared with their generated modules."""
+        own = [machine.component] if machine.component else []
+        called = {part.component for s in machine.model.systems for part in s.parts}
+        components = own or [c for c in machine.model.components if c.name in called]
+        models = {c.name: Model(c, modules[c.name], machine.universe) for c in components}
+        names = {id(o): c.name for c in components for o in c.operations}
+        base = machine.evaluator
+        evaluator = Compared(base.universe, base.functions, base.parts, models, names)
+        return replace(machine, evaluator=evaluator)
+
+    def operate(
+        self, operation: n.Operation, state: State, args: tuple[Value, ...]
+    ) -> tuple[Outcome, ...]:
+        outcomes: tuple[Outcome, ...] | None = None
+        try:
+            outcomes = Evaluator.operate(self, operation, state, args)
+            return outcomes
+        finally:
+            question = id(operation), tuple(state.values()), args
+            if question not in self.asked:
+                self.asked.add(question)
+                model = self.models[self.components[id(operation)]]
+                model.compare(operation, state, args, outcomes)
