@@ -116,11 +116,11 @@ class Limited(mmap.mmap):
     left = 40 << 20
     taken = 0
 
-    def __new__(cls, file: int, size: int) -> Self:
+    def __new__(cls, file: int, size: int, flags: int = mmap.MAP_SHARED) -> Self:
         if size > Limited.left:
             raise OSError(12, "Cannot allocate memory")
         Limited.left -= size
-        made = super().__new__(cls, file, size)
+        made = super().__new__(cls, file, size, flags)
         made.taken = size
         return made
 
