@@ -37,8 +37,6 @@ class Pass:
         return expr if self.rule is None else fold(expr, self.rule())
 
 
-_ONLY = ("exactly one", "the")
-
 RICH = (Pass("fold", None, lambda: fold_constants.simplify, lambda _: False),)
 
 LOWERING = (
@@ -46,7 +44,7 @@ LOWERING = (
     Pass("channels", channels.run, None, lambda e: isinstance(e, ir.Send | ir.Receive)),
     Pass("match", None, match.Matches, lambda e: isinstance(e, ir.Match)),
     Pass("builtins", None, builtins.Builtins, lambda e: isinstance(e, ir.Builtin)),
-    Pass("only", None, only.Only, lambda e: isinstance(e, ir.Quantified) and e.kind in _ONLY),
+    Pass("only", None, only.Only, lambda e: isinstance(e, ir.Quantified) and e.kind in only.KINDS),
 )
 
 PASSES = (*RICH, *LOWERING)

@@ -14,6 +14,8 @@ from charter.core import types as t
 from charter.passes.names import Fresh
 
 INT = t.Int()
+KINDS = ("exactly one", "the")
+"""The quantifiers that the pass takes apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Only:
 
     def __call__(self, expr: n.Expr) -> n.Expr:
         """One node, its children done."""
-        if not (isinstance(expr, n.Quantified) and expr.kind in ("exactly one", "the")):
+        if not (isinstance(expr, n.Quantified) and expr.kind in KINDS):
             return expr
         span, kind = expr.span, expr.domain.type
         assert isinstance(kind, t.Set)

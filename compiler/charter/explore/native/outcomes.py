@@ -1,6 +1,6 @@
 """Prints what asks for the outcomes of one operation in one state, and for one property.
 
-i64 outcomes(ctx, number)           -> how many rows
+i64 outcomes_of(ctx, number)        -> how many rows
 i64 noted(ctx, number, took)        -> whether the property with this note is to be noted
 
 The state, the arguments and the rows stand in the context; a row is as `body` has it.
