@@ -25,6 +25,7 @@ from charter.explore.native.explore import (
     explore,
     result_of,
 )
+from charter.explore.native.index import Index
 from charter.explore.native.program import Program, program
 from charter.explore.native.spark import Failed, Row, SparkSearch
 from charter.explore.native.tasks import KEPT, Expand, Insert, is_whole, written
@@ -96,6 +97,54 @@ def test_counts_do_not_depend_on_who_does_a_level(
     same(on_spark(search), explore(model, instance, Options(choices, cache=cache)))
 
 
+GAPS = """
+protocol test.gaps
+counter Stamp
+enum Way { NONE, A, B, C, D, E, F }
+
+component register {
+  state way: Way = NONE
+  state settled: bool = false
+  state low: Stamp = 0
+  state high: Stamp = 0
+
+  operation go(w: Way) -> bool cites silent {
+    branch gone when chosen: w != NONE and way == NONE and not settled { way' = w  reply true }
+    branch late  reply false
+  }
+  operation settle() -> bool cites silent {
+    branch early when early: way == NONE  reply false
+    branch apart when apart: way in {WIDE} {
+      high' = bump(bump(high))  way' = NONE  settled' = true  reply true
+    }
+    branch near { high' = bump(high)  way' = NONE  settled' = true  reply true }
+  }
+  operation write(s: Stamp) -> bool cites silent {
+    branch between when between: low < s and s < high { low' = s  reply true }
+    branch beside  reply false
+  }
+}
+
+witness between of register: took write/between
+
+instance tiny of register { }
+"""
+"""The states behind `settle` are alike but for the number between `low` and `high`, which is free
+or not: what is offered next depends on which of them was reached first."""
+
+
+@pytest.mark.parametrize("wide", ["A", "A, C, E", "B, D, F", "B, C, D, E, F"])
+def test_the_state_that_is_found_first_stands_for_those_like_it(tmp_path: Path, wide: str) -> None:
+    model = api.load_text(GAPS.replace("WIDE", wide))
+    instance = model.instances[0]
+    native = explore(model, instance, Options())
+    search = SparkSearch(program(model, instance, Choices(), None), Nowhere(), tmp_path, bits=4)
+    found = on_spark(search)
+    same(found, native)
+    rows = [{tuple(e.search.states.get(i)[0]) for i in range(8)} for e in (found, native)]
+    assert rows[0] == rows[1]
+
+
 @pytest.mark.parametrize(
     ("charter", "mutant"),
     [("dining_philosophers", "no_order"), ("two_phase_commit", "gives_up_after_voting")],
@@ -131,7 +180,10 @@ def killed(compiled: Program, spark: object, folder: Path, depth: int) -> None:
         SparkSearch(compiled, spark, folder).run(stop)
 
 
-@pytest.mark.parametrize("damage", ["", "part", "cut off", "missing", "journal", "count"])
+DAMAGES = ["", "part", "cut off", "missing", "journal", "version", "count"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_search_goes_on_from_the_last_level_that_is_whole(
     spark: object, small: tuple[Program, Exploration], tmp_path: Path, damage: str
 ) -> None:
@@ -152,6 +204,10 @@ def test_search_goes_on_from_the_last_level_that_is_whole(
         case "journal":
             (tmp_path / "spark.json").write_text('{"program": ')
             told = "the journal is damaged: the search begins anew"
+        case "version":
+            index = Index(tmp_path / "spark.json", compiled.digest)
+            index.write({"bits": 4}, index.read().rows)
+            told = "the journal is of another version of charter: the search begins anew"
         case "count":
             said = json.loads((tmp_path / "spark.json").read_text())
             said["levels"][6]["counts"][0][0] += 1
@@ -331,7 +387,7 @@ def test_a_failure_says_what_is_kept(
 def test_two_attempts_at_a_bucket_do_not_write_the_same_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = pa.table([[b"k"], [None], [7]], schema=KEPT)
+    table = pa.table([[b"k"], [None], [None], [7]], schema=KEPT)
     path = tmp_path / "level-00001" / "bucket-00003.parquet"
     hidden: list[Path] = []
     replace = Path.replace

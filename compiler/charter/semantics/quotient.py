@@ -6,11 +6,16 @@ state and its permutation can do the same, and a property has the same value in 
 whose values are only told apart, a renaming that is one to one does as little; of one whose order
 is looked at, a renaming that keeps the order; and of one of which a rule mentions numbers, a
 renaming that keeps the order and leaves these numbers, and all below them, where they are: a rule
-sees which of them a value is, and whether it is beyond (`fixed`). `bump` and the arguments that an
-environment invents are chosen by equality and order alone. Initial values may be any: one state is
-where a search begins.
+sees which of them a value is, and whether it is beyond (`fixed`). `bump` is chosen by order alone.
+Initial values may be any: one state is where a search begins.
 
 So a search may keep one state of each class and miss nothing that a property or a witness can see.
+
+One thing that an environment invents is not chosen by order alone: a counter older than the newest
+that the state does not hold is offered where there is such a number, and 0 and 1 leave none, while
+0 and 2 do. Where arguments have counters a search therefore expands the state of each class that
+was found first, in the order of sources and outcomes, as it was reached: its offers are part of
+what the instance is bounded to, and every engine has to take the same state.
 """
 
 from __future__ import annotations

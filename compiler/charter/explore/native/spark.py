@@ -27,6 +27,7 @@ from charter.explore.native.search import Note, Progress
 from charter.explore.native.tasks import (
     DONE_SQL,
     FOUND_SQL,
+    KEPT,
     SLICE,
     SUMMARY,
     UNREADABLE,
@@ -48,6 +49,7 @@ ALONE = 4 * SLICE
 FEWEST_BITS, MOST_BITS = 4, 14
 """Bits of a hash that choose the bucket of a key: four buckets for each core at least, so that
 what is found in one bucket of a level fits into the memory of a worker."""
+OTHER_VERSION = "the journal is of another version of charter: the search begins anew"
 POLL = 0.2
 """Seconds between looks at a running job."""
 
@@ -322,13 +324,18 @@ class SparkSearch:
         files = [buckets.get(bucket, (0, 0, 0)) for bucket in range(1 << self.bits)]
         rows, sizes, checksums = zip(*files, strict=True)
         self.found.append(Level(rows, sizes, checksums, self.counts))
-        self._index.write({"bits": self.bits}, [asdict(level) for level in self.found])
+        self._index.write(
+            {"bits": self.bits, "columns": KEPT.names}, [asdict(level) for level in self.found]
+        )
 
     def _read(self) -> tuple[int, list[Level]] | None:
         """What the journal says: bits of a bucket, and levels. Raises OtherSearch."""
         found = self._index.read()
         self.message = found.message
         if not found.rows:
+            return None
+        if found.head.get("columns") != KEPT.names:
+            self.message = OTHER_VERSION
             return None
         try:
             bits = found.head["bits"]

@@ -1,8 +1,14 @@
 """What Spark workers execute in an exploration: expand states, and filter out known ones.
 
 A level of the search is a folder of Parquet files, one for each bucket of keys that has new states
-there; a row is the key of a state, the state as it was reached (null where that is its key), and
-its tag. A state's number is its place: level by level, bucket by bucket, row by row.
+there; a row is the key of a state, the state as it was reached (null where that is its key), its
+path (null likewise), and its tag. A state's number is its place: level by level, bucket by bucket,
+row by row.
+
+The path says at which outcome each step from the initial state to the state was: in the order of
+paths a search of one process finds the states of a level. Of the ways in which a state of a level
+was reached the first in that order is kept, as there: which values the environment can offer
+depends on the state as it was reached, and so must not depend on buckets.
 
 The object code and the plan of memory travel; nothing else of the compiler does. A task can be done
 again: it writes the same bytes to the same place.
@@ -29,6 +35,7 @@ from charter.explore.native.context import (
     NOTE,
     OUTSIDE,
     PARTITIONS,
+    SEQ_BITS,
     SOURCE,
     Context,
 )
@@ -38,6 +45,7 @@ from charter.explore.native.memory import Array
 from charter.explore.native.search import GaveUp, Worker
 from charter.explore.native.unit import WHY
 
+SEQ_BYTES = SEQ_BITS // 8
 SLICE = 1 << 15
 """Rows of a row group, which one task expands at a time."""
 UNREADABLE = (OSError, UnicodeDecodeError, pa.ArrowException)
@@ -47,10 +55,13 @@ PART = ".part"
 SUMMARY = -1
 """In place of a bucket, in rows that hold the counts of a task."""
 
-FOUND = pa.schema(
-    [("bucket", pa.int32()), ("key", pa.binary()), ("state", pa.binary()), ("tag", pa.int64())]
+KEPT = pa.schema(
+    [("key", pa.binary()), ("state", pa.binary()), ("path", pa.binary()), ("tag", pa.int64())]
 )
-FOUND_SQL = "bucket int, key binary, state binary, tag bigint"
+ORDER = [("path", "ascending"), ("tag", "ascending")]
+"""The order in which the states of a bucket were found: by tag alone where there are no paths."""
+FOUND = pa.schema([pa.field("bucket", pa.int32()), *KEPT])
+FOUND_SQL = "bucket int, key binary, state binary, path binary, tag bigint"
 DONE = pa.schema(
     [
         ("bucket", pa.int32()),
@@ -61,7 +72,6 @@ DONE = pa.schema(
     ]
 )
 DONE_SQL = "bucket int, rows bigint, size bigint, checksum bigint, counts string"
-KEPT = pa.schema([("key", pa.binary()), ("state", pa.binary()), ("tag", pa.int64())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +130,12 @@ class Expand:
             for place in batch.column(0).to_pylist():
                 yield from self._slice(worker, library, self.slices[place])
         counts = json.dumps(counts_of(self.kernel.context, worker)).encode()
-        yield pa.record_batch([[SUMMARY], [counts], [None], [0]], schema=FOUND)
+        yield pa.record_batch([[SUMMARY], [counts], [None], [None], [0]], schema=FOUND)
 
     def _slice(self, worker: Worker, library: Library, part: Slice) -> Iterator[pa.RecordBatch]:
         path = self.kernel.path(part.level, part.bucket)
-        rows, count = rows_of(self.kernel.context, pq.ParquetFile(path).read_row_group(part.group))
+        table = pq.ParquetFile(path).read_row_group(part.group)
+        rows, count = rows_of(self.kernel.context, table)
         view, width = worker.context.view, self.kernel.context.width
         run = library["check" if self.check_only else "expand"]
         done = 0
@@ -133,7 +144,28 @@ class Expand:
             done += run(worker.context.address, rows.at(done * width), count - done)
             if view[FATAL]:
                 raise GaveUp(WHY[view[FATAL]])
-            yield from emptied(self.kernel, worker)
+            yield from emptied(self.kernel, worker, Paths(part.first, table["path"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The paths of the states that are expanded, the first of which has the number `first`."""
+
+    first: int
+    paths: pa.ChunkedArray
+
+    def behind(self, tags: pa.Array) -> pa.Array:
+        """The paths of what was found, by their tags."""
+        sources = pc.subtract(pc.shift_right(tags, SEQ_BITS), self.first)
+        given = memoryview(tags.buffers()[1]).cast("B")[8 * tags.offset :][: 8 * len(tags)]
+        data = bytearray(SEQ_BYTES * len(tags))
+        for place in range(SEQ_BYTES):  # the most significant byte first, so that bytes sort
+            data[place::SEQ_BYTES] = given[SEQ_BYTES - 1 - place :: 8]
+        last = pa.Array.from_buffers(
+            pa.binary(SEQ_BYTES), len(tags), [None, pa.py_buffer(bytes(data))]
+        )
+        before = self.paths.take(sources)
+        return pc.binary_join_element_wise(before, last.cast(pa.binary()), b"")
 
 
 def rows_of(context: Context, table: pa.Table) -> tuple[Array, int]:
@@ -151,8 +183,9 @@ def rows_of(context: Context, table: pa.Table) -> tuple[Array, int]:
     return rows, count
 
 
-def emptied(kernel: Kernel, worker: Worker) -> Iterator[pa.RecordBatch]:
-    """What stands in the buffers of a worker, each key once with its first tag."""
+def emptied(kernel: Kernel, worker: Worker, expanded: Paths | None) -> Iterator[pa.RecordBatch]:
+    """What stands in the buffers of a worker, each key once with its first tag. `expanded` are the
+    states that it comes from (None: none, it is the initial state)."""
     context, outs = kernel.context, kernel.context.outs
     size = worker.buffers.length // PARTITIONS
     for p in range(PARTITIONS):
@@ -160,10 +193,12 @@ def emptied(kernel: Kernel, worker: Worker) -> Iterator[pa.RecordBatch]:
         worker.context.view[outs + 2 * p + 1] = 0
         if count:
             records = worker.buffers.view[p * size : p * size + count * context.record]
-            yield from _found(kernel, records, count)
+            yield from _found(kernel, records, count, expanded)
 
 
-def _found(kernel: Kernel, records: memoryview, count: int) -> Iterator[pa.RecordBatch]:
+def _found(
+    kernel: Kernel, records: memoryview, count: int, expanded: Paths | None
+) -> Iterator[pa.RecordBatch]:
     context = kernel.context
     words, record = context.words, context.record
     state = _binary(records, record, words, words) if context.raw else pa.nulls(count, pa.binary())
@@ -175,12 +210,24 @@ def _found(kernel: Kernel, records: memoryview, count: int) -> Iterator[pa.Recor
             "hash": _numbers(records[record - 2 :: record], pa.uint64()),
         }
     )
-    names = ("hash", "state", "tag")
-    first = table.group_by("key", use_threads=False).aggregate([(name, "first") for name in names])
+    first = firsts(table, ("hash", "state", "tag"))
     shift = pa.scalar(64 - kernel.bits, pa.uint64())
-    bucket = pc.shift_right(first["hash_first"], shift).cast(pa.int32())
-    columns = [bucket, first["key"], first["state_first"], first["tag_first"]]
+    bucket = pc.shift_right(first["hash"], shift).cast(pa.int32())
+    if not context.raw:
+        path = pa.nulls(len(bucket), pa.binary())
+    elif expanded is None:
+        path = pa.array([b""] * len(bucket), pa.binary())
+    else:
+        path = expanded.behind(first["tag"].combine_chunks())
+    columns = [bucket, first["key"], first["state"], path, first["tag"]]
     yield from pa.table(columns, schema=FOUND).to_batches()
+
+
+def firsts(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Each key once, with these columns of its first row."""
+    grouped = table.group_by("key", use_threads=False)
+    found = grouped.aggregate([(name, "first") for name in names])
+    return found.rename_columns([name.removesuffix("_first") for name in found.column_names])
 
 
 def _numbers(strided: memoryview, kind: pa.DataType) -> pa.Array:
@@ -237,7 +284,7 @@ def _earlier(one: list[int], other: list[int]) -> list[int]:
 @dataclass(frozen=True, slots=True)
 class Insert:
     """Takes what was found in one bucket, drops what `known` levels have (whole keys are
-    compared), and writes the rest as the bucket of `level`: in the order of tags, of equal keys
+    compared), and writes the rest as the bucket of `level`: in the order of `ORDER`, of equal keys
     the first. Counts are added up."""
 
     kernel: Kernel
@@ -252,15 +299,13 @@ class Insert:
             parts = [json.loads(row) for row in table["key"].to_pylist()]
             counts = json.dumps(added(self.kernel.context, parts))
             return pa.table([[SUMMARY], [0], [0], [0], [counts]], schema=DONE)
-        ordered = table.select(KEPT.names).sort_by("tag")
-        first = ordered.group_by("key", use_threads=False)
-        first = first.aggregate([("state", "first"), ("tag", "first")])
-        new = pa.table([first[name] for name in first.schema.names], schema=KEPT)
+        ordered = table.select(KEPT.names).sort_by(ORDER)
+        new = firsts(ordered, ("state", "path", "tag")).select(KEPT.names)
         files = [str(self.kernel.path(level, bucket)) for level in self.known[bucket]]
         if files:
             seen = ds.dataset(files, schema=pa.schema([KEPT.field("key")]))
             left = seen.join(ds.dataset(new), "key", join_type="right anti", use_threads=False)
-            new = left.to_table().select(KEPT.names).sort_by("tag")
+            new = left.to_table().select(KEPT.names).sort_by(ORDER)
         path = self.kernel.path(self.level, bucket)
         size, checksum = written(new, path) if new.num_rows else (0, 0)
         return pa.table([[bucket], [new.num_rows], [size], [checksum], [""]], schema=DONE)
@@ -326,7 +371,7 @@ def initial_row(kernel: Kernel, row: Array) -> tuple[int, int, int]:
     their CRC-32."""
     worker, library = Worker.of(kernel.context), kernel.library()
     library["recall"](worker.context.address, row.address, 1)
-    (batch,) = emptied(kernel, worker)
+    (batch,) = emptied(kernel, worker, None)
     bucket: int = batch.column("bucket")[0].as_py()
     table = pa.table([batch.column(name) for name in KEPT.names], schema=KEPT)
     return bucket, *written(table, kernel.path(0, bucket))
