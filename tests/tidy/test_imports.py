@@ -97,6 +97,7 @@ def test_a_contract_is_broken_when_a_breach_is_planted(name: str, copy: Path) ->
             ["lark", "jinja2", "z3", "pyspark", "pyarrow", "charter.project.pipeline"],
         ),
         ("charter.api", ["jinja2", "z3", "pyspark", "pyarrow", "orjson", "conform"]),
+        ("charter.explore.native.checker", ["pyarrow", "pandas", "pyspark", "z3", "lark"]),
         ("charter.formats.vector", ["charter.diagnostics", "charter.core", "lark", "orjson"]),
     ],
 )

@@ -7,67 +7,100 @@ text, or a list of one number: which of the rows before it is.
 
 from __future__ import annotations
 
+import gc
 import json
 import zlib
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
 
 from charter.core import expressions, nodes, types
 from charter.core.nodes import Model
 from charter.diagnostics import source
 
-_Made = Callable[..., object]
 _TUPLE = ""
-_CLASSES: dict[str, type] = {
-    name: item
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """The fields of a class in the order of a row: those given by position, then those by name."""
+
+    make: Callable[..., object]
+    placed: tuple[str, ...]
+    named: tuple[str, ...]
+
+    @staticmethod
+    def of(made: type) -> _Fields:
+        chosen = [field for field in fields(made) if field.init]
+        placed = tuple(field.name for field in chosen if not field.kw_only)
+        return _Fields(made, placed, tuple(field.name for field in chosen if field.kw_only))
+
+
+_FIELDS: dict[type, _Fields] = {
+    item: _Fields.of(item)
     for module in (source, types, expressions, nodes)
-    for name, item in vars(module).items()
+    for item in vars(module).values()
     if isinstance(item, type) and is_dataclass(item)
 }
 
 
-def _names(made: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(made) if field.init)
-
-
 def encoded(model: Model) -> bytes:
-    """The bytes of a model."""
-    rows: list[list[object]] = []
-    known: dict[int, list[int]] = {}
-    names = {made: _names(made) for made in _CLASSES.values()}
+    """The bytes of a model. What is equal, places in the text included, has one row."""
+    rows: list[str] = []
+    by_identity: dict[int, list[int]] = {}
+    by_text: dict[str, list[int]] = {}
+    names = {made: (*it.placed, *it.named) for made, it in _FIELDS.items()}
 
     def cell(item: object) -> object:
         if item is None or isinstance(item, bool | int | str):
             return item
-        found = known.get(id(item))
+        found = by_identity.get(id(item))
         if found is None:
             if isinstance(item, tuple):
                 row = [_TUPLE, *map(cell, item)]
             else:
                 kind = type(item)
                 row = [kind.__name__, *(cell(getattr(item, name)) for name in names[kind])]
-            found = known[id(item)] = [len(rows)]
-            rows.append(row)
+            text = json.dumps(row, separators=(",", ":"), ensure_ascii=False)
+            found = by_identity[id(item)] = by_text.setdefault(text, [len(rows)])
+            if found[0] == len(rows):
+                rows.append(text)
         return found
 
     cell(model)
-    text = json.dumps(rows, separators=(",", ":"), ensure_ascii=False)
-    return zlib.compress(text.encode(), level=1)
+    return zlib.compress(f"[{','.join(rows)}]".encode(), level=1)
 
 
 def decoded(data: bytes) -> Model:
     """The model that `encoded` gave these bytes for; others must not be given."""
-    makers: dict[str, tuple[_Made, tuple[str, ...]]] = {
-        name: (made, _names(made)) for name, made in _CLASSES.items()
-    }
-    done: list[object] = []
-    for kind, *cells in json.loads(zlib.decompress(data)):
-        items = [done[cell[0]] if cell.__class__ is list else cell for cell in cells]
-        if kind == _TUPLE:
-            done.append(tuple(items))
-        else:
-            make, names = makers[kind]
-            done.append(make(**dict(zip(names, items, strict=True))))
-    model = done[-1]
+    with _no_collection():
+        model = _made(json.loads(zlib.decompress(data)))
     assert isinstance(model, Model)
     return model
+
+
+def _made(rows: list[list[object]]) -> object:
+    """What the last row stands for."""
+    makers = {it.make.__name__: (it.make, 1 + len(it.placed), it.named) for it in _FIELDS.values()}
+    done: list[object] = []
+    for row in rows:
+        items = [done[cell[0]] if isinstance(cell, list) else cell for cell in row]
+        if row[0] == _TUPLE:
+            done.append(tuple(items[1:]))
+        else:
+            make, end, names = makers[str(row[0])]
+            named = dict(zip(names, items[end:], strict=True)) if names else {}
+            done.append(make(*items[1:end], **named))
+    return done[-1]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Does not look for garbage, of which there is none while core is made: half of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

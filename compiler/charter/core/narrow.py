@@ -51,9 +51,12 @@ def _reached(cut: n.Model) -> tuple[set[str], set[t.Type], set[str]]:
     kinds = {kind for stated in _stated(cut) for kind in t.inside(stated)}
     consts = {name for i in _instances(cut) for name, _ in i.consts}
     waiting = list(expressions(cut))
+    # By identity, since the hash of a type is computed from all of it.
+    looked_at: set[int] = set()
     while waiting:
         e = waiting.pop()
-        if e.type not in kinds:
+        if id(e.type) not in looked_at:
+            looked_at.add(id(e.type))
             kinds.update(t.inside(e.type))
         waiting += children(e)
         if isinstance(e, n.ConstRef):

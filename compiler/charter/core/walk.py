@@ -15,44 +15,45 @@ def children(expr: small.Expr) -> tuple[small.Expr, ...]: ...
 @overload
 def children(expr: ir.Expr) -> tuple[ir.Expr, ...]: ...
 def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The direct subexpressions, in the order in which `rebuild` takes them."""
+    """The direct subexpressions, in the order in which `rebuild` takes them. The kinds are tried in
+    turn, so those that are frequent stand first."""
     match expr:
         case ir.Literal() | ir.Local() | ir.StateRef() | ir.ConstRef() | ir.Domain() | ir.Took():
             return ()
+        case ir.Binary():
+            return (expr.left, expr.right)
         case ir.Call() | ir.Builtin() | ir.UnionNew() | ir.Primitive():
             return expr.args
         case ir.FieldOf() | ir.IsCase() | ir.CaseArg():
             return (expr.target,)
         case ir.MapGet():
             return (expr.target, expr.key)
+        case ir.SetNew() | ir.SeqNew():
+            return expr.items
+        case ir.Present():
+            return (expr.inner,)
+        case ir.MapNew():
+            return (expr.value,)
+        case ir.If():
+            return (expr.condition, expr.then, expr.otherwise)
+        case ir.Let():
+            return (expr.value, expr.body)
+        case ir.Quantified():
+            return (expr.domain, expr.body)
+        case ir.Match():
+            return (expr.subject, *(case.body for case in expr.cases))
         case ir.RecordNew():
             return expr.fields
         case ir.RecordWith():
             return (expr.target, *(value for _, value in expr.fields))
         case ir.MapWith():
             return (expr.target, *(part for entry in expr.entries for part in entry))
-        case ir.MapNew():
-            return (expr.value,)
-        case ir.SetNew() | ir.SeqNew():
-            return expr.items
-        case ir.Present():
-            return (expr.inner,)
         case ir.Comprehend():
             return (expr.domain, expr.condition, expr.body)
-        case ir.Quantified():
-            return (expr.domain, expr.body)
         case ir.Checked():
             return (expr.condition, expr.value)
         case ir.Unary():
             return (expr.operand,)
-        case ir.Binary():
-            return (expr.left, expr.right)
-        case ir.If():
-            return (expr.condition, expr.then, expr.otherwise)
-        case ir.Let():
-            return (expr.value, expr.body)
-        case ir.Match():
-            return (expr.subject, *(case.body for case in expr.cases))
         case _:
             assert_never(expr)
 

@@ -38,12 +38,19 @@ component lamp {
 witness lit of lamp: on
 """
 
+TWO = TEXT.replace("state on: bool = false", "state on: bool = false\n  state held: bool = false")
+
 
 @pytest.mark.parametrize("path", CHARTERS, ids=lambda path: path.stem)
 def test_core_comes_back_with_its_spans_and_comments(path: Path) -> None:
     (model, data) = (made := api.Opened(api.read_sources(path)).model(), encoded(made))
     assert decoded(data) == model
     assert encoded(decoded(data)) == data
+
+
+def test_equal_types_are_one_object_when_core_comes_back() -> None:
+    first, second = decoded(encoded(api.load_text(TWO))).components[0].state
+    assert first.type is second.type
 
 
 class Maker:

@@ -17,7 +17,6 @@ from charter.explore.checker import (
     Problem,
     Progress,
 )
-from charter.explore.native import spark
 from charter.explore.native.explore import (
     Choices,
     GaveUp,
@@ -46,7 +45,7 @@ class NativeChecker:
             explored = _explored(problem, options, progress)
         except (Unsupported, GaveUp) as reason:
             raise EngineUnsupported(str(reason)) from None
-        except (OtherSearch, spark.Failed) as reason:
+        except OtherSearch as reason:
             raise CannotExplore(str(reason)) from None
         except NoRoom as reason:
             raise CannotExplore(f"{name} has no room for a search: {reason}") from None
@@ -62,9 +61,14 @@ def _explored(problem: Problem, options: ExploreOptions, progress: Progress) -> 
     tell = _told(progress)
     if options.session is None:
         return explore_live(model, instance, chosen, tell)
+    # Only here: what reads and writes Parquet takes longer to load than a small search takes.
+    from charter.explore.native import spark
+
     session = cast(spark.Session, options.session)
-    found = spark.explore(session, model, instance, chosen, lambda now: tell(now, ""))
-    return Explored(found)
+    try:
+        return Explored(spark.explore(session, model, instance, chosen, lambda now: tell(now, "")))
+    except spark.Failed as reason:
+        raise CannotExplore(str(reason)) from None
 
 
 def _settled(
