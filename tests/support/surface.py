@@ -217,7 +217,7 @@ aliases = item(nodes.AliasDecl, names, types)
 enums = item(nodes.EnumDecl, names, st.lists(names, min_size=1, max_size=20).map(tuple))
 records = block(nodes.RecordDecl, names, some(fields, least=1))
 unions = block(nodes.UnionDecl, names, some(cases, least=1))
-funs = item(nodes.FunDecl, names, params, types, citations, expressions)
+funs = item(nodes.FunDecl, names, params, types, citations, expressions, maybe_name)
 properties = item(
     nodes.PropertyDecl,
     st.sampled_from(["always", "stepwise", "witness"]),

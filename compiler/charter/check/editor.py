@@ -72,7 +72,8 @@ class Editor(Targets):
             what = f"`fun {edit.name.text}` to replace"
             self.unknown(what, edit.name.text, known, edit.name.span)
             return
-        new = replace(old, body=edit.value, citations=edit.citations, span=edit.span)
+        former = (*old.former, old.body)
+        new = replace(old, body=edit.value, citations=edit.citations, span=edit.span, former=former)
         self._wrap(old, replace(new, comments=edit.comments, trailing=edit.trailing))
 
     def _wrap(self, old: sx.FunDecl, new: sx.FunDecl) -> None:
@@ -275,7 +276,8 @@ class Editor(Targets):
             return
         at = sx.Address(head, span=head.span)
         self._is_one(at, f"let `{name.text}`", name, lets_inside(old.body, name.text))
-        new = replace(old, body=changed_let(old.body, name.text, change))
+        body = changed_let(old.body, name.text, change)
+        new = replace(old, body=body, former=(*old.former, old.body))
         self.change(lambda node: node is old, (new,))
 
     def _is_one(self, at: sx.Address, what: str, name: sx.Name, found: Sequence[sx.Expr]) -> None:

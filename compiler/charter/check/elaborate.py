@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -10,9 +10,10 @@ from typing import TypeVar
 from charter.check import instances, liveness, machines, steps
 from charter.check.declared import Types, declarations
 from charter.check.edits import address_text
+from charter.check.functions import function, with_params
 from charter.check.infer import expression
 from charter.check.observables import observables
-from charter.check.scopes import Globals, Machine, Scope, defaults_of, suggest
+from charter.check.scopes import Globals, Machine, Scope, suggest
 from charter.check.statements import Body, branch_body, doc_of
 from charter.check.types import BOOL, is_unknown
 from charter.core import nodes as ir
@@ -78,7 +79,7 @@ def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
     components = tuple(component(context, n) for n in found if isinstance(n, sx.ComponentDecl))
     systems = tuple(system(context, n, components) for n in found if isinstance(n, sx.SystemDecl))
     functions = tuple(
-        function(context, n)
+        function(context.scope(), n, citations(context, n.citations))
         for n in found  # one called like a built-in has no signature: that error was reported
         if isinstance(n, sx.FunDecl) and n.name.text in table.functions
     )
@@ -188,27 +189,6 @@ def check_citations(
             diagnostics.error("cite/unknown-source", message, node.span, hint=hint)
 
 
-def _with_params(scope: Scope, params: Iterable[ir.Param], nodes: Sequence[sx.Param]) -> Scope:
-    names = {node.name.text: node.name for node in nodes}
-    defaults, outside = defaults_of(nodes), replace(scope, machine=None)
-    for param in params:
-        if param.name in defaults:
-            outside.check(defaults[param.name], param.type)
-        scope, _ = scope.bind(names[param.name], param.type)
-    return scope
-
-
-def function(context: Context, node: sx.FunDecl) -> ir.Function:
-    """A function."""
-    signature = context.globals.functions[node.name.text]
-    scope = _with_params(context.scope(), signature.params, node.params)
-    body = scope.check(node.body, signature.result)
-    return ir.Function(
-        signature.name, signature.params, signature.result, body,
-        citations(context, node.citations), span=node.span, doc=doc_of(node),
-    )  # fmt: skip
-
-
 def state_variable(scope: Scope, node: sx.StateDecl, kind: ty.Type) -> ir.StateVar:
     """A state variable with its initial value, which reads no state."""
     initial = scope.check(node.initial, kind)
@@ -242,7 +222,7 @@ def component(context: Context, node: sx.ComponentDecl) -> ir.Component:
 def operation(context: Context, machine: Machine, node: sx.Operation) -> ir.Operation:
     """An operation: lets are handed to the branches that follow them."""
     signature = machine.operations[node.name.text]
-    scope = _with_params(context.scope(machine), signature.params, node.params)
+    scope = with_params(context.scope(machine), signature.params, node.params)
     lets: tuple[ir.Bind, ...] = ()
     branches: list[ir.Branch] = []
     group = 0
@@ -348,7 +328,7 @@ class _SystemBuilder:
     def step(self, node: sx.StepDecl) -> ir.Step:
         signature = self.machine.operations[node.name.text]
         inside = replace(self.context.scope(self.machine), part_primes=True)
-        scope = _with_params(inside, signature.params, node.params)
+        scope = with_params(inside, signature.params, node.params)
         body = Body(scope, self.machine)
         if node.budget is not None:
             self.budget(body, node.budget)

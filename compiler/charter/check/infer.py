@@ -134,6 +134,9 @@ def _global_name(scope: Scope, node: sx.Ident) -> ir.Expr:
     hint = f"write `{name}(...)`" if name in known.functions else suggest(name, scope.names())
     if name == REPLACED:
         hint = "it is what an edit replaces, and stands in an edit that replaces a rule alone"
+    owner = next((m.name for m in known.machines.values() if name in m.state), "")
+    if owner and scope.machine is None:
+        hint = f"it is state of {owner}; a function that reads it says so: `fun f(...) of {owner}`"
     if name == "budget" and scope.machine is not None and scope.machine.is_system:
         hint = "what is left of a budget cannot be read; count in a state variable of the system"
     return scope.wrong("name/unknown", f"`{name}` is not declared", node.span, hint=hint)
@@ -204,13 +207,16 @@ def _read_part(scope: Scope, machine: Machine, head: sx.Ident, node: sx.FieldOf)
         hint = suggest(node.field.text, component.state)
         return scope.wrong("name/unknown", message, node.field.span, hint=hint)
     name = f"{head.name}.{variable.name}"
-    primed = head.primed and (scope.primes or scope.part_primes)
+    after = head.primed and (scope.primes or scope.part_primes)
+    kind = variable.type if part.index is None else ty.Map(part.index, variable.type)
+    whole = scope.state(name, kind, node.span)
+    if after:
+        whole = ir.StateRef(name, primed=True, type=kind, span=node.span)
     if part.index is None:
         if isinstance(node.target, sx.Index):
             message = f"there is only one `{head.name}`"
             return scope.wrong("type/mismatch", message, node.target.span)
-        return ir.StateRef(name, primed=primed, type=variable.type, span=node.span)
-    whole = ir.StateRef(name, primed=primed, type=ty.Map(part.index, variable.type), span=node.span)
+        return whole
     if not isinstance(node.target, sx.Index):
         return whole
     key = scope.check(node.target.key, part.index)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from charter.check import builtins
-from charter.check.scopes import BUILTINS, REPLACED, Scope, suggest, unknown
+from charter.check.scopes import BUILTINS, REPLACED, Scope, Signature, suggest, unknown
 from charter.check.types import count, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -19,9 +19,7 @@ def apply(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     """`f(a, b)`: a declared function, a case of a union, `present`, or a built-in."""
     name, known = node.name.text, scope.globals
     if name in known.functions:
-        signature = known.functions[name]
-        args = arguments(scope, node.args, signature.params, node.name, signature.defaults)
-        return ir.Call(name, args, type=signature.result, span=node.span)
+        return _call(scope, node, known.functions[name])
     if name in known.cases:
         union = known.cases[name]
         params = tuple(ir.Param(label, kind) for label, kind in union.params(name))
@@ -37,6 +35,46 @@ def apply(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     if name == REPLACED:
         hint = "it is the function that an edit replaces: `replace fun f with e`"
     return scope.wrong("name/unknown", f"there is no function `{name}`", node.name.span, hint=hint)
+
+
+def _call(scope: Scope, node: sx.Apply, signature: Signature) -> ir.Expr:
+    """A call of a function; the state that it reads are arguments behind its own."""
+    reads = {read.name for read in signature.reads}
+    own: list[sx.Expr] = []
+    given: dict[str, sx.Expr] = {}
+    for arg in node.args:
+        if not isinstance(arg, sx.NamedArg) or arg.name.text not in reads:
+            own.append(arg)
+            continue
+        if arg.name.text in given:
+            scope.error("name/duplicate", f"`{arg.name.text}` is given twice", arg.name.span)
+        given[arg.name.text] = arg.value
+    args = arguments(scope, own, signature.params, node.name, signature.defaults)
+    state = _state(scope, node, signature, given)
+    return ir.Call(signature.name, (*args, *state), type=signature.result, span=node.span)
+
+
+def _state(
+    scope: Scope, node: sx.Apply, signature: Signature, given: Mapping[str, sx.Expr]
+) -> Iterator[ir.Expr]:
+    """What a called function reads: of the machine around the call, or what is given by name."""
+    inside = scope.machine is not None and scope.machine.name == signature.machine
+    missing = [r.name for r in signature.reads if not inside and r.name not in given]
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        message = f"`{signature.name}` reads {names} of {signature.machine}, not visible here"
+        hint = f"call it in rules of {signature.machine}"
+        if not any("." in name for name in missing):
+            wanted = ", ".join(f"{name}: ..." for name in missing)
+            hint += f", or give what it reads: `{signature.name}(..., {wanted})`"
+        scope.error("function/elsewhere", message, node.name.span, hint=hint)
+    for read in signature.reads:
+        if read.name in given:
+            yield scope.check(given[read.name], read.type)
+        elif read.name in missing:
+            yield unknown(node.span)
+        else:
+            yield scope.state(read.name, read.type, node.span)
 
 
 def arguments(

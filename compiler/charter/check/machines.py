@@ -13,6 +13,7 @@ from charter.check.declared import (
     declarations,
     members_of,
 )
+from charter.check.functions import with_reads
 from charter.check.scopes import (
     Channel,
     Globals,
@@ -61,6 +62,7 @@ def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Type
             machines[node.name.text] = _System(types, diagnostics, table).collect(node)
     _check_repeats(files, diagnostics)
     setups, fragments = _shared(files, types)
+    table = replace(table, functions=with_reads(files, functions, machines))
     missing = frozenset(types.missing)
     return replace(table, missing=missing, setups=setups, fragments=fragments), types
 

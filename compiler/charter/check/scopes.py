@@ -18,7 +18,8 @@ BUILTINS: tuple[ir.BuiltinName, ...] = get_args(ir.BuiltinName)
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A function, an operation or a step, seen from outside."""
+    """A function, an operation or a step, seen from outside. A function of `machine` reads these
+    variables of it, those of parts as `part.variable`."""
 
     name: str
     params: tuple[ir.Param, ...]
@@ -26,6 +27,8 @@ class Signature:
     branches: tuple[str, ...] = ()
     span: Span = field(default=NOWHERE, compare=False)
     defaults: Mapping[str, sx.Expr] = field(default_factory=dict)
+    machine: str = ""
+    reads: tuple[ir.Param, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,23 @@ class Scope:
         local = ir.Local(core, type=kind, span=name.span)
         return replace(self, locals={**self.locals, name.text: local}), core
 
+    def with_state(self, reads: Iterable[ir.Param]) -> tuple[Scope, tuple[ir.Param, ...]]:
+        """The scope of a function, in which these state variables are parameters, and those."""
+        scope, params = self, list[ir.Param]()
+        for read in reads:
+            core = scope._core_name(read.name.replace(".", "_"), read.type)
+            local = ir.Local(core, type=read.type)
+            scope = replace(scope, locals={**scope.locals, read.name: local})
+            params.append(ir.Param(core, read.type))
+        return scope, tuple(params)
+
+    def state(self, name: str, kind: ty.Type, span: Span) -> ir.Expr:
+        """The state before of a variable of this machine, `part.variable` of a part."""
+        local = self.locals.get(name)
+        if local is not None:
+            return ir.Local(local.name, type=kind, span=span)
+        return ir.StateRef(name, type=kind, span=span)
+
     def without_locals(self) -> Scope:
         """The scope in which no local is visible. Their names in core stay taken."""
         hidden = {f"outside {name}": local for name, local in self.locals.items()}
@@ -181,12 +201,12 @@ class Scope:
     def meaning(self, name: str) -> str:
         """What `name` means already, or ""."""
         machine = self.machine
+        if machine is not None and name in machine.state:
+            return f"a state variable of {machine.name}"
         if name in self.locals:
             return "a name of this declaration"
         if name in self.elements:
             return "an element of this instance"
-        if machine is not None and name in machine.state:
-            return f"a state variable of {machine.name}"
         if machine is not None and name in machine.parts:
             return f"a part of {machine.name}"
         return self.globals.meaning(name)

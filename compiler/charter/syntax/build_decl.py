@@ -73,13 +73,14 @@ def _union(reader: Reader, node: Tree) -> nodes.UnionDecl:
 
 
 def _fun(reader: Reader, node: Tree) -> nodes.FunDecl:
-    called, takes, result, cites, body = node.children
+    called, takes, machine, result, cites, body = node.children
     return nodes.FunDecl(
         name(reader, called),
         params(reader, takes),
         type_of(reader, result),
         citations(reader, cites),
         expr(reader, body),
+        optional_name(reader, machine),
         span=reader.span(node),
     )
 

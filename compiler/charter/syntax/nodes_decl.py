@@ -182,13 +182,16 @@ class AliasDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class FunDecl(Item):
-    """`fun f(x: T) -> U cites ... = body`."""
+    """`fun f(x: T) of machine -> U cites ... = body`; without `of` it reads no state. `former` are
+    bodies that edits have replaced: what state those read stays a parameter in core."""
 
     name: Name
     params: tuple[Param, ...]
     result: Type
     citations: tuple[Citation, ...]
     body: Expr
+    machine: Name | None = None
+    former: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

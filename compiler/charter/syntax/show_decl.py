@@ -94,8 +94,9 @@ def _simple(
             return (f"const {name.text}: ", type_doc(type_))
         case nodes.AliasDecl(name, type_):
             return (f"type {name.text} = ", type_doc(type_))
-        case nodes.FunDecl(name, params, result, citations, body):
-            head: Doc = (f"fun {name.text}", params_doc(params), " -> ", type_doc(result))
+        case nodes.FunDecl(name, params, result, citations, body, machine):
+            of = f" of {machine.text}" if machine else ""
+            head: Doc = (f"fun {name.text}", params_doc(params), f"{of} -> ", type_doc(result))
             header: Doc = Group((head, cites_doc(citations), " ="))
             return Group((header, Nest((LINE, expression(body)))))
         case nodes.PropertyDecl(kind, name, machine, citations, body):

@@ -234,7 +234,7 @@ def min_isr(replicas: tuple[Broker, ...], config: Config) -> int:
     """A partition cannot have more in-sync replicas than replicas; the texts assume that nobody
     asks.
 
-    10-rules.charter:19  silent
+    10-rules.charter:18  silent
     """
     return max(1, min(config.min_insync_replicas, len(replicas)))
 
@@ -249,7 +249,7 @@ def eligible_after(
     """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
     watermark cannot advance without it. Once the ISR is large enough nobody is.
 
-    10-rules.charter:24  S0 §5.2, S1 Case A, S1 Case G
+    10-rules.charter:23  S0 §5.2, S1 Case A, S1 Case G
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
@@ -265,7 +265,7 @@ def last_known_after(
     """An eligible replica that shut down uncleanly may still be complete: it is remembered,
     until the ISR is large enough again. `next` is the partition but for this field.
 
-    10-rules.charter:38  S1 Balanced mode, S0 §5.3.1
+    10-rules.charter:36  S1 Balanced mode, S0 §5.3.1
     """
     if not config.elr or len(next.isr) >= min_isr(next.replicas, config):
         return frozenset()
@@ -280,7 +280,7 @@ def remembering(
 ) -> Partition:
     """The next partition, with what is remembered for an unclean recovery.
 
-    10-rules.charter:50  S1 Balanced mode
+    10-rules.charter:43  S1 Balanced mode
     """
     return replace(next, last_known_elr=last_known_after(p, next, suspect, config))
 
@@ -294,7 +294,7 @@ def complete(
 ) -> frozenset[Broker]:
     """Who holds every committed record, as far as the controller can tell.
 
-    10-rules.charter:55  S1 Eligible Leader Replicas (ELR)
+    10-rules.charter:48  S1 Eligible Leader Replicas (ELR)
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -311,7 +311,7 @@ def candidates(
     which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
     `isr` are what the change makes of them.
 
-    10-rules.charter:68  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:60  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 
@@ -328,7 +328,7 @@ def electable(
     otherwise any candidate; without one any active replica, where unclean election is
     configured.
 
-    10-rules.charter:81  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:72  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = candidates(p, replicas, isr, suspect, able, config)
     if any(p.leader == l_ and l_ in isr for l_ in able):
@@ -342,7 +342,7 @@ def bumped(p: Partition, next: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
-    10-rules.charter:97  MODEL §2.8, S2 §6.5.1
+    10-rules.charter:87  MODEL §2.8, S2 §6.5.1
     """
     led = next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch))
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
@@ -359,7 +359,7 @@ def joined(
     """The ISR after an election from `isr`. A leader that was not complete is alone there.
     Without a leader and without ELR the last member stays, reachable or not.
 
-    10-rules.charter:105  S1 Case B, S1 The Last Replica Standing issue, S1 How it works
+    10-rules.charter:95  S1 Case B, S1 The Last Replica Standing issue, S1 How it works
     """
     if leader is None:
         return p.isr & frozenset(replicas) if not isr and not config.elr else isr
@@ -379,7 +379,7 @@ def elected(
     outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
     claim to be complete.
 
-    10-rules.charter:122  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
+    10-rules.charter:111  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound
@@ -404,7 +404,7 @@ def completes(
     """A reassignment completes once the ISR without the leaving replicas holds all that were
     added and is not under min.insync.replicas.
 
-    10-rules.charter:145  MODEL §4.3, S2 §6.7
+    10-rules.charter:133  MODEL §4.3, S2 §6.7
     """
     return adding <= isr and len(isr) > 0 and len(isr) >= min_isr(replicas, config)
 
@@ -419,7 +419,7 @@ def settled(
     """The partition after an accepted change of its ISR, or of its replicas: completes the
     reassignment if it can. Completion starts a new leader epoch, whoever leads.
 
-    10-rules.charter:151  MODEL §4.3, MODEL §2.9
+    10-rules.charter:139  MODEL §4.3, MODEL §2.9
     """
     complete_ = reassignment_done(p, isr, config)
     replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete_ else p.replicas
@@ -447,7 +447,7 @@ def settled(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Whether a reassignment is under way that this ISR completes.
 
-    10-rules.charter:177  MODEL §4.3
+    10-rules.charter:164  MODEL §4.3
     """
     return (
         len(p.adding | p.removing) > 0
@@ -469,7 +469,7 @@ def leaders_after(
     """Who may lead once `isr` is accepted: the leader, unless the reassignment that it completes
     removes it.
 
-    10-rules.charter:188  MODEL §4.3
+    10-rules.charter:170  MODEL §4.3
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     if any(p.leader == l_ for l_ in synced):
@@ -481,7 +481,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether the partition is touched when `gone` stops serving: it was in sync or, coming back
     suspect, eligible.
 
-    10-rules.charter:197  S0 §5.2
+    10-rules.charter:179  S0 §5.2
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -495,7 +495,7 @@ def successors(
 ) -> frozenset[Broker]:
     """Who may lead the partition of `slot` when `gone` stops serving.
 
-    10-rules.charter:201  MODEL §2.8
+    10-rules.charter:183  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -513,7 +513,7 @@ def handed_over(
 ) -> Partition | None:
     """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
 
-    10-rules.charter:218  MODEL §2.8
+    10-rules.charter:199  MODEL §2.8
     """
     if slot is None:
         return None
@@ -525,7 +525,7 @@ def handed_over(
 def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """Who may lead the partition of `slot` if it has no leader, now that `able` brokers serve.
 
-    10-rules.charter:235  MODEL §2.8
+    10-rules.charter:215  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -537,7 +537,7 @@ def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) ->
 def taken_up(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The partition of `slot` once `leader` was elected where it had none.
 
-    10-rules.charter:243  MODEL §2.8
+    10-rules.charter:223  MODEL §2.8
     """
     if slot is None:
         return None
@@ -550,7 +550,7 @@ def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[
     """A leader is chosen by order of an operator. Without a candidate any active replica will
     do.
 
-    10-rules.charter:252  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:231  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
     clean = candidates(p, p.replicas, p.isr, frozenset(), able, config)
     return clean if len(clean) > 0 else frozenset(p.replicas) & able
@@ -560,7 +560,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
     """The replicas while a reassignment to `target` is under way: the target first, then who
     leaves. In which order those stand no text says; `leaving` is one.
 
-    10-rules.charter:259  MODEL §4.2, KIP 455
+    10-rules.charter:238  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -577,7 +577,7 @@ def leavers(
 ) -> frozenset[tuple[Broker, ...]]:
     """The orders in which the replicas that a reassignment to `target` removes may stand.
 
-    10-rules.charter:268  silent
+    10-rules.charter:247  silent
     """
     return frozenset(o for o in rankings(world.brokers) if frozenset(o) == departing(p, target))
 
@@ -586,7 +586,7 @@ def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The replicas that a reassignment to `target` removes once it completes. Those that an
     earlier one was only adding go at once.
 
-    10-rules.charter:273  MODEL §4.2, KIP 455
+    10-rules.charter:252  MODEL §4.2, KIP 455
     """
     return frozenset(p.replicas) - p.adding - frozenset(target)
 
@@ -594,7 +594,7 @@ def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
 def forgotten(slot: Partition | None) -> Partition | None:
     """The partition of `slot` with nobody eligible but the ISR.
 
-    10-rules.charter:277  DOC Eligible Leader Replicas
+    10-rules.charter:256  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
@@ -609,7 +609,7 @@ def new_partition(
 ) -> Partition:
     """A partition of a new topic.
 
-    10-rules.charter:284  MODEL §2.4, DOC CreateTopics
+    10-rules.charter:263  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
         topic_id=id,
@@ -627,7 +627,7 @@ def new_partition(
 
 
 def led_by(slot: Partition | None, broker: Broker) -> bool:
-    """10-rules.charter:305  silent"""
+    """10-rules.charter:284  silent"""
     return slot is not None and slot.leader == broker
 
 
@@ -639,7 +639,7 @@ def heard_from(
 ) -> Map[Broker, frozenset[Broker] | None]:
     """Who has not read the metadata, once `broker` has reported.
 
-    10-rules.charter:309  MODEL §8.3
+    10-rules.charter:288  MODEL §8.3
     """
     return Map({
         b: (s - {broker} if caught_up else s) if (s := behind[b]) is not None else None
@@ -650,7 +650,7 @@ def heard_from(
 def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) -> Partition | None:
     """The partition of `slot` led by its preferred leader, if that is in sync and can lead.
 
-    10-rules.charter:323  DOC auto.leader.rebalance.enable
+    10-rules.charter:302  DOC auto.leader.rebalance.enable
     """
     if slot is None:
         return None
@@ -662,7 +662,7 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
 def cleanly(config: Config) -> Config:
     """An operator who moves replicas did not ask for an unclean election.
 
-    10-rules.charter:334  silent
+    10-rules.charter:313  silent
     """
     return replace(config, unclean_election=False)
 
@@ -675,7 +675,7 @@ def unheard(
     """Who has not read the metadata, once `broker` is unfenced: it has to report anew, and
     nobody knows whether it was stopping itself.
 
-    10-rules.charter:338  silent
+    10-rules.charter:317  silent
     """
     return Map({
         b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
@@ -766,7 +766,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:67  S2 §6.5.1
+        # register/again  20-controller.charter:66  S2 §6.5.1
         # A broker epoch is one uptime of one process: whoever asks again has it already.
         return [Outcome("register/again", Registered(value(known).epoch), self)]
 
@@ -856,11 +856,11 @@ class Controller:
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:82  silent
+        # heartbeat/unregistered  20-controller.charter:81  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:86  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:85  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -876,7 +876,7 @@ class Controller:
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:92  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:91  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -889,27 +889,27 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:101  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:100  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:113  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:109  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:124  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:121  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:133  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:130  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -923,7 +923,7 @@ class Controller:
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:141  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:138  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -932,7 +932,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:155  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:152  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             # all_know
@@ -940,7 +940,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:168  silent
+        # heartbeat/waits_unsure  20-controller.charter:165  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -954,7 +954,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:174  silent
+        # heartbeat/fenced_unsure  20-controller.charter:171  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -970,7 +970,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:186  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:183  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -1245,7 +1245,7 @@ class Controller:
         S1 How it works, MODEL §2.8
         """
 
-        # session_expires/fenced  20-controller.charter:194  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:191  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             self.registration[broker] is not None  # runs
@@ -1253,7 +1253,7 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:206  silent
+        # session_expires/idle  20-controller.charter:203  silent
         return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1328,12 +1328,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:221  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:217  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:224  silent
+        # unregister/removed  20-controller.charter:220  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1369,7 +1369,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:238
+        # failover/replayed  20-controller.charter:234
         after = replace(self, behind=Map({b: None for b in self.world.brokers}))
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1397,7 +1397,7 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:260  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:256  S2 §6.5.1
         if (
             self.registration[from_] is None
             or value(self.registration[from_]).epoch != broker_epoch
@@ -1408,7 +1408,7 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:264  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:260  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -1417,35 +1417,35 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:266  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:262  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:272  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:268  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:278  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:274  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and value(found).partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:285  silent
+        # alter_partition/impossible_isr  20-controller.charter:281  silent
         if (
             found is not None  # known
             and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:292  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:288  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1453,7 +1453,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:300  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:296  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1470,7 +1470,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:309  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:305  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1478,11 +1478,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:320  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:316  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:336  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:330  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1649,7 +1649,7 @@ class Controller:
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:343  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1661,12 +1661,12 @@ class Controller:
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:348  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:359  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:353  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1682,7 +1682,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:365  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:358  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1699,7 +1699,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:375  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:366  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not choices(p, able, self.config):  # empty
             return [Outcome(
@@ -1708,7 +1708,7 @@ class Controller:
                 self,
             )]
 
-        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:369  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1738,7 +1738,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:388
+        # balance_leaders/balanced  20-controller.charter:379
         after = replace(
             self,
             partition=Map({
@@ -1755,13 +1755,13 @@ class Controller:
     ) -> list[Outcome[Controller, Reply]]:
         """DOC CreateTopics"""
 
-        # create_topic/exists  20-controller.charter:395  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:386  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:399  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:390  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1770,7 +1770,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:402  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:393  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1799,11 +1799,11 @@ class Controller:
             if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:415  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:406  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:417  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:408  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1820,14 +1820,14 @@ class Controller:
         MODEL §4, S2 §6.7
         """
 
-        # reassign/unknown  20-controller.charter:425  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:416  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
         p = value(self.partition[topic])
 
-        # reassign/invalid  20-controller.charter:429  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:420  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1836,11 +1836,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | departing(p, target))
         as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:435  MODEL §4.2
+        # reassign/completed  20-controller.charter:426  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:452  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:441  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1915,7 +1915,7 @@ class Controller:
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:464  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:453  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -1926,7 +1926,7 @@ class Controller:
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:468  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:457  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1939,7 +1939,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:474  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:463  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1950,7 +1950,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:477  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:466  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1983,11 +1983,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:494  silent
+        # set_min_isr/same  20-controller.charter:483  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:499  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:488  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
@@ -2011,7 +2011,7 @@ class Controller:
     def set_unclean_election(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """DOC unclean.leader.election.enable"""
 
-        # set_unclean_election/changed  20-controller.charter:508  DOC
+        # set_unclean_election/changed  20-controller.charter:497  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2019,7 +2019,7 @@ class Controller:
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:516  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:505  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(
@@ -2029,7 +2029,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:523  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:512  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(
             self,

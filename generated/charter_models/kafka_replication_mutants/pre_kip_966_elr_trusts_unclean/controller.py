@@ -47,7 +47,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """70-mutants.charter:29  silent"""
+    """70-mutants.charter:27  silent"""
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - isr

@@ -39,7 +39,7 @@ def default_config() -> Config:
 
 
 def bumped(p: Partition, next: Partition) -> Partition:
-    """70-mutants.charter:37  silent"""
+    """70-mutants.charter:35  silent"""
     return p if next == p else replace(next, partition_epoch=bump(p.partition_epoch))
 
 

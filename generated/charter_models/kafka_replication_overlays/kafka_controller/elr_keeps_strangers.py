@@ -31,7 +31,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:238  silent"""
+    """overlay.charter:237  silent"""
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect
@@ -49,7 +49,7 @@ def replaced_candidates(
     which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
     `isr` are what the change makes of them.
 
-    10-rules.charter:68  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:60  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 
@@ -64,6 +64,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """Only replicas are elected all the same.
 
-    overlay.charter:244  silent
+    overlay.charter:243  silent
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

@@ -52,7 +52,7 @@ def replaced_complete(
 ) -> frozenset[Broker]:
     """Who holds every committed record, as far as the controller can tell.
 
-    10-rules.charter:55  S1 Eligible Leader Replicas (ELR)
+    10-rules.charter:48  S1 Eligible Leader Replicas (ELR)
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -64,7 +64,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:292  silent"""
+    """overlay.charter:290  silent"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -146,7 +146,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  overlay.charter:297  silent
+        # register/unclean  overlay.charter:295  silent
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -155,7 +155,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:67  S2 §6.5.1
+        # register/again  20-controller.charter:66  S2 §6.5.1
         # A broker epoch is one uptime of one process: whoever asks again has it already.
         return [Outcome("register/again", Registered(value(known).epoch), self)]
 
@@ -196,11 +196,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:494  silent
+        # set_min_isr/same  20-controller.charter:483  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:499  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:488  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -213,13 +213,13 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:516  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:505  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:523  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:512  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -107,7 +107,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:361  silent
+        # register/again  overlay.charter:358  silent
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -128,11 +128,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:82  silent
+        # heartbeat/unregistered  20-controller.charter:81  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:86  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:85  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -148,7 +148,7 @@ class Changed(Controller):
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:92  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:91  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -161,27 +161,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:101  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:100  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:113  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:109  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:124  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:121  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.behind[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:133  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:130  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -195,7 +195,7 @@ class Changed(Controller):
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:141  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:138  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -204,7 +204,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:155  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:152  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
@@ -224,7 +224,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:168  silent
+        # heartbeat/waits_unsure  20-controller.charter:165  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -238,7 +238,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:174  silent
+        # heartbeat/fenced_unsure  20-controller.charter:171  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -254,7 +254,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:186  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:183  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",

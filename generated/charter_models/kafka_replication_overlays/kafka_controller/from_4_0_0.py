@@ -93,7 +93,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:238  silent"""
+    """overlay.charter:237  silent"""
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect
@@ -122,7 +122,7 @@ def replaced_complete(
 ) -> frozenset[Broker]:
     """Who holds every committed record, as far as the controller can tell.
 
-    10-rules.charter:55  S1 Eligible Leader Replicas (ELR)
+    10-rules.charter:48  S1 Eligible Leader Replicas (ELR)
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -134,7 +134,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:292  silent"""
+    """overlay.charter:290  silent"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -152,7 +152,7 @@ def replaced_candidates(
     which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
     `isr` are what the change makes of them.
 
-    10-rules.charter:68  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:60  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 
@@ -167,7 +167,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Only replicas are elected all the same.
 
-    overlay.charter:244  silent
+    overlay.charter:243  silent
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -184,7 +184,7 @@ def replaced_electable(
     otherwise any candidate; without one any active replica, where unclean election is
     configured.
 
-    10-rules.charter:81  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:72  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
     if any(p.leader == l_ and l_ in isr for l_ in able):
@@ -223,7 +223,7 @@ def elected(
     outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
     claim to be complete.
 
-    10-rules.charter:122  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
+    10-rules.charter:111  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound
@@ -257,7 +257,7 @@ def replaced_handed_over(
 ) -> Partition | None:
     """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
 
-    10-rules.charter:218  MODEL §2.8
+    10-rules.charter:199  MODEL §2.8
     """
     if slot is None:
         return None
@@ -299,7 +299,7 @@ def replaced_growing(
     """The replicas while a reassignment to `target` is under way: the target first, then who
     leaves. In which order those stand no text says; `leaving` is one.
 
-    10-rules.charter:259  MODEL §4.2, KIP 455
+    10-rules.charter:238  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -310,7 +310,7 @@ def replaced_growing(
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """overlay.charter:332  silent"""
+    """overlay.charter:329  silent"""
     return replace(
         replaced_growing(p, target, leaving),
         adding=p.adding
@@ -323,7 +323,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:330  silent"""
+    """overlay.charter:327  silent"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -491,7 +491,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  overlay.charter:297  silent
+        # register/unclean  overlay.charter:295  silent
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -500,7 +500,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:361  silent
+        # register/again  overlay.charter:358  silent
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -552,11 +552,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:82  silent
+        # heartbeat/unregistered  20-controller.charter:81  silent
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:86  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:85  S2 §6.5.1
         if (
             known is not None  # known
             and value(known).epoch != epoch  # other_session
@@ -572,7 +572,7 @@ class Changed(Controller):
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:92  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:91  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -585,27 +585,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:101  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:100  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:113  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:109  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:124  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:121  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.behind[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:133  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:130  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -619,7 +619,7 @@ class Changed(Controller):
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:141  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:138  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -628,7 +628,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:155  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:152  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
@@ -648,7 +648,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:168  silent
+        # heartbeat/waits_unsure  20-controller.charter:165  silent
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -662,7 +662,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:174  silent
+        # heartbeat/fenced_unsure  20-controller.charter:171  silent
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -678,7 +678,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:186  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:183  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -730,12 +730,12 @@ class Changed(Controller):
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:221  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:217  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:160  silent
+        # unregister/removed  overlay.charter:159  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -798,7 +798,7 @@ class Changed(Controller):
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:343  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -810,12 +810,12 @@ class Changed(Controller):
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:348  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:185  silent
+        # elect_leader/preferred_unavailable  overlay.charter:184  silent
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -826,7 +826,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:192  silent
+        # elect_leader/preferred  overlay.charter:191  silent
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -835,11 +835,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:201  silent
+        # elect_leader/nobody  overlay.charter:200  silent
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:369  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -910,7 +910,7 @@ class Changed(Controller):
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:208
+        # balance_leaders/balanced  overlay.charter:207
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
@@ -953,7 +953,7 @@ class Changed(Controller):
         MODEL §4.5
         """
 
-        # cancel_reassignment/unknown  20-controller.charter:464  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:453  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -964,7 +964,7 @@ class Changed(Controller):
 
         p = value(self.partition[topic])
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:468  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:457  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -981,7 +981,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:474  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:463  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -992,7 +992,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:477  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:466  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
@@ -1001,11 +1001,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:494  silent
+        # set_min_isr/same  20-controller.charter:483  silent
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:499  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:488  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -1018,13 +1018,13 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:516  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:505  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:523  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:512  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

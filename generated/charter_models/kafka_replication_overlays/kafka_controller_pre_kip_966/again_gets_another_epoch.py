@@ -113,7 +113,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:415  silent
+        # register/again  overlay.charter:412  silent
         after = replace(
             self,
             behind=self.behind.put(broker, None),

@@ -113,7 +113,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:402  silent
+        # register/again  overlay.charter:399  silent
         after = replace(
             self,
             behind=self.behind.put(broker, None),

@@ -72,7 +72,7 @@ def replaced_handed_over(
 ) -> Partition | None:
     """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
 
-    10-rules.charter:218  MODEL §2.8
+    10-rules.charter:199  MODEL §2.8
     """
     if slot is None:
         return None
@@ -153,12 +153,12 @@ class Changed(Controller):
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:221  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:217  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:160  silent
+        # unregister/removed  overlay.charter:159  silent
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -221,7 +221,7 @@ class Changed(Controller):
 
         able = active(self.world, self.registration)
 
-        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:343  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if self.partition[topic] is None:  # absent
             return [Outcome(
@@ -233,12 +233,12 @@ class Changed(Controller):
         p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:348  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:185  silent
+        # elect_leader/preferred_unavailable  overlay.charter:184  silent
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -249,7 +249,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:192  silent
+        # elect_leader/preferred  overlay.charter:191  silent
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -258,11 +258,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:201  silent
+        # elect_leader/nobody  overlay.charter:200  silent
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:369  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -333,7 +333,7 @@ class Changed(Controller):
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:208
+        # balance_leaders/balanced  overlay.charter:207
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(

@@ -76,7 +76,7 @@ class Changed(Controller):
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:260  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:256  S2 §6.5.1
         if (
             self.registration[from_] is None
             or value(self.registration[from_]).epoch != broker_epoch
@@ -87,7 +87,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:264  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:260  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -96,35 +96,35 @@ class Changed(Controller):
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:266  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:262  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:272  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:268  S2 §6.3
         if (
             found is not None  # known
             and value(found).leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:278  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:274  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and value(found).partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:285  silent
+        # alter_partition/impossible_isr  20-controller.charter:281  silent
         if (
             found is not None  # known
             and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:292  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:288  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -132,7 +132,7 @@ class Changed(Controller):
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:300  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:296  S2 §6.5.1, KIP 841, KIP 903
         if any(r not in active(self.world, self.registration) for r in isr):  # unfit
             allowed.append(Outcome(
                 "alter_partition/ineligible_replica",
@@ -145,7 +145,7 @@ class Changed(Controller):
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:309  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:305  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -153,11 +153,11 @@ class Changed(Controller):
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:320  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:316  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:336  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:330  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 

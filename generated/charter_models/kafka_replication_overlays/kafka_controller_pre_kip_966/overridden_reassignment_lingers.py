@@ -50,7 +50,7 @@ def replaced_growing(
     """The replicas while a reassignment to `target` is under way: the target first, then who
     leaves. In which order those stand no text says; `leaving` is one.
 
-    10-rules.charter:259  MODEL §4.2, KIP 455
+    10-rules.charter:238  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -61,7 +61,7 @@ def replaced_growing(
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """overlay.charter:332  silent"""
+    """overlay.charter:329  silent"""
     return replace(
         replaced_growing(p, target, leaving),
         adding=p.adding
@@ -74,7 +74,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:330  silent"""
+    """overlay.charter:327  silent"""
     return frozenset(p.replicas) - frozenset(target)
 
 

@@ -1,0 +1,113 @@
+"""Functions. Those of a machine read its state: in core, what they read is a parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from charter.check.declared import declarations
+from charter.check.instances import no_machine
+from charter.check.scopes import Machine, Scope, Signature, defaults_of
+from charter.check.statements import doc_of
+from charter.core import nodes as ir
+from charter.core import types as ty
+from charter.syntax import nodes as sx
+from charter.syntax.mapped import mapped
+
+
+@dataclass(slots=True)
+class _Uses:
+    """What a function reads itself, and its calls with the arguments that have names."""
+
+    machine: str
+    reads: set[str]
+    calls: list[tuple[str, frozenset[str]]]
+
+    def note(self, part: sx.Expr) -> None:
+        """Look at one expression. A name that is a local is none of a state variable."""
+        match part:
+            case sx.Ident(name=name):
+                self.reads.add(name)
+            case sx.FieldOf(
+                target=sx.Ident(name=name) | sx.Index(target=sx.Ident(name=name)), field=field
+            ):
+                self.reads.add(f"{name}.{field.text}")
+            case sx.Apply(name=name, args=args):
+                given = (arg.name.text for arg in args if isinstance(arg, sx.NamedArg))
+                self.calls.append((name.text, frozenset(given)))
+            case _:
+                pass
+
+
+def with_reads(
+    files: sx.Protocol, functions: Mapping[str, Signature], machines: Mapping[str, Machine]
+) -> dict[str, Signature]:
+    """The signatures of all functions, those of a machine with the state that they read, directly
+    or through functions that they call."""
+    uses: dict[str, _Uses] = {}
+    for node in declarations(files):
+        if isinstance(node, sx.FunDecl) and node.machine and node.machine.text in machines:
+            found = uses.setdefault(node.name.text, _Uses(node.machine.text, set(), []))
+            for body in (node.body, *node.former):
+                mapped(body, found.note)
+    is_open = True
+    while is_open:
+        is_open = any(_closed(each, uses) for each in uses.values())
+    return {
+        name: _with_state(signature, uses[name], machines) if name in uses else signature
+        for name, signature in functions.items()
+    }
+
+
+def _closed(function: _Uses, uses: Mapping[str, _Uses]) -> bool:
+    """Add what the called functions read; whether that was anything new."""
+    before = len(function.reads)
+    for name, given in function.calls:
+        called = uses.get(name)
+        if called is not None and called.machine == function.machine:
+            function.reads |= called.reads - given
+    return len(function.reads) > before
+
+
+def _with_state(signature: Signature, uses: _Uses, machines: Mapping[str, Machine]) -> Signature:
+    state = _state(machines[uses.machine], machines)
+    reads = tuple(ir.Param(name, kind) for name, kind in state.items() if name in uses.reads)
+    return replace(signature, machine=uses.machine, reads=reads)
+
+
+def _state(machine: Machine, machines: Mapping[str, Machine]) -> dict[str, ty.Type]:
+    """The state of a machine; that of the parts of a system as `part.variable`."""
+    found = {name: variable.type for name, variable in machine.state.items()}
+    for name, part in machine.parts.items():
+        component = machines.get(part.component)
+        for variable in () if component is None else component.state.values():
+            kind = variable.type
+            whole = kind if part.index is None else ty.Map(part.index, kind)
+            found[f"{name}.{variable.name}"] = whole
+    return found
+
+
+def with_params(scope: Scope, params: Iterable[ir.Param], nodes: Sequence[sx.Param]) -> Scope:
+    """The scope in which the parameters are visible; what stands for them reads no state."""
+    names = {node.name.text: node.name for node in nodes}
+    defaults, outside = defaults_of(nodes), replace(scope, machine=None)
+    for param in params:
+        if param.name in defaults:
+            outside.check(defaults[param.name], param.type)
+        scope, _ = scope.bind(names[param.name], param.type)
+    return scope
+
+
+def function(outside: Scope, node: sx.FunDecl, citations: tuple[ir.Citation, ...]) -> ir.Function:
+    """A function; `outside` is a scope in which nothing but declarations is visible."""
+    signature = outside.globals.functions[node.name.text]
+    if node.machine is not None and node.machine.text not in outside.globals.machines:
+        no_machine(outside, node.machine)
+    inside = replace(outside, machine=outside.globals.machines.get(signature.machine))
+    inside = with_params(inside, signature.params, node.params)
+    inside, state = inside.with_state(signature.reads)
+    body = inside.check(node.body, signature.result)
+    return ir.Function(
+        signature.name, (*signature.params, *state), signature.result, body, citations,
+        span=node.span, doc=doc_of(node),
+    )  # fmt: skip
