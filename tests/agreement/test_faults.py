@@ -68,7 +68,7 @@ def written(folder: Path) -> tuple[Path, Path]:
 def page_with_faults(folder: Path) -> str:
     """The page of the charter's model, with its faults."""
     charter, overlay = written(folder)
-    model = api.load(charter, api.Selection(overlay=(overlay, ("throws",))))
+    model = api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=("throws",)))
     return module_text(model, model.components[0], Page("a test", "0" * 20, "prelude"))
 
 
@@ -81,7 +81,7 @@ def places(tmp_path: Path) -> tuple[Path, Path]:
 def bent(places: tuple[Path, Path]) -> n.Model:
     charter, overlay = places
     assert not api.check_overlay(charter, overlay).errors
-    return api.load(charter, api.Selection(overlay=(overlay, ("throws",))))
+    return api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=("throws",)))
 
 
 def test_faults_of_the_definition_are_those_of_the_branches_that_may_be_taken(

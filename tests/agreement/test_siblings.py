@@ -19,7 +19,8 @@ from charter.core import nodes as n
 from charter.core.narrow import narrowed
 from charter.core.nodes import Value
 from charter.formats.suite import read_manifest
-from charter.project import pipeline as driver
+from charter.project import pipeline
+from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import State
@@ -40,22 +41,22 @@ def kafka() -> generate.Opened:
     return generate.open_protocol(found)
 
 
-def siblings() -> dict[str, driver.Choice]:
+def siblings() -> dict[str, Selection]:
     """The modules of all siblings that manifests name, with the edits that they stand for."""
-    found: dict[str, driver.Choice] = {}
+    found: dict[str, Selection] = {}
     known = overlays_in(ROOT, "kafka.replication")
     for folder in sorted(SUITES.iterdir()):
         manifest = read_manifest(folder)
         if manifest.variant:
-            found[manifest.models.charter] = driver.Choice(variant=manifest.variant)
+            found[manifest.models.charter] = Selection(variant=manifest.variant)
         for mutant, module in manifest.models.mutants.items():
-            found[module] = driver.Choice(variant=manifest.variant, mutant=mutant)
+            found[module] = Selection(variant=manifest.variant, mutant=mutant)
         for name, modules in manifest.models.overlays.items():
             (overlay,) = (o for o in known if (o.name, o.variant) == (name, manifest.variant))
             groups = {f"@{key}": value for key, value in overlay.groups().items()}
             for entry, module in modules.items():
                 entries = groups.get(entry, (entry,))
-                found[module] = driver.Choice(
+                found[module] = Selection(
                     manifest.variant, overlay=(overlay.source,), entries=entries
                 )
     return found
@@ -70,7 +71,7 @@ def short(module: object) -> str:
 
 @cache
 def bent(module: str) -> n.Model:
-    return narrowed(driver.compile_files(kafka().files, SIBLINGS[module]), "controller")
+    return narrowed(pipeline.compile_files(kafka().files, SIBLINGS[module]), "controller")
 
 
 def same_code(one: CodeType, other: CodeType) -> bool:

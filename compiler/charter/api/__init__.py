@@ -5,19 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from charter.api.charters import (
-    PLAIN,
-    CannotExplore,
-    ExploreOptions,
-    Missing,
-    Model,
     Opened,
-    Refused,
-    Selection,
     Simulation,
-    Source,
     SuiteRequest,
-    Unreadable,
-    WrongBound,
     bounded,
     check,
     check_overlay,
@@ -39,7 +29,6 @@ from charter.api.charters import (
     overlay_entries,
     place,
     proved,
-    read_sources,
     search_json,
     simulated,
     stale,
@@ -47,9 +36,16 @@ from charter.api.charters import (
     trace_told,
     walks_json,
 )
+from charter.core.nodes import Model
+from charter.diagnostics import Refused, Source
+from charter.explore.checker import CannotExplore, ExploreOptions
+from charter.project.sources import PLAIN, Missing, Selection, Unreadable, read_sources
+from charter.semantics.bounds import WrongBound
 
 if TYPE_CHECKING:
-    from charter.api.charters import SearchResult, Story, WalksResult
+    from charter.explore.result import SearchResult
+    from charter.explore.swarm import WalksResult
+    from charter.render.story.tell import Story
 
 __all__ = [
     "PLAIN",

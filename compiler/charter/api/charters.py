@@ -12,66 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from charter.core import nodes as ir
-from charter.core.nodes import Model
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
-from charter.explore.checker import CannotExplore, ExploreOptions, Progress
+from charter.explore.checker import ExploreOptions, Progress
 from charter.formats.canonical import Json
 from charter.project.core_cache import kept
-from charter.project.sources import PLAIN, Missing, Selection, Unreadable, read_sources
-from charter.semantics.bounds import WrongBound, bounds_of, with_bounds
+from charter.project.sources import PLAIN, Missing, Selection, read_sources
+from charter.semantics.bounds import bounds_of, with_bounds
 
 if TYPE_CHECKING:
     from charter.explore.result import Finding, SearchResult, Trace
     from charter.explore.swarm import WalksResult
     from charter.render.story.tell import Story
     from charter.semantics.fairness import Verdict
-
-__all__ = [
-    "PLAIN",
-    "CannotExplore",
-    "ExploreOptions",
-    "Missing",
-    "Model",
-    "Opened",
-    "Refused",
-    "SearchResult",
-    "Selection",
-    "Simulation",
-    "Source",
-    "Story",
-    "SuiteRequest",
-    "Unreadable",
-    "WalksResult",
-    "WrongBound",
-    "bounded",
-    "check",
-    "check_overlay",
-    "check_sources",
-    "core_text",
-    "drawn",
-    "explore",
-    "exported",
-    "flattened",
-    "formatted",
-    "generate",
-    "instances",
-    "itf",
-    "load",
-    "load_opened",
-    "load_text",
-    "make_suite",
-    "outdated",
-    "overlay_entries",
-    "place",
-    "proved",
-    "read_sources",
-    "search_json",
-    "simulated",
-    "stale",
-    "told",
-    "trace_told",
-    "walks_json",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +33,12 @@ class Opened:
     sources: tuple[Source, ...]
 
     def model(self, selection: Selection = PLAIN) -> ir.Model:
-        """The core with a selection applied. Raises `Refused` with every error, `Unreadable` (the
-        overlay), or `Missing`."""
+        """The core with a selection applied. Raises `Refused` with every error, or `Missing`."""
 
         def make() -> ir.Model:
-            from charter.project import compile as opening
+            from charter.project import compile as compiling
 
-            return opening.compiled(self.sources, selection)
+            return compiling.compiled(self.sources, selection)
 
         return kept(self.sources, selection, make)
 
@@ -97,10 +48,10 @@ class Opened:
         """`model`, which is this charter's with the selection applied, together with a question
         about the states of an instance, for `searched`. Raises `Refused` with every error of the
         expression, or `Missing`."""
-        from charter.project import compile as opening
+        from charter.project import compile as compiling
 
         chosen = _instance(model, instance)
-        return opening.asked(self.sources, selection, model, chosen, expression)
+        return compiling.asked(self.sources, selection, model, chosen, expression)
 
 
 def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
@@ -114,52 +65,52 @@ def load_opened(path: Path, selection: Selection = PLAIN) -> tuple[Opened, ir.Mo
     try:
         return charter, charter.model(selection)
     except Refused as refused:
-        from charter.project import compile as opening
+        from charter.project import compile as compiling
 
-        opening.refuse_part(path, refused.diagnostics)
+        compiling.refuse_part(path, refused.diagnostics)
         raise
 
 
 def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> ir.Model:
     """The core of a protocol in one text, which is not kept. Raises as `Opened.model` does."""
-    from charter.project import compile as opening
+    from charter.project import compile as compiling
 
-    return opening.compiled((Source(name, text),), selection)
+    return compiling.compiled((Source(name, text),), selection)
 
 
 def check(path: Path) -> Diagnostics:
     """Everything that is wrong with a charter, its variants and mutants. Raises `Unreadable`."""
-    from charter.project import compile as opening
+    from charter.project import compile as compiling
 
-    return opening.check(path)
+    return compiling.check(path)
 
 
 def check_overlay(path: Path, overlay: Path) -> Diagnostics:
     """Everything that is wrong with an overlay of the charter at `path`. Raises `Unreadable`."""
-    from charter.project import compile as opening
+    from charter.project import compile as compiling
 
-    return opening.check_overlay(path, overlay)
+    return compiling.check_overlay(path, overlay)
 
 
 def overlay_entries(overlay: Path) -> tuple[ir.OverlayEntry, ...]:
     """The entries of an overlay, without applying them. Raises `Refused` or `Unreadable`."""
-    from charter.project import pipeline as driver
+    from charter.project import pipeline
 
-    return driver.overlay_entries(read_sources(overlay))
+    return pipeline.overlay_entries(read_sources(overlay))
 
 
 def check_sources(sources: Sequence[Source]) -> Diagnostics:
     """`check` for texts that were read already."""
-    from charter.project import pipeline as driver
+    from charter.project import pipeline
 
-    return driver.check_sources(sources)
+    return pipeline.check_sources(sources)
 
 
 def flattened(path: Path, variant: str) -> str:
     """The text of a charter with a variant applied. Raises `Refused`, `Unreadable` or `Missing`."""
-    from charter.project import compile as opening
+    from charter.project import compile as compiling
 
-    return opening.flattened(path, variant)
+    return compiling.flattened(path, variant)
 
 
 def core_text(path: Path, selection: Selection = PLAIN, after: str = "") -> str:
@@ -177,9 +128,9 @@ def core_text(path: Path, selection: Selection = PLAIN, after: str = "") -> str:
 
 def formatted(source: Source) -> str:
     """The text of one file as the formatter writes it. Raises `Refused` on a syntax error."""
-    from charter.project import compile as opening
+    from charter.project import compile as compiling
 
-    return opening.formatted(source)
+    return compiling.formatted(source)
 
 
 # --- suites --------------------------------------------------------------------------------------
@@ -203,19 +154,15 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     `open`, each with its bound, and the scenarios that `failed`, each with its place and why.
 
     Raises `Refused`, `Unreadable` or `Missing`."""
-    from charter.project import compile as opening
-    from charter.project import pipeline as driver
+    from charter.project import compile as compiling
     from charter.suites import make, published
     from charter.suites.subject import find_root
 
     sources = read_sources(wanted.charter)
-    if wanted.variant:
-        files = driver.parse_all(sources, Diagnostics())
-        opening.refuse_unknown(files, Selection(wanted.variant))
     try:
         subject = make.open_subject(wanted.charter, sources, wanted.variant, wanted.component)
     except Refused as refused:
-        opening.refuse_part(wanted.charter, refused.diagnostics)
+        compiling.refuse_part(wanted.charter, refused.diagnostics)
         raise
     if wanted.search:
         subject = make.look(subject, wanted.charter, progress)
@@ -240,25 +187,25 @@ def generate(root: Path) -> tuple[str, ...]:
     """Bring generated/ of the project at `root` up to date; the paths that changed.
 
     Raises `Refused`."""
-    from charter.api import generated as generator
+    from charter.api import generated
 
-    return generator.write(root)
+    return generated.write(root)
 
 
 def outdated(root: Path) -> str:
     """The counts of a full suite in generated/ that are not of the charter that stands: a sentence
     with the command that counts anew; "" if there are none."""
-    from charter.api import generated as generator
+    from charter.api import generated
 
-    return generator.outdated(root)
+    return generated.outdated(root)
 
 
 def stale(root: Path) -> str:
     """What is stale in generated/: a sentence and a difference; "" if nothing is. Raises
     `Refused`."""
-    from charter.api import generated as generator
+    from charter.api import generated
 
-    return generator.check(root)
+    return generated.check(root)
 
 
 def _instance(model: ir.Model, name: str) -> ir.Instance:

@@ -20,7 +20,8 @@ from charter.core import releases
 from charter.core.narrow import narrowed
 from charter.diagnostics import Source
 from charter.formats.suite import MANIFEST
-from charter.project import pipeline as driver
+from charter.project import pipeline
+from charter.project.sources import Selection
 from charter.render.python_model.delta import Plain, delta_text, sibling_text
 from charter.render.python_model.emit import Page, module_text, prelude_text
 from charter.render.python_model.names import camel
@@ -78,8 +79,8 @@ class Opened:
 
 def open_protocol(protocol: Protocol) -> Opened:
     """Parse and compile a protocol as it stands. Raises `Refused`."""
-    files = driver.parse_or_refuse(protocol.sources)
-    model = driver.compile_files(files, driver.Choice())
+    files = pipeline.parse_or_refuse(protocol.sources)
+    model = pipeline.compile_files(files, Selection())
     whole = {
         c.name: Plain(
             module_name(protocol.name, c.name),
@@ -190,8 +191,8 @@ def overlay_models(opened: Opened, overlay: Overlay) -> Tree:
     files[f"{package}/{target}/__init__.py"] = _package(inner)
     place = f"{protocol.place} and {overlay.source.name}"
     for name, entries, about in _chosen(overlay):
-        choice = driver.Choice(overlay.variant, overlay=(overlay.source,), entries=entries)
-        model = driver.compile_files(opened.files, choice)
+        selection = Selection(overlay.variant, overlay=(overlay.source,), entries=entries)
+        model = pipeline.compile_files(opened.files, selection)
         component = _overlaid(opened, model, overlay)
         page = _page(model, component, place)
         text = _sibling_text(opened, model, component, page, about)
@@ -212,7 +213,7 @@ def _overlaid(opened: Opened, model: n.Model, overlay: Overlay) -> n.Component:
     found = [c for c in model.components if c.name == overlay.component]
     if not found:
         sources = opened.protocol.sources
-        driver.check_overlay_sources(sources, (overlay.source,)).refuse_if_any()
+        pipeline.check_overlay_sources(sources, (overlay.source,)).refuse_if_any()
     return found[0]
 
 
@@ -226,7 +227,7 @@ def _package(title: str) -> str:
 def variant_models(opened: Opened, variant: str) -> Tree:
     """The models of a variant, as packages beside those of the protocol."""
     about = siblings.of_variant(variant)
-    return _siblings(opened, ("variants", variant), driver.Choice(variant=variant), about)
+    return _siblings(opened, ("variants", variant), Selection(variant=variant), about)
 
 
 def mutant_models(opened: Opened, mutant: str, variant: str = "") -> Tree:
@@ -234,14 +235,14 @@ def mutant_models(opened: Opened, mutant: str, variant: str = "") -> Tree:
     name = f"{variant}_{mutant}" if variant else mutant
     (bent,) = (m for m in opened.model.mutants if m.name == mutant)
     about = siblings.of_mutant(bent, variant)
-    choice = driver.Choice(variant=variant, mutant=mutant)
-    return _siblings(opened, ("mutants", name), choice, about)
+    selection = Selection(variant=variant, mutant=mutant)
+    return _siblings(opened, ("mutants", name), selection, about)
 
 
-def _siblings(opened: Opened, place: tuple[str, str], choice: driver.Choice, about: str) -> Tree:
+def _siblings(opened: Opened, place: tuple[str, str], selection: Selection, about: str) -> Tree:
     kind, name = place
     protocol = opened.protocol
-    model = driver.compile_files(opened.files, choice)
+    model = pipeline.compile_files(opened.files, selection)
     package = f"{protocol.package}_{kind}"
     files = {
         f"{package}/__init__.py": _package(f"{kind.capitalize()} of {protocol.name}."),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from charter.core import nodes as ir
 from charter.diagnostics import Diagnostics, Refused, Source
-from charter.project import pipeline as driver
+from charter.project import pipeline
 from charter.project.sources import (
     Missing,
     Selection,
@@ -21,11 +21,11 @@ from charter.syntax.show import show
 
 
 def compiled(sources: tuple[Source, ...], selection: Selection) -> ir.Model:
-    """The core of texts with a selection applied. Raises `Refused` with every error, `Missing`, or
-    `Unreadable` (the overlay)."""
-    files = driver.parse_or_refuse(sources)
+    """The core of texts with a selection applied. Raises `Refused` with every error, or
+    `Missing`."""
+    files = pipeline.parse_or_refuse(sources)
     refuse_unknown(files, selection)
-    return driver.compile_files(files, _choice(selection))
+    return pipeline.compile_files(files, selection)
 
 
 def asked(
@@ -37,19 +37,13 @@ def asked(
 ) -> ir.Model:
     """`model`, which is `compiled` of the rest, together with a question about the states of an
     instance. Raises `Refused` with every error of the expression."""
-    files = driver.parse_or_refuse(sources)
-    return driver.with_question(files, _choice(selection), model, instance, expression)
-
-
-def _choice(selection: Selection) -> driver.Choice:
-    overlay, entries = selection.overlay or (None, ())
-    sources = () if overlay is None else read_sources(overlay)
-    return driver.Choice(selection.variant, selection.mutant, sources, entries)
+    files = pipeline.parse_or_refuse(sources)
+    return pipeline.with_question(files, selection, model, instance, expression)
 
 
 def refuse_unknown(files: sx.Protocol, selection: Selection) -> None:
     """Raises `Missing` for the name of a variant or mutant that files do not declare."""
-    variants, mutants = (driver.edits_of(files, of) for of in (sx.VariantDecl, sx.MutantDecl))
+    variants, mutants = (pipeline.edits_of(files, of) for of in (sx.VariantDecl, sx.MutantDecl))
     wanted = [("variant", name, variants) for name in selection.variant.split("+")]
     for kind, name, known in (*wanted, ("mutant", selection.mutant, mutants)):
         if name and name not in known:
@@ -63,7 +57,7 @@ def refuse_part(path: Path, found: Diagnostics) -> None:
     if not found.errors or not path.is_file():
         return
     names = {span.source.text[span.start : span.end] for span in (e.span for e in found.errors)}
-    for missing in driver.declared_by(read_source(path), list(beside(path))):
+    for missing in pipeline.declared_by(read_source(path), list(beside(path))):
         if missing.name in names:
             raise Unreadable(
                 f"{path.as_posix()} is one of the files of {missing.protocol}: {missing.name} is"
@@ -74,22 +68,23 @@ def refuse_part(path: Path, found: Diagnostics) -> None:
 
 def check(path: Path) -> Diagnostics:
     """Everything that is wrong with a charter, its variants and mutants. Raises `Unreadable`."""
-    found = driver.check_sources(read_sources(path))
+    found = pipeline.check_sources(read_sources(path))
     refuse_part(path, found)
     return found
 
 
 def check_overlay(path: Path, overlay: Path) -> Diagnostics:
     """Everything that is wrong with an overlay of the charter at `path`. Raises `Unreadable`."""
-    return driver.check_overlay_sources(read_sources(path), read_sources(overlay))
+    return pipeline.check_overlay_sources(read_sources(path), read_sources(overlay))
 
 
 def flattened(path: Path, variant: str) -> str:
     """The text of a charter with a variant applied. Raises `Refused`, `Unreadable` or `Missing`."""
-    files = driver.parse_or_refuse(read_sources(path))
-    refuse_unknown(files, Selection(variant))
-    files = driver.flatten(files, driver.Choice(variant=variant))
-    return show(driver.as_one_file(files))
+    files = pipeline.parse_or_refuse(read_sources(path))
+    selection = Selection(variant)
+    refuse_unknown(files, selection)
+    files = pipeline.flatten(files, selection)
+    return show(pipeline.as_one_file(files))
 
 
 def formatted(source: Source) -> str:

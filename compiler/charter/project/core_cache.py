@@ -13,11 +13,11 @@ from charter.core.encoding import decoded, encoded
 from charter.core.nodes import Model
 from charter.diagnostics import Source
 from charter.project.cache import cache_folder, from_cache, to_cache
-from charter.project.sources import Selection, read_sources
+from charter.project.sources import Selection
 
 
 def kept(sources: Sequence[Source], selection: Selection, make: Callable[[], Model]) -> Model:
-    """What `make` gives for these texts and edits. Raises what it raises, and `Unreadable`."""
+    """What `make` gives for these texts and edits. Raises what it raises."""
     path = cache_folder("core") / f"{_digest(sources, selection)}.core"
     known = from_cache(path)
     if known is not None:
@@ -28,9 +28,8 @@ def kept(sources: Sequence[Source], selection: Selection, make: Callable[[], Mod
 
 
 def _digest(sources: Sequence[Source], selection: Selection) -> str:
-    overlay, entries = selection.overlay or (None, ())
-    texts = [*sources, *(() if overlay is None else read_sources(overlay))]
-    edits = (selection.variant, selection.mutant, entries)
+    edits = (selection.variant, selection.mutant, selection.entries)
+    texts = (*sources, *selection.overlay)
     said = (_compiler(), edits, *((text.name, text.text) for text in texts))
     return sha256(repr(said).encode()).hexdigest()
 

@@ -13,20 +13,10 @@ from charter.check.flatten import apply_overlay, apply_selection, only_overlay
 from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span
 from charter.passes import run_rich
+from charter.project.sources import Selection
 from charter.semantics.scenario import ScenarioFails, follow
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Which edits to apply: names of a variant and a mutant ("" for none), entries of an overlay
-    and the sources that declare them."""
-
-    variant: str = ""
-    mutant: str = ""
-    overlay: tuple[Source, ...] = ()
-    entries: tuple[str, ...] = ()
 
 
 def parse_all(sources: Sequence[Source], diagnostics: Diagnostics) -> sx.Protocol:
@@ -49,34 +39,34 @@ def _parsed(sources: tuple[Source, ...]) -> sx.Protocol:
     return files
 
 
-def flatten(files: sx.Protocol, choice: Choice) -> sx.Protocol:
+def flatten(files: sx.Protocol, selection: Selection) -> sx.Protocol:
     """The trees with the chosen edits applied. Raises `Refused` on errors."""
-    overlay = parse_or_refuse(choice.overlay)
+    overlay = parse_or_refuse(selection.overlay)
     diagnostics = Diagnostics()
-    files = apply_selection(files, choice.variant, choice.mutant, diagnostics)
-    if choice.entries:
-        files = apply_overlay(files, overlay, choice.entries, diagnostics)
+    files = apply_selection(files, selection.variant, selection.mutant, diagnostics)
+    if selection.entries:
+        files = apply_overlay(files, overlay, selection.entries, diagnostics)
     diagnostics.refuse_if_any()
     return files
 
 
-def compile_sources(sources: Sequence[Source], choice: Choice) -> ir.Model:
+def compile_sources(sources: Sequence[Source], selection: Selection) -> ir.Model:
     """The core of texts with the chosen edits. Raises `Refused` with all errors found."""
-    return compile_files(parse_or_refuse(sources), choice)
+    return compile_files(parse_or_refuse(sources), selection)
 
 
-def compile_files(files: sx.Protocol, choice: Choice) -> ir.Model:
+def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
     """The core of a protocol with the chosen edits. Raises `Refused` with all errors found."""
     diagnostics = Diagnostics()
-    files = flatten(files, choice)
-    check = check_bent if choice.mutant or choice.entries else check_protocol
-    model = check(files, choice.variant, diagnostics)
+    files = flatten(files, selection)
+    check = check_bent if selection.mutant or selection.entries else check_protocol
+    model = check(files, selection.variant, diagnostics)
     diagnostics.refuse_if_any()
     return run_rich(model)
 
 
 def with_question(
-    files: sx.Protocol, choice: Choice, model: ir.Model, instance: ir.Instance, text: str
+    files: sx.Protocol, selection: Selection, model: ir.Model, instance: ir.Instance, text: str
 ) -> ir.Model:
     """`model`, which is that of `files` with the chosen edits, and a witness for the states of
     `instance` in which the expression `text` is true (its name is `ASKED`). Raises `Refused` with
@@ -90,7 +80,7 @@ def with_question(
         assert isinstance(node, sx.PropertyDecl)
         if more:
             diagnostics.error("syntax/unexpected", "one expression is expected", more[0].span)
-        prop = asked(flatten(files, choice), model, instance, node.body, diagnostics)
+        prop = asked(flatten(files, selection), model, instance, node.body, diagnostics)
         if not diagnostics.errors:
             prop = replace(prop, span=Span(shown, 0, len(text)))
             return run_rich(replace(model, properties=(*model.properties, prop)))

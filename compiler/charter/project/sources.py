@@ -22,11 +22,12 @@ class Missing(Exception):
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which edits to apply to a protocol: a variant and a mutant by name ("" for none), and
-    entries of an overlay: the path of the overlay's file, then names of entries."""
+    entries of an overlay by name, with the files that declare them."""
 
     variant: str = ""
     mutant: str = ""
-    overlay: tuple[Path, tuple[str, ...]] | None = None
+    overlay: tuple[Source, ...] = ()
+    entries: tuple[str, ...] = ()
 
 
 PLAIN = Selection()

@@ -13,7 +13,8 @@ from charter.core import nodes as n
 from charter.core.narrow import narrowed
 from charter.diagnostics import Source
 from charter.formats.vector import Vector
-from charter.project import pipeline as driver
+from charter.project import pipeline
+from charter.project.sources import Selection
 from charter.suites.engine import Engine
 from charter.suites.explored import Explored
 from charter.suites.record import Record, merged, packed, unpacked
@@ -78,7 +79,7 @@ def _read(stack: ExitStack, path: Path) -> Iterator[Record]:
 
 def run_task(task: Task) -> Done:
     """Make the vectors of one task. Runs in a process of its own."""
-    whole = driver.compile_sources(task.sources, driver.Choice(variant=task.variant))
+    whole = pipeline.compile_sources(task.sources, Selection(variant=task.variant))
     model = narrowed(whole, task.component)
     instance = next(i for i in model.instances if i.name == task.instance)
     if task.kind == "explored":

@@ -11,7 +11,7 @@ from charter import prove as smt
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, obligations
 from charter.formats.vector import Vector, Why
-from charter.project import pipeline as driver
+from charter.project import pipeline
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
@@ -242,7 +242,7 @@ def step_of(found: smt.Transition) -> Step:
 def _mutants(found: Search) -> None:
     """For each mutant a step that it allows and the charter does not, or the other way round."""
     about = found.about
-    files = driver.parse_or_refuse(about.sources)
+    files = pipeline.parse_or_refuse(about.sources)
     lemmas = smt.always(about.model, about.component.name)
     told = {asked.title for asked in found.asked}
     for mutant in mutants_of(about):

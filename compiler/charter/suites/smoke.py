@@ -10,7 +10,8 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.obligations import Obligation, obligations
 from charter.formats.vector import Question, Vector, Why
-from charter.project import pipeline as driver
+from charter.project import pipeline
+from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Outcome, State
@@ -184,7 +185,7 @@ def shortest_first(entries: Iterable[Entry]) -> list[Entry]:
 
 def kills(about: Subject, entries: Iterable[Entry]) -> tuple[Kill, ...]:
     """For each mutant the first vectors that tell it; those made for it are tried first."""
-    files = driver.parse_or_refuse(about.sources)
+    files = pipeline.parse_or_refuse(about.sources)
     ordered = shortest_first(entries)
     return tuple(_kill(about, files, mutant, ordered) for mutant in mutants_of(about))
 
@@ -198,7 +199,7 @@ def mutants_of(about: Subject) -> tuple[n.Mutant, ...]:
 
 def bent_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:
     """The model of a mutant. Raises `Refused` where it does not fit the variant."""
-    return driver.compile_files(files, driver.Choice(variant=about.model.variant, mutant=mutant))
+    return pipeline.compile_files(files, Selection(variant=about.model.variant, mutant=mutant))
 
 
 def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[Entry]) -> Kill:

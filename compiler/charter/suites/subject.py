@@ -13,7 +13,9 @@ from charter.core.narrow import narrowed
 from charter.core.show import show_model
 from charter.diagnostics import Source
 from charter.formats.suite import Manifest, Models
-from charter.project import pipeline as driver
+from charter.project import pipeline
+from charter.project.compile import compiled
+from charter.project.sources import Selection
 from charter.suites.adapters import adapters_in
 from charter.suites.found import NOTHING, Found
 
@@ -100,8 +102,9 @@ class Subject:
 
 
 def subject(sources: Sequence[Source], variant: str, component: str = "") -> Subject:
-    """A component (the first, unless named) in a variant. Raises `Refused` or KeyError."""
-    model = driver.compile_sources(sources, driver.Choice(variant=variant))
+    """A component (the first, unless named) in a variant. Raises `Refused`, `Missing` (the variant)
+    or KeyError (the component)."""
+    model = compiled(tuple(sources), Selection(variant))
     chosen = [c for c in model.components if component in ("", c.name)]
     if not chosen:
         raise KeyError(component)
@@ -158,7 +161,7 @@ def overlays_in(root: Path, protocol: str, component: str = "") -> tuple[Overlay
         if not path.is_file():
             continue
         source = Source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
-        head = driver.overlay_head(source)
+        head = pipeline.overlay_head(source)
         if head.protocol == protocol and component in ("", head.component):
             place = (head.name, head.component, adapter.folder.name, source)
             for variant in sorted({"", *adapter.variants.values()}):

@@ -13,7 +13,8 @@ import pytest
 
 from charter.api import generated as generate
 from charter.diagnostics import Source
-from charter.project import pipeline as driver
+from charter.project import pipeline
+from charter.project.sources import Selection
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -117,7 +118,7 @@ def test_digest_is_of_what_one_component_says() -> None:
 
     def of(more: str, mutant: str = "") -> str:
         sources = (*kafka.sources, Source("more.charter", f"protocol kafka.replication\n{more}"))
-        model = driver.compile_sources(sources, driver.Choice(mutant=mutant))
+        model = pipeline.compile_sources(sources, Selection(mutant=mutant))
         return generate.digest(model, "controller")
 
     plain = of("")

@@ -12,7 +12,7 @@ from charter.check.edits import overlap
 from charter.core import nodes as ir
 from charter.core.show import show_expr, show_model
 from charter.diagnostics import Refused, Source
-from charter.project import pipeline as driver
+from charter.project import pipeline
 
 BASE = """fun free(r: Row) -> bool = r.owner == none
 component c {
@@ -378,14 +378,16 @@ def test_overlay_entries_are_applied_by_name(tmp_path: Path) -> None:
     charter, overlay = tmp_path / "a.charter", tmp_path / "target.charter"
     charter.write_text(WORDS + BASE, encoding="utf-8")
     overlay.write_text(OVERLAY, encoding="utf-8")
-    chosen = api.load(charter, api.Selection(overlay=(overlay, ("never_on",))))
+    chosen = api.load(
+        charter, api.Selection(overlay=api.read_sources(overlay), entries=("never_on",))
+    )
     assert [b.name for b in chosen.components[0].operations[0].branches] == ["off", "done"]
     assert "  = (r.owner eq none)" in show_model(chosen)
     assert [entry.name for entry in api.overlay_entries(overlay)] == ["never_on", "always_free"]
     assert api.overlay_entries(overlay)[0].first_release == "1.0"
     assert not api.check_overlay(charter, overlay).errors
     with pytest.raises(Refused):
-        api.load(charter, api.Selection(overlay=(overlay, ("nothing",))))
+        api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=("nothing",)))
 
 
 def test_flattened_charter_means_the_same_as_the_variant(tmp_path: Path) -> None:
@@ -404,7 +406,7 @@ def test_unknown_selection_is_refused() -> None:
             load(BASE, **choice)
         with pytest.raises(Refused) as refused:
             sources = (api.Source("a", WORDS + BASE),)
-            driver.compile_sources(sources, driver.Choice(**choice))
+            pipeline.compile_sources(sources, api.Selection(**choice))
         assert [item.code for item in refused.value.diagnostics.errors] == ["variant/unknown"]
 
 
@@ -419,7 +421,7 @@ def with_entry(tmp_path: Path, edits: str) -> ir.Model:
     head = "protocol test.words\noverlay target of c { entry one known_defect {"
     overlay.write_text(f"{head} {edits} }} }}", encoding="utf-8")
     assert not api.check_overlay(charter, overlay).errors
-    return api.load(charter, api.Selection(overlay=(overlay, ("one",))))
+    return api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=("one",)))
 
 
 def test_fault_stands_in_the_branch_of_the_core(tmp_path: Path) -> None:

@@ -91,7 +91,9 @@ def test_an_edit_of_an_edit_calls_what_the_first_one_made(tmp_path: Path) -> Non
     charter, overlay = tmp_path / "a.charter", tmp_path / "o.charter"
     charter.write_text(WORDS + BASE, encoding="utf-8")
     overlay.write_text(f"{head} {first} {second} }}", encoding="utf-8")
-    both = api.load(charter, api.Selection(overlay=(overlay, ("one", "two"))))
+    both = api.load(
+        charter, api.Selection(overlay=api.read_sources(overlay), entries=("one", "two"))
+    )
     assert {k: v for k, v in functions(both).items() if k != "grown"} == {
         "replaced_free": "(r.owner eq none)",
         "replaced_free_2": "not(replaced_free(r))",
@@ -226,7 +228,9 @@ def test_entries_share_the_functions_of_their_overlay(tmp_path: Path) -> None:
     charter.write_text(WORDS + BASE, encoding="utf-8")
     overlay.write_text(SHARED, encoding="utf-8")
     assert not api.check_overlay(charter, overlay).errors
-    both = api.load(charter, api.Selection(overlay=(overlay, ("one", "two"))))
+    both = api.load(
+        charter, api.Selection(overlay=api.read_sources(overlay), entries=("one", "two"))
+    )
     assert functions(both)["taken"] == "not(free(r))"
     assert functions(both)["grown"] == "(if taken(r) then r else replaced_grown(r, by))"
     assert "taken" not in functions(api.load(charter))
