@@ -13,13 +13,13 @@ from tests.support.drawn_models import INSTANCE, models
 from tests.support.engines import counts, verdicts
 
 from charter.core import nodes as n
-from charter.core.vacuity import with_companions
 from charter.explore.native.explore import Choices, Options, explore, result_of
 from charter.explore.native.layout import Unsupported
 from charter.explore.native.program import program
 from charter.explore.native.spark import SparkSearch
 from charter.explore.reference.search import Options as PlainOptions
 from charter.explore.reference.search import explore as plainly
+from charter.passes import for_search
 
 MOST = 3_000
 
@@ -42,7 +42,7 @@ class NoSession:
 )
 @given(models())
 def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -> None:
-    asked, _ = with_companions(model, INSTANCE.machine)
+    asked = for_search(model, INSTANCE.machine)
     try:
         native = explore(asked, INSTANCE, Options(most_states=MOST))
     except Unsupported:

@@ -16,9 +16,9 @@ from tests.support.agreement import by_evaluator, by_model, import_model
 
 from charter.api import generated as generate
 from charter.core import nodes as n
-from charter.core.narrow import narrowed
 from charter.core.nodes import Value
 from charter.formats.suite import read_manifest
+from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError

@@ -15,9 +15,8 @@ from tests.unit.semantics.test_mail import machine as post
 
 from charter import api
 from charter.core import nodes as n
-from charter.core.narrow import narrowed
 from charter.core.nodes import Value
-from charter.passes import LOWERING, run_checked
+from charter.passes import PASSES, run_checked
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import Outcome, Scope, State
@@ -30,12 +29,9 @@ PROTOCOLS = {path.stem: path for path in sorted(EXAMPLES.glob("*.charter"))}
 
 def stages(model: n.Model, instance: n.Instance) -> list[Machine]:
     """The machine of an instance before all passes and after each."""
-    found = []
-    cut = narrowed(model, instance.machine)
-    for count in range(len(LOWERING) + 1):
-        done = run_checked(cut, LOWERING[:count])
-        found.append(Machine.of(done, instance))
-    return found
+    stages = (PASSES[:count] for count in range(len(PASSES) + 1))
+    done = (run_checked(model, passes, instance.machine) for passes in stages)
+    return [Machine.of(after, instance) for after in done]
 
 
 def outcomes(machine: Machine, state: State, name: str, args: tuple[Value, ...]) -> object:
@@ -47,10 +43,13 @@ def outcomes(machine: Machine, state: State, name: str, args: tuple[Value, ...])
 
 
 def truths(machine: Machine, before: State, after: Outcome | None) -> dict[str, object]:
-    """What the properties say of a state, or of a transition."""
+    """What the properties say of a state, or of a transition; companions, which have a blank in
+    their names, are left out."""
     found: dict[str, object] = {}
     scope = Scope(before) if after is None else Scope(before, after.state, after.branch)
     for prop in machine.model.properties:
+        if " " in prop.name:
+            continue
         try:
             found[prop.name] = machine.holds(prop, scope)
         except EvaluationError:

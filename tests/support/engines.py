@@ -7,7 +7,6 @@ from pathlib import Path
 from tests.support import spec
 
 from charter.core import nodes as n
-from charter.core.vacuity import with_companions
 from charter.explore.native.explore import Choices
 from charter.explore.native.explore import Exploration as Native
 from charter.explore.native.explore import Options as NativeOptions
@@ -16,6 +15,7 @@ from charter.explore.reference.search import Exploration as Reference
 from charter.explore.reference.search import Options as ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition
 from charter.explore.result import Counts
+from charter.passes import for_search
 from charter.project.cache import cache_folder
 
 Verdicts = dict[tuple[str, str], tuple[int, int | None]]
@@ -52,7 +52,7 @@ def both(
     model: n.Model, instance: n.Instance, *, symmetry: bool = True, cache: Path | None = None
 ) -> tuple[Native, Reference]:
     """The same search by both, for the companions of properties too."""
-    model, _ = with_companions(model, instance.machine)
+    model = for_search(model, instance.machine)
     options = NativeOptions(Choices(symmetry=symmetry), cache=cache or cache_folder("engine"))
     return (
         explore_natively(model, instance, options),

@@ -117,12 +117,12 @@ def core_text(path: Path, selection: Selection = PLAIN, after: str = "") -> str:
     """The core of a protocol as text: as the check leaves it, or `after` a pass. Raises `Refused`,
     `Unreadable`, or `Missing` if there is no such pass."""
     from charter.core.show import show_model
-    from charter.passes import LOWERING, run_checked
+    from charter.passes import PASSES, RICH, run_checked
 
-    names = [item.name for item in LOWERING]
+    names = [item.name for item in PASSES]
     if after and after not in names:
         raise Missing(f"there is no pass {after!r}; there are: {', '.join(names)}")
-    wanted = LOWERING[: names.index(after) + 1] if after else ()
+    wanted = PASSES[: names.index(after) + 1] if after else RICH
     return show_model(run_checked(load(path, selection), wanted))
 
 

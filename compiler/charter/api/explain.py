@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from charter.core import nodes as n
-from charter.core.narrow import narrowed
 from charter.explore.result import Finding, Trace
+from charter.passes.narrow import narrowed
 from charter.render.story.tell import Found, Story, tell
 from charter.semantics.canonical import Canonical
 from charter.semantics.evaluate import State

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core import releases
-from charter.core.narrow import narrowed
 from charter.diagnostics import Source
 from charter.formats.suite import MANIFEST
+from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.sources import Selection
 from charter.render.python_model.delta import Plain, delta_text, sibling_text

@@ -177,3 +177,50 @@ def branch_expressions(branch: ir.Branch) -> tuple[ir.Expr, ...]:
     faults = tuple(fault.condition for fault in branch.faults)
     body = tuple(expr for line in branch.body for expr in statement_expressions(line))
     return (*lets, *guard, *faults, *body, branch.reply)
+
+
+def instances_of(model: ir.Model) -> Iterator[ir.Instance]:
+    """The instances of a model and of its scenarios."""
+    yield from model.instances
+    yield from (s.instance for s in model.scenarios)
+
+
+def state_of(model: ir.Model) -> Iterator[ir.StateVar]:
+    """The state variables of all machines."""
+    for component in model.components:
+        yield from component.state
+    for system in model.systems:
+        yield from system.state
+
+
+def expressions(model: ir.Model) -> Iterator[ir.Expr]:
+    """Every expression of machines, properties, instances and scenarios, but not of functions."""
+    yield from rules(model)
+    yield from (v.initial for v in state_of(model))
+    for instance in instances_of(model):
+        yield from (value for _, value in (*instance.starts, *instance.only))
+    for scenario in model.scenarios:
+        for line in scenario.steps:
+            match line:
+                case ir.Do(args=args):
+                    yield from args
+                case ir.Expect(condition=condition):
+                    yield condition
+                case ir.Bind(value=value):
+                    yield value
+                case ir.Moment():
+                    pass
+
+
+def rules(model: ir.Model) -> Iterator[ir.Expr]:
+    """Every expression of the operations, steps and properties of a model."""
+    yield from (p.body for p in model.properties)
+    for live in model.liveness:
+        yield from (part for part in (live.trigger, live.goal) if part is not None)
+    for component in model.components:
+        for operation in component.operations:
+            for branch in operation.branches:
+                yield from branch_expressions(branch)
+    for system in model.systems:
+        for step in system.steps:
+            yield from (e for line in step.body for e in statement_expressions(line))

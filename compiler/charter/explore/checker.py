@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from charter.core import nodes as n
-from charter.core.narrow import narrowed
 from charter.core.nodes import ASKED
-from charter.core.vacuity import Companion, with_companions
 from charter.explore.result import Condition, Finding, SearchResult
+from charter.passes import for_search
+from charter.passes.companions import Companion, companions
 from charter.semantics.machine import Machine
 
 
@@ -70,8 +70,8 @@ class Problem:
     def of(model: n.Model, instance: n.Instance) -> Problem:
         """Everything that `model` says of the machine of an instance. Raises KeyError if the
         instance is of no machine of the model."""
-        whole, companions = with_companions(narrowed(model, instance.machine), instance.machine)
-        return Problem(Machine.of(whole, instance), companions)
+        whole = for_search(model, instance.machine)
+        return Problem(Machine.of(whole, instance), companions(whole, instance.machine))
 
     @property
     def model(self) -> n.Model:

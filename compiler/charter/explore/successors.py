@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from charter.core import nodes as n
-from charter.core.narrow import narrowed
 from charter.core.nodes import Value
 from charter.explore.result import Step, Trace
+from charter.passes.narrow import narrowed
 from charter.semantics.canonical import Canonical
 from charter.semantics.evaluate import Outcome, Scope, State
 from charter.semantics.machine import Machine

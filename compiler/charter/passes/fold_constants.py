@@ -1,21 +1,15 @@
 """Pass: constant folding of boolean operators and `if`.
 
-Changes: boolean operators with a literal side, `if` with a literal condition, `not` of a literal.
-Keeps: every value, every branch and conjunct label, every span; a conjunct that becomes true stays.
+Changes: boolean operators with a literal left side, `if` with a literal condition, `not` of a
+literal; everywhere but in scenarios.
+Keeps: every value and where it is defined, every branch and conjunct label, every span; a conjunct
+that becomes true stays.
+Leaves none of: nothing that later passes could not write.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from charter.core import nodes as ir
-from charter.core.walk import fold
-
-
-def run(model: ir.Model) -> ir.Model:
-    """Fold the bodies of functions, the only place where the checker leaves constants behind."""
-    functions = tuple(replace(f, body=fold(f.body, simplify)) for f in model.functions)
-    return replace(model, functions=functions)
 
 
 def simplify(expr: ir.Expr) -> ir.Expr:

@@ -27,9 +27,8 @@ from math import factorial
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.narrow import rules
 from charter.core.nodes import Value
-from charter.core.walk import nodes
+from charter.core.walk import nodes, rules
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from charter.core import nodes as n
-from charter.core.narrow import narrowed
 from charter.diagnostics import Source
 from charter.formats.vector import Vector
+from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.sources import Selection
 from charter.suites.engine import Engine

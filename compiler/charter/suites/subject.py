@@ -9,10 +9,10 @@ from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core import releases
-from charter.core.narrow import narrowed
 from charter.core.show import show_model
 from charter.diagnostics import Source
 from charter.formats.suite import Manifest, Models
+from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.compile import compiled
 from charter.project.sources import Selection

@@ -7,7 +7,7 @@ from tests.support.engines import both
 
 from charter import api
 from charter.core import nodes as n
-from charter.core.narrow import narrowed
+from charter.passes.narrow import narrowed
 from charter.semantics.machine import Machine
 from charter.semantics.quotient import MOST_RENAMINGS, Quotient
 

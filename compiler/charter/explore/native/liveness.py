@@ -15,7 +15,6 @@ from itertools import product
 from pathlib import Path
 
 from charter.core import nodes as n
-from charter.core.narrow import narrowed
 from charter.core.nodes import Value
 from charter.explore.native import transition_graph as links
 from charter.explore.native.explore import (
@@ -34,6 +33,7 @@ from charter.explore.native.program import Program, program
 from charter.explore.native.runs import Graph, Question, follow, functions
 from charter.explore.native.search import Search
 from charter.explore.native.traces import Disagreement, Step, Teller, Told, Traces
+from charter.passes.narrow import narrowed
 from charter.semantics.evaluate import State
 from charter.semantics.fairness import Verdict, bound, gave_up, names_elements
 from charter.semantics.faults import refuse_faults

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core import small as s
-from charter.core.narrow import narrowed
 from charter.core.transition import is_of_transition
 from charter.explore.native.body import SIGNATURE, Shape, arguments_of, operate, print_step
 from charter.explore.native.context import NARROW, Context, Memory
@@ -36,6 +35,7 @@ from charter.explore.native.transition_graph import Labels, LinkPrinter
 from charter.explore.native.unit import Unit
 from charter.explore.native.visited_set import TablePrinter
 from charter.passes import lowered_expr, lowered_instance
+from charter.passes.narrow import narrowed
 from charter.project.cache import from_cache, to_cache
 from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
-from charter.core.narrow import narrowed
 from charter.core.transition import is_of_transition
 from charter.explore.result import Counts, Finding, Kind, Step, Trace
+from charter.passes.narrow import narrowed
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.canonical import Canonical, Form
 from charter.semantics.environment import offered

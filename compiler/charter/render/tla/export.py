@@ -8,9 +8,9 @@ from importlib.resources import files as resources
 
 from charter.core import nodes as n
 from charter.core import small as s
-from charter.core.narrow import narrowed
 from charter.diagnostics import Diagnostic, Diagnostics
 from charter.passes import lowered
+from charter.passes.narrow import narrowed
 from charter.render.tla.counters import Orders, Unordered
 from charter.render.tla.instance import InstanceModule, NotOffered
 from charter.render.tla.machine import Module, Rules

@@ -5,8 +5,8 @@ from __future__ import annotations
 from charter import api
 from charter.core import nodes as n
 from charter.core.show import show_expr
-from charter.core.vacuity import companions, with_companions
 from charter.core.valid import validate
+from charter.passes.companions import companions, run
 
 HEAD = """protocol toy
 
@@ -75,12 +75,14 @@ def test_companions_are_core_and_clash_with_no_name() -> None:
              forall m in value(rows[n]).peers: if on then on implies m == n else not on
            stepwise q of box: on implies on'"""
     )
-    whole, found = with_companions(known, "box")
+    whole, found = run(known, "box"), companions(known, "box")
     validate(whole, "test")
     names = [prop.name for prop in whole.properties]
     assert len(names) == len(set(names)) == len(known.properties) + len(found)
     assert {one.of for one in found} == {"p", "q"}
-    assert with_companions(known, "elsewhere") == (known, ())
+    assert companions(whole, "box") == found
+    assert run(known, "") == whole
+    assert run(known, "elsewhere") == known
 
 
 def test_the_trigger_is_met_when_something_leads_to_something() -> None:

@@ -1,7 +1,9 @@
-"""Restricts a protocol to one machine: the declarations that a component or system depends on.
+"""Pass: what no machine, or not the one that is worked on, depends on is dropped.
 
-What belongs to one machine must not change with its neighbours: its counts, its models, the digest
-of its rules. So whoever works on one machine works on the narrowed model.
+Changes: the declarations of a model. What belongs to one machine must not change with its
+neighbours: its counts, its models, the digest of its rules.
+Keeps: what is left, and its order.
+Leaves none of: declarations that nothing mentions but the machines that were dropped.
 """
 
 from __future__ import annotations
@@ -11,26 +13,13 @@ from dataclasses import replace
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.walk import branch_expressions, children, statement_expressions
+from charter.core.walk import children, expressions, instances_of, state_of
 
 
 def narrowed(model: n.Model, machine: str) -> n.Model:
-    """`model` with `machine`, its parts, its properties, instances, scenarios and mutants, and the
-    functions, types and constants that these mention, in their order."""
-    systems = tuple(s for s in model.systems if s.name == machine)
-    names = {machine, *(part.component for s in systems for part in s.parts)}
-    instances = tuple(i for i in model.instances if i.machine == machine)
-    places = {i.name for i in instances}
-    cut = replace(
-        model,
-        components=tuple(c for c in model.components if c.name in names),
-        systems=systems,
-        properties=tuple(p for p in model.properties if p.machine == machine),
-        instances=instances,
-        scenarios=tuple(s for s in model.scenarios if s.instance.machine == machine),
-        mutants=tuple(m for m in model.mutants if m.instance in places),
-        liveness=tuple(live for live in model.liveness if live.machine == machine),
-    )
+    """`model` with `machine` ("": all of them), its parts, its properties, instances, scenarios and
+    mutants, and the functions, types and constants that these mention, in their order."""
+    cut = _of_machine(model, machine) if machine else model
     functions, kinds, consts = _reached(cut)
     return replace(
         cut,
@@ -44,12 +33,29 @@ def narrowed(model: n.Model, machine: str) -> n.Model:
     )
 
 
+def _of_machine(model: n.Model, machine: str) -> n.Model:
+    systems = tuple(s for s in model.systems if s.name == machine)
+    names = {machine, *(part.component for s in systems for part in s.parts)}
+    instances = tuple(i for i in model.instances if i.machine == machine)
+    places = {i.name for i in instances}
+    return replace(
+        model,
+        components=tuple(c for c in model.components if c.name in names),
+        systems=systems,
+        properties=tuple(p for p in model.properties if p.machine == machine),
+        instances=instances,
+        scenarios=tuple(s for s in model.scenarios if s.instance.machine == machine),
+        mutants=tuple(m for m in model.mutants if m.instance in places),
+        liveness=tuple(live for live in model.liveness if live.machine == machine),
+    )
+
+
 def _reached(cut: n.Model) -> tuple[set[str], set[t.Type], set[str]]:
     """Functions, types and constants that the machines of a model lead to."""
     functions = {f.name: f for f in cut.functions}
     wanted: set[str] = set()
     kinds = {kind for stated in _stated(cut) for kind in t.inside(stated)}
-    consts = {name for i in _instances(cut) for name, _ in i.consts}
+    consts = {name for i in instances_of(cut) for name, _ in i.consts}
     waiting = list(expressions(cut))
     # By identity, since the hash of a type is computed from all of it.
     looked_at: set[int] = set()
@@ -70,21 +76,9 @@ def _reached(cut: n.Model) -> tuple[set[str], set[t.Type], set[str]]:
     return wanted, kinds, consts | {name for kind in kinds for name in limits_of(kind)}
 
 
-def _instances(cut: n.Model) -> Iterator[n.Instance]:
-    yield from cut.instances
-    yield from (s.instance for s in cut.scenarios)
-
-
-def _state(cut: n.Model) -> Iterator[n.StateVar]:
-    for component in cut.components:
-        yield from component.state
-    for system in cut.systems:
-        yield from system.state
-
-
 def _stated(cut: n.Model) -> Iterator[t.Type]:
     """The types of state, parameters and replies."""
-    yield from (v.type for v in _state(cut))
+    yield from (v.type for v in state_of(cut))
     for component in cut.components:
         for operation in component.operations:
             yield operation.result
@@ -94,39 +88,6 @@ def _stated(cut: n.Model) -> Iterator[t.Type]:
             yield from (p.type for p in step.params)
     for live in cut.liveness:
         yield from (p.type for p in live.params)
-
-
-def expressions(cut: n.Model) -> Iterator[n.Expr]:
-    """Every expression of machines, properties, instances and scenarios, but not of functions."""
-    yield from rules(cut)
-    yield from (v.initial for v in _state(cut))
-    for instance in _instances(cut):
-        yield from (value for _, value in (*instance.starts, *instance.only))
-    for scenario in cut.scenarios:
-        for line in scenario.steps:
-            match line:
-                case n.Do(args=args):
-                    yield from args
-                case n.Expect(condition=condition):
-                    yield condition
-                case n.Bind(value=value):
-                    yield value
-                case n.Moment():
-                    pass
-
-
-def rules(cut: n.Model) -> Iterator[n.Expr]:
-    """Every expression of the operations, steps and properties of a model."""
-    yield from (p.body for p in cut.properties)
-    for live in cut.liveness:
-        yield from (part for part in (live.trigger, live.goal) if part is not None)
-    for component in cut.components:
-        for operation in component.operations:
-            for branch in operation.branches:
-                yield from branch_expressions(branch)
-    for system in cut.systems:
-        for step in system.steps:
-            yield from (e for line in step.body for e in statement_expressions(line))
 
 
 def limits_of(kind: t.Type) -> set[str]:

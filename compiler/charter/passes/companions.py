@@ -1,5 +1,8 @@
-"""Adds a companion witness for each condition of a property, to detect properties that hold
-vacuously.
+"""Pass: each condition of a property gets a companion, to detect properties that hold vacuously.
+
+Changes: the witnesses of a model, of which there are more.
+Keeps: everything else.
+Leaves none of: nothing is removed.
 
 `a implies b` says something only where `a` is true, and `forall x in s: b` where `s` has a member.
 For each such condition of a property there is a companion: a witness of the same machine that is
@@ -38,38 +41,38 @@ class Companion:
     witness: n.Property
 
 
+def run(model: n.Model, machine: str) -> n.Model:
+    """`model` with the companions of one machine ("": of all) behind its properties."""
+    witnesses = tuple(companion.witness for companion in companions(model, machine))
+    return replace(model, properties=(*model.properties, *witnesses))
+
+
 def companions(model: n.Model, machine: str) -> tuple[Companion, ...]:
-    """The companions of all properties of a machine, in the order of the charter."""
+    """The companions of all properties of a machine ("": of all), in the order of the charter. They
+    are the same before the pass and after it."""
     found: list[Companion] = []
     for prop in model.properties:
-        if prop.machine == machine and prop.kind != "witness":
+        if prop.kind != "witness" and machine in ("", prop.machine):
             sites = list(conditions(prop.body))
-            found += _named(prop.name, machine, sites)
+            found += _named(prop, sites)
             if not sites and (met := _met(prop.body)) != TRUE:
-                (whole,) = _named(prop.name, machine, [(met, prop.span)])
+                (whole,) = _named(prop, [(met, prop.span)])
                 found.append(replace(whole, text=""))
     for live in model.liveness:
-        if live.machine == machine and live.trigger is not None:
+        if live.trigger is not None and machine in ("", live.machine):
             met = live.trigger
             for param in reversed(live.params):
                 domain = n.Domain(type=t.Set(param.type))
                 met = n.Quantified("some", param.name, domain, met, type=t.Bool())
-            found += _named(live.name, machine, [(met, live.trigger.span)])
+            found += _named(live, [(met, live.trigger.span)])
     return tuple(found)
 
 
-def with_companions(model: n.Model, machine: str) -> tuple[n.Model, tuple[Companion, ...]]:
-    """`model` with the companions of one machine behind its properties, and what they are."""
-    found = companions(model, machine)
-    witnesses = tuple(companion.witness for companion in found)
-    return replace(model, properties=(*model.properties, *witnesses)), found
-
-
-def _named(of: str, machine: str, sites: list[tuple[n.Expr, Span]]) -> Iterator[Companion]:
+def _named(of: n.Property | n.Eventually, sites: list[tuple[n.Expr, Span]]) -> Iterator[Companion]:
     for number, (met, span) in enumerate(sites, 1):
-        witness = n.Property("witness", f"{of} {number}", machine, met, (), span=span)
+        witness = n.Property("witness", f"{of.name} {number}", of.machine, met, (), span=span)
         text = " ".join(span.source.text[span.start : span.end].split())
-        yield Companion(of, text or show_expr(met), span, witness)
+        yield Companion(of.name, text or show_expr(met), span, witness)
 
 
 def conditions(e: n.Expr, around: Around = lambda met: met) -> Iterator[tuple[n.Expr, Span]]:

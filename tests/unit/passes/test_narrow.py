@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from charter import api
-from charter.core.narrow import narrowed
 from charter.core.show import show_model
 from charter.explore.native.program import Choices, plan_and_text
 from charter.explore.reference.search import explore
+from charter.passes.narrow import narrowed
 from charter.suites.found import rules_digest
 
 LAMP = """

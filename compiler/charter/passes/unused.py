@@ -1,0 +1,99 @@
+"""Pass: names that nothing reads are dropped.
+
+Changes: a `let` of an expression, of an operation or of a step whose name nobody reads.
+Keeps: values, outcomes, and where they are defined: a `let` whose value may not exist stays, as
+does every choice. A `let` that several branches share stays in all of them if one reads it, so that
+its conditions are evaluated where they were.
+Leaves none of: nothing that another pass could not write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeVar, assert_never
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.walk import branch_expressions, locals_of, nodes, statement_expressions
+
+S = TypeVar("S", bound="n.Statement")
+CERTAIN = (t.Sort, t.Enum, t.Bool)
+"""Types of keys that are all in a map."""
+
+
+def run(model: n.Model) -> n.Model:
+    """Drop what the bodies of operations and steps do not read."""
+    components = (
+        replace(c, operations=tuple(_operation(o) for o in c.operations)) for c in model.components
+    )
+    systems = (
+        replace(s, steps=tuple(replace(step, body=_body(step.body, set())) for step in s.steps))
+        for s in model.systems
+    )
+    return replace(model, components=tuple(components), systems=tuple(systems))
+
+
+def without_let(e: n.Expr) -> n.Expr:
+    """One node, its children done."""
+    if isinstance(e, n.Let) and e.name not in locals_of(e.body) and is_total(e.value):
+        return e.body
+    return e
+
+
+def is_total(expr: n.Expr) -> bool:
+    """Whether an expression of small core has a value wherever it is evaluated, as far as its text
+    shows."""
+    return all(_adds_no_condition(node) for node in nodes(expr))
+
+
+def _adds_no_condition(e: n.Expr) -> bool:
+    match e:
+        case n.Checked() | n.Call() | n.Builtin() | n.Match():
+            return False
+        case n.StateRef():
+            return not e.primed
+        case n.MapGet(target=whole) | n.MapWith(target=whole):
+            return isinstance(t.map_of(whole.type).key, CERTAIN)
+        case n.SeqNew():
+            return not isinstance(e.type, t.Ranking) or len(e.items) < 2
+        case n.Primitive():
+            return e.name != "join" or isinstance(e.type, t.Ranking)
+        case n.Quantified():
+            return e.kind != "the"
+        case n.Literal() | n.Local() | n.ConstRef() | n.Domain() | n.Took() | n.CaseArg():
+            return True
+        case n.Unary() | n.Binary() | n.If() | n.Let() | n.Comprehend() | n.IsCase() | n.SetNew():
+            return True
+        case n.RecordNew() | n.RecordWith() | n.FieldOf() | n.UnionNew() | n.Present() | n.MapNew():
+            return True
+        case _:
+            assert_never(e)
+
+
+def _operation(operation: n.Operation) -> n.Operation:
+    branches = [replace(b, body=_body(b.body, {*locals_of(b.reply)})) for b in operation.branches]
+    read = _read(e for b in branches for e in branch_expressions(replace(b, lets=())))
+    lets = max((b.lets for b in branches), key=len)
+    kept = {let.name for let in _body(lets, read)}
+    return replace(
+        operation,
+        branches=tuple(
+            replace(b, lets=tuple(let for let in b.lets if let.name in kept)) for b in branches
+        ),
+    )
+
+
+def _body(body: tuple[S, ...], read: set[str]) -> tuple[S, ...]:
+    """The statements without what nobody reads, from the last one up."""
+    kept: list[S] = []
+    for line in reversed(body):
+        if isinstance(line, n.Bind) and line.name not in read and is_total(line.value):
+            continue
+        kept.append(line)
+        read |= _read(statement_expressions(line))
+    return tuple(reversed(kept))
+
+
+def _read(exprs: Iterable[n.Expr]) -> set[str]:
+    return {name for e in exprs for name in locals_of(e)}
