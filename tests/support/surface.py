@@ -206,7 +206,9 @@ branches = block(nodes.Branch, names, citations, guards, bodies)
 groups = block(nodes.AnyOrder, some(branches, least=1))
 operations = block(nodes.Operation, names, params, types, citations, some(lets | branches | groups))
 kinds = st.sampled_from(["durable", "volatile", "ghost"])
-states = item(nodes.StateDecl, names, types, small, kinds)
+states = item(nodes.StateDecl, names, types, small, kinds) | item(
+    nodes.StateDecl, names, types, small, st.just("ghost"), small
+)
 
 
 # --- declarations --------------------------------------------------------------------------------
@@ -328,7 +330,7 @@ edits = st.one_of(
     item(nodes.ReplaceFun, names, citations, small),
     item(
         nodes.ReplacePart,
-        st.sampled_from(["conjunct", "update", "pick", "let"]),
+        st.sampled_from(["conjunct", "update", "pick", "let", "history"]),
         names,
         addresses,
         small,

@@ -23,7 +23,7 @@ from charter.check.rewrite import (
     wrapped_guard,
 )
 from charter.check.scopes import REPLACED, free_name
-from charter.check.targets import Targets
+from charter.check.targets import OtherT, Targets
 from charter.diagnostics import Diagnostics
 from charter.syntax import nodes as sx
 
@@ -107,6 +107,8 @@ class Editor(Targets):
                 self.let_of_function(edit.at.head, edit.name, change)
             case "let" if edit.at.branch is None and not self.is_system(edit.at.head):
                 self.let_of_operation(edit.at, edit.name, change)
+            case "history":
+                self.history(edit.at, edit.name, change)
             case "let" | "pick":
                 self.named(edit, edit.what, change)
 
@@ -183,6 +185,20 @@ class Editor(Targets):
                 at.head, at.operation, lambda node: replace(node, body=(*node.body, new))
             )
 
+    def history(self, at: sx.Address, name: sx.Name, change: Change) -> None:
+        """Change what a history becomes by a step."""
+        known = {} if at.operation is not None else self.histories(at.head)
+        old = known.get(name.text)
+        if old is None or old.becomes is None:
+            what = f"history `{name.text}` of {place_text(at)}"
+            self.unknown(what, name.text, known, name.span)
+            return
+        new = replace(old, becomes=change(old.becomes))
+        if self.is_system(at.head):
+            self.in_system(at.head, lambda node: replace(node, members=_put(node.members, new)))
+        else:
+            self.in_component(at.head, lambda node: replace(node, members=_put(node.members, new)))
+
     # --- inside branches and steps ---------------------------------------------------------------
 
     def conjunct(self, at: sx.Address, label: sx.Name, change: Change) -> None:
@@ -234,7 +250,9 @@ class Editor(Targets):
 
         def edited(body: tuple[sx.Statement, ...]) -> tuple[sx.Statement, ...]:
             known = updated(body)
-            if variable.text not in known:
+            if variable.text in self.histories(at.head):
+                self.is_history(at, variable)
+            elif variable.text not in known:
                 what = f"update of `{variable.text}` in {place_text(at)}"
                 self.unknown(what, variable.text, known, variable.span)
             return changed_updates(body, variable, change)
@@ -299,6 +317,15 @@ class Editor(Targets):
             )
             return
         self.in_branch(edit.at, lambda node: (replace(node, faults=(*node.faults, edit.fault)),))
+
+
+def _put(members: Iterable[OtherT], new: sx.StateDecl) -> tuple[OtherT | sx.StateDecl, ...]:
+    """The members of a machine with `new` in the place of the state of its name."""
+
+    def is_old(member: sx.Item) -> bool:
+        return isinstance(member, sx.StateDecl) and member.name.text == new.name.text
+
+    return tuple(new if is_old(member) else member for member in members)
 
 
 def _wrapped(edit: sx.ReplaceBranch, old: sx.Branch) -> sx.Branch:

@@ -9,12 +9,14 @@ from typing import TypeVar
 
 from charter.check import instances, liveness, machines, steps
 from charter.check.declared import Types, declarations
+from charter.check.docs import doc_of, type_docs
 from charter.check.edits import address_text
 from charter.check.functions import function, with_params
+from charter.check.histories import update_histories
 from charter.check.infer import expression
 from charter.check.observables import observables
-from charter.check.scopes import Globals, Machine, Scope, suggest
-from charter.check.statements import Body, branch_body, doc_of
+from charter.check.scopes import Globals, Machine, Scope, Signature, suggest
+from charter.check.statements import Body, branch_body
 from charter.check.types import BOOL, is_unknown
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -233,12 +235,12 @@ def operation(context: Context, machine: Machine, node: sx.Operation) -> ir.Oper
                 scope, name = scope.bind(line.name, value.type)
                 lets = (*lets, ir.Bind(name, value, span=line.span, doc=doc_of(line)))
             case sx.Branch():
-                core = branch(context, scope, line, signature.result)
+                core = branch(context, scope, line, signature)
                 branches.append(replace(core, lets=lets))
             case sx.AnyOrder():
                 group += 1
                 for inner in line.branches:
-                    core = branch(context, scope, inner, signature.result)
+                    core = branch(context, scope, inner, signature)
                     branches.append(replace(core, lets=lets, group=group))
     return ir.Operation(
         signature.name, signature.params, signature.result, tuple(branches),
@@ -246,7 +248,7 @@ def operation(context: Context, machine: Machine, node: sx.Operation) -> ir.Oper
     )  # fmt: skip
 
 
-def branch(context: Context, scope: Scope, node: sx.Branch, result: ty.Type) -> ir.Branch:
+def branch(context: Context, scope: Scope, node: sx.Branch, of: Signature) -> ir.Branch:
     """A branch, without the lets of its operation."""
     assert scope.machine is not None
     guard: list[ir.Conjunct] = []
@@ -258,9 +260,12 @@ def branch(context: Context, scope: Scope, node: sx.Branch, result: ty.Type) -> 
         labels.add(label)
         condition = scope.check(part.condition, BOOL)
         guard.append(ir.Conjunct(label, condition, span=part.span, doc=doc_of(part)))
-    body, reply = branch_body(scope, scope.machine, node, result)
+    body = Body(scope, scope.machine)
+    reply = branch_body(body, node, of.result)
+    update_histories(body, f"{of.name}/{node.name.text}")
+    changes = tuple(line for line in body.lines if isinstance(line, ir.Bind | ir.Pick | ir.Assign))
     return ir.Branch(
-        node.name.text, 0, (), tuple(guard), body, reply, citations(context, node.citations),
+        node.name.text, 0, (), tuple(guard), changes, reply, citations(context, node.citations),
         tuple(fault(scope, item) for item in node.faults), span=node.span, doc=doc_of(node),
     )  # fmt: skip
 
@@ -333,6 +338,7 @@ class _SystemBuilder:
         if node.budget is not None:
             self.budget(body, node.budget)
         steps.step_body(body, node.body)
+        update_histories(body, node.name.text)
         return ir.Step(
             signature.name, signature.params, tuple(body.lines),
             citations(self.context, node.citations), span=node.span, doc=doc_of(node),
@@ -451,28 +457,3 @@ def overlay_entry(node: sx.OverlayEntry) -> ir.OverlayEntry:
         node.name.text, node.verdict, node.first_release, node.last_release, node.evidence,
         tuple(address_text(edit) for edit in node.edits), cited, span=node.span, doc=doc_of(node),
     )  # fmt: skip
-
-
-def type_docs(nodes: Iterable[sx.Declaration]) -> Iterable[tuple[str, str]]:
-    """What authors wrote above or beside types, fields and cases: `Partition`, `Partition.isr`."""
-    for node in nodes:
-        match node:
-            case sx.SortDecl() | sx.CounterDecl() | sx.ConstDecl() | sx.EnumDecl() | sx.AliasDecl():
-                yield from _doc(node.name.text, node)
-            case sx.RecordDecl():
-                yield from _doc(node.name.text, node)
-                for line in node.fields:
-                    for name in line.names:
-                        yield from _doc(f"{node.name.text}.{name.text}", line)
-            case sx.UnionDecl():
-                yield from _doc(node.name.text, node)
-                for case in node.cases:
-                    yield from _doc(f"{node.name.text}.{case.name.text}", case)
-            case _:
-                pass
-
-
-def _doc(key: str, item: sx.Item) -> Iterable[tuple[str, str]]:
-    text = doc_of(item) or item.trailing.strip()
-    if text:
-        yield key, text

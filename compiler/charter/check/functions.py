@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from charter.check.declared import declarations
+from charter.check.docs import doc_of
 from charter.check.instances import no_machine
 from charter.check.scopes import Machine, Scope, Signature, defaults_of
-from charter.check.statements import doc_of
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.syntax import nodes as sx

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from charter.check.declared import no_type
+from charter.check.docs import doc_of
 from charter.check.scopes import Machine, Scope, suggest
 from charter.check.setups import Origin, inside, stated
-from charter.check.statements import doc_of
 from charter.check.story import Story
 from charter.check.types import BOOL
 from charter.core import nodes as ir

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from charter.check.declared import (
@@ -133,7 +134,13 @@ def component(node: sx.ComponentDecl, types: Types, diagnostics: Diagnostics) ->
             member.name.text, member.name.span
         ):
             operations[member.name.text] = _operation(member, types, diagnostics)
-    return Machine(node.name.text, False, state, operations)
+    return Machine(node.name.text, False, state, operations, histories=histories_of(node.members))
+
+
+def histories_of(members: Iterable[sx.Item]) -> dict[str, sx.StateDecl]:
+    """The histories of a machine by name, in the order of the text."""
+    states = (member for member in members if isinstance(member, sx.StateDecl))
+    return {node.name.text: node for node in states if node.becomes is not None}
 
 
 def _operation(node: sx.Operation, types: Types, diagnostics: Diagnostics) -> Signature:
@@ -180,7 +187,10 @@ class _System:
             if channel.lossy:
                 lose = lose_signature(channel)
                 self.steps[lose.name] = lose
-        return Machine(node.name.text, True, self.state, self.steps, self.parts, self.channels)
+        return Machine(
+            node.name.text, True, self.state, self.steps, self.parts, self.channels,
+            histories_of(node.members),
+        )  # fmt: skip
 
     def _meaning(self, name: str) -> str:
         of_system = "a name of this system" if name in {*self.state, *self.parts} else ""

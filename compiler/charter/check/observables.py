@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from charter.check.docs import doc_of
 from charter.check.scopes import Machine, Scope, suggest
-from charter.check.statements import doc_of
 from charter.check.types import is_unknown
 from charter.core import nodes as ir
 from charter.core import types as ty

@@ -73,6 +73,7 @@ class Machine:
     operations: Mapping[str, Signature]
     parts: Mapping[str, PartOf] = field(default_factory=dict)
     channels: Mapping[str, Channel] = field(default_factory=dict)
+    histories: Mapping[str, sx.StateDecl] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

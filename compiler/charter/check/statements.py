@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from charter.check.docs import doc_of
 from charter.check.infer_collections import domain, whole_type
 from charter.check.scopes import Machine, Scope, suggest, unknown
 from charter.check.types import UNKNOWN, is_unknown, show_type
@@ -14,14 +15,6 @@ from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
-
-
-def doc_of(item: sx.Item) -> str:
-    """The author's comment directly above an item. What a blank line sets apart, such as the
-    comment that opens a file, is about more than the item."""
-    lines = [line.strip() for line in item.comments]
-    first = max((position + 1 for position, line in enumerate(lines) if not line), default=0)
-    return "\n".join(lines[first:])
 
 
 @dataclass(slots=True)
@@ -160,6 +153,11 @@ def _own_variable(body: Body, node: sx.Ident) -> ir.StateRef | None:
         message = f"`{node.name}` changes only through its operations"
         body.scope.error("name/unknown", message, node.span)
         return None
+    if node.name in machine.histories:
+        message = f"`{node.name}` is a history: what it becomes stands in its declaration"
+        notes = (("it is declared here", machine.histories[node.name].name.span),)
+        body.scope.diagnostics.error("effect/history-update", message, node.span, notes=notes)
+        return None
     variable = machine.state.get(node.name)
     if variable is None or node.name in machine.channels:
         message = f"{machine.name} has no state variable `{node.name}`"
@@ -174,11 +172,9 @@ def misplaced(scope: Scope, what: str, where: str, span: Span) -> None:
     scope.error("statement/misplaced", f"{what} stands only in {where}", span)
 
 
-def branch_body(
-    scope: Scope, machine: Machine, node: sx.Branch, result: ty.Type
-) -> tuple[tuple[ir.Change, ...], ir.Expr]:
-    """The statements and the reply of a branch."""
-    body = Body(scope, machine)
+def branch_body(body: Body, node: sx.Branch, result: ty.Type) -> ir.Expr:
+    """Reads the statements of a branch; its reply."""
+    scope = body.scope
     reply: ir.Expr | None = None
     for line in node.body:
         match line:
@@ -199,5 +195,4 @@ def branch_body(
     if reply is None:
         misplaced(scope, "a branch without `reply`", "no operation", node.name.span)
         reply = unknown(node.name.span)
-    changes = (line for line in body.lines if isinstance(line, ir.Bind | ir.Pick | ir.Assign))
-    return tuple(changes), reply
+    return reply

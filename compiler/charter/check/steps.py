@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from charter.check.docs import doc_of
+from charter.check.histories import update_histories
 from charter.check.infer_calls import arguments
 from charter.check.machines import channel_type
 from charter.check.scopes import Channel, Machine, PartOf, Scope, Signature, free_name, suggest
-from charter.check.statements import Body, assign, doc_of, let, misplaced, pick
+from charter.check.statements import Body, assign, let, misplaced, pick
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -201,5 +203,6 @@ def lose(scope: Scope, machine: Machine, channel: Channel, signature: Signature)
     if is_unknown(kind):
         return ir.Step(signature.name, signature.params, (), (), span=span)
     name = body.bind(sx.Name(free_name("lost", body.scope.meaning), span=span), channel.message)
-    taken = ir.Receive(name, channel.name, kind, tuple(keys), span=span)
-    return ir.Step(signature.name, signature.params, (taken,), (), span=span)
+    body.lines.append(ir.Receive(name, channel.name, kind, tuple(keys), span=span))
+    update_histories(body, signature.name)
+    return ir.Step(signature.name, signature.params, tuple(body.lines), (), span=span)

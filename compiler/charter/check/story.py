@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from charter.check.docs import doc_of
 from charter.check.infer_calls import arguments
 from charter.check.scopes import Machine, Scope, suggest
 from charter.check.setups import bound, find, uses_itself
-from charter.check.statements import doc_of
 from charter.check.types import BOOL
 from charter.core import nodes as ir
 from charter.core.walk import nodes, substitute

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from charter.check.edits import place_text
+from charter.check.machines import histories_of
 from charter.check.scopes import suggest
 from charter.diagnostics import Diagnostics, Span
 from charter.syntax import nodes as sx
@@ -97,6 +98,19 @@ class Targets:
                         group[position] = change(node)
                         return
         self.unknown_place(f"{what} `{name.text}`", name, known, name.span)
+
+    def histories(self, name: sx.Name) -> dict[str, sx.StateDecl]:
+        """The histories of the machine called `name`."""
+        for node in self.all():
+            if isinstance(node, sx.ComponentDecl | sx.SystemDecl) and node.name.text == name.text:
+                return histories_of(node.members)
+        return {}
+
+    def is_history(self, at: sx.Address, name: sx.Name) -> None:
+        """Report an edit of the update of a history, which no body has."""
+        message = f"`{name.text}` is a history, which no update in {place_text(at)} changes"
+        hint = f"write `replace history {name.text} of {at.head.text} with ...`"
+        self.diagnostics.error("edit/unknown-target", message, name.span, hint=hint)
 
     # --- operations, steps and branches ----------------------------------------------------------
 

@@ -320,9 +320,24 @@ def operation(reader: Reader, part: Part) -> nodes.Operation:
     return remarked(reader, node, item)
 
 
+def _history(reader: Reader, node: Tree) -> nodes.StateDecl:
+    variable, type_, initial, becomes = node.children
+    item = nodes.StateDecl(
+        name(reader, variable),
+        type_of(reader, type_),
+        expr(reader, initial),
+        "ghost",
+        expr(reader, becomes),
+        span=reader.span(node),
+    )
+    return remarked(reader, node, item)
+
+
 def state(reader: Reader, part: Part) -> nodes.StateDecl:
-    """`[volatile | ghost] state x: T = e`."""
+    """`[volatile | ghost] state x: T = e`, `history x: T = e then f`."""
     node = tree(part)
+    if node.rule == "history":
+        return _history(reader, node)
     kind, variable, type_, initial = node.children
     kinds: Mapping[str, Literal["volatile", "ghost"]] = {"volatile": "volatile", "ghost": "ghost"}
     item = nodes.StateDecl(

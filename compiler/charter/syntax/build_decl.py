@@ -130,7 +130,7 @@ def _component_member(
     reader: Reader, node: Tree
 ) -> nodes.StateDecl | nodes.Operation | nodes.ObserveDecl:
     match node.rule:
-        case "state_decl":
+        case "state_decl" | "history":
             return state(reader, node)
         case "operation":
             return operation(reader, node)
@@ -194,7 +194,7 @@ def _system_member(
     reader: Reader, node: Tree
 ) -> nodes.PartDecl | nodes.ChannelDecl | nodes.StateDecl | nodes.StepDecl:
     match node.rule:
-        case "state_decl":
+        case "state_decl" | "history":
             return state(reader, node)
         case "part_decl":
             return remarked(reader, node, _part(reader, node))

@@ -26,7 +26,7 @@ WHAT: Final[Mapping[str, What]] = {
     "conjunct": "conjunct", "update": "update", "branch": "branch", "operation": "operation",
     "step": "step", "property": "property", "witness": "witness", "scenario": "scenario",
 }  # fmt: skip
-Replaced = Literal["conjunct", "update", "pick", "let"]
+Replaced = Literal["conjunct", "update", "pick", "let", "history"]
 PARTS: Final[Mapping[str, Replaced]] = {
     "conjunct": "conjunct", "update": "update", "pick": "pick",
 }  # fmt: skip
@@ -140,7 +140,7 @@ def _edit(reader: Reader, part: Part) -> nodes.Edit:
     match node.rule:
         case "replace" | "replace_branch" | "replace_operation":
             return remarked(reader, node, _replace(reader, node))
-        case "replace_fun" | "replace_part" | "replace_let":
+        case "replace_fun" | "replace_part" | "replace_let" | "replace_history":
             return remarked(reader, node, _replace_with(reader, node))
         case "add" | "add_in":
             return remarked(reader, node, _add(reader, node))
@@ -182,6 +182,8 @@ def _replace_with(reader: Reader, node: Tree) -> nodes.Edit:
             return nodes.ReplaceFun(name(reader, called), cited, expr(reader, new), span=span)
         case "replace_let", (called, at, new):
             what: Replaced = "let"
+        case "replace_history", (called, at, new):
+            what = "history"
         case "replace_part", (word, called, at, new):
             what = PARTS[leaf(word).text]
         case _:
@@ -215,7 +217,7 @@ def _add(reader: Reader, node: Tree) -> nodes.Add:
     at, before, new = node.children
     declaration: nodes.StateDecl | nodes.Operation | nodes.StepDecl | nodes.Branch
     match tree(new).rule:
-        case "state_decl":
+        case "state_decl" | "history":
             declaration = state(reader, new)
         case "operation":
             declaration = operation(reader, new)

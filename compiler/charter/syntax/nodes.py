@@ -266,9 +266,10 @@ class ReplaceFun(Item):
 @dataclass(frozen=True, slots=True)
 class ReplacePart(Item):
     """`replace conjunct label of address with e`, `replace update x ...` (`x' = e` instead of what
-    stood there), `replace pick x ...` (picked from `e`), `replace let x ...`."""
+    stood there), `replace pick x ...` (picked from `e`), `replace let x ...`, or
+    `replace history x ...` (what it becomes by a step)."""
 
-    what: Literal["conjunct", "update", "pick", "let"]
+    what: Literal["conjunct", "update", "pick", "let", "history"]
     name: Name
     at: Address
     value: Expr

@@ -196,12 +196,14 @@ class FunDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class StateDecl(Item):
-    """`[volatile | ghost] state x: T = initial value`."""
+    """`[volatile | ghost] state x: T = initial value`, or `history x: T = initial value then e`:
+    ghost state that `becomes` the value of `e` by each step."""
 
     name: Name
     type: Type
     initial: Expr
     kind: Literal["durable", "volatile", "ghost"]
+    becomes: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,15 @@ def _member_rows(item: nodes.Let | nodes.Branch | nodes.AnyOrder, indent: int) -
 
 
 def state_rows(item: nodes.StateDecl, indent: int, opening: str = "") -> list[Row]:
-    """`[volatile | ghost] state x: T = e` after `opening`."""
+    """`[volatile | ghost] state x: T = e`, or `history x: T = e then f`, after `opening`."""
+    if item.becomes is not None:
+        return remark(item, rows_of(_history(item, item.becomes, opening), indent), indent)
     kind = "" if item.kind == "durable" else f"{item.kind} "
     header: Doc = (f"{opening}{kind}state {item.name.text}: ", type_doc(item.type), " =")
     return remark(item, rows_of(bound_to(header, item.initial), indent), indent)
+
+
+def _history(item: nodes.StateDecl, becomes: nodes.Expr, opening: str) -> Doc:
+    header: Doc = (f"{opening}history {item.name.text}: ", type_doc(item.type), " = ")
+    then: Doc = ("then ", Nest(expression(becomes)))
+    return Group((header, expression(item.initial), Nest((LINE, then))))

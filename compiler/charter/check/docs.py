@@ -1,0 +1,40 @@
+"""What authors wrote about declarations: the comments directly above them, or behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from charter.syntax import nodes as sx
+
+
+def doc_of(item: sx.Item) -> str:
+    """The author's comment directly above an item. What a blank line sets apart, such as the
+    comment that opens a file, is about more than the item."""
+    lines = [line.strip() for line in item.comments]
+    first = max((position + 1 for position, line in enumerate(lines) if not line), default=0)
+    return "\n".join(lines[first:])
+
+
+def type_docs(nodes: Iterable[sx.Declaration]) -> Iterable[tuple[str, str]]:
+    """What authors wrote above or beside types, fields and cases: `Partition`, `Partition.isr`."""
+    for node in nodes:
+        match node:
+            case sx.SortDecl() | sx.CounterDecl() | sx.ConstDecl() | sx.EnumDecl() | sx.AliasDecl():
+                yield from _doc(node.name.text, node)
+            case sx.RecordDecl():
+                yield from _doc(node.name.text, node)
+                for line in node.fields:
+                    for name in line.names:
+                        yield from _doc(f"{node.name.text}.{name.text}", line)
+            case sx.UnionDecl():
+                yield from _doc(node.name.text, node)
+                for case in node.cases:
+                    yield from _doc(f"{node.name.text}.{case.name.text}", case)
+            case _:
+                pass
+
+
+def _doc(key: str, item: sx.Item) -> Iterable[tuple[str, str]]:
+    text = doc_of(item) or item.trailing.strip()
+    if text:
+        yield key, text

@@ -1,0 +1,75 @@
+"""Histories: ghost state whose next value is written once, for every step.
+
+Each branch of a component, and each step of a system, gets an update of each history at its end.
+What the history reads of the state after (`x'`) becomes what the body makes of `x`, and `took`
+becomes true or false, so core has nothing but ghost state and its updates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from charter.check.statements import Body
+from charter.check.types import BOOL
+from charter.core import nodes as ir
+from charter.core.walk import fold
+
+
+def update_histories(body: Body, took: str) -> None:
+    """Add to a body what the histories of its machine become: by the step, or by the branch of an
+    operation, that is called `took`."""
+    after = _After(body, took)
+    for node in body.machine.histories.values():
+        variable = body.machine.state[node.name.text]
+        assert node.becomes is not None
+        scope = replace(body.scope.without_locals(), primes=True)
+        value = fold(scope.check(node.becomes, variable.type), after.known)
+        body.lines.append(ir.Assign(variable.name, value, span=node.becomes.span))
+
+
+class _After:
+    """What expressions over a transition are, where the transition is by this body."""
+
+    def __init__(self, body: Body, took: str) -> None:
+        self.body = body
+        self.took = took
+        self.changed = {x.part for x in body.lines if isinstance(x, ir.CallOperation)}
+        self.names: dict[str, ir.Local] = {}
+
+    def known(self, node: ir.Expr) -> ir.Expr:
+        """The state after as the body makes it, and whether it is the branch that was taken."""
+        match node:
+            case ir.Took():
+                return ir.Literal(node.branch == self.took, type=BOOL, span=node.span)
+            case ir.StateRef(primed=True):
+                return self._after(node)
+            case _:
+                return node
+
+    def _after(self, node: ir.StateRef) -> ir.Expr:
+        machine = self.body.machine
+        part, _, variable = node.name.partition(".")
+        if variable:
+            return node if part in self.changed else replace(node, primed=False)
+        if node.name in machine.channels:
+            return self._unreadable(node, "is a channel: a history reads what lay there before")
+        made = [x for x in self.body.lines if isinstance(x, ir.Assign) and x.variable == node.name]
+        if made:
+            return self._named(node, made[0].value)
+        if node.name in machine.histories:
+            return self._unreadable(node, "is a history that becomes something only after this one")
+        return replace(node, primed=False)
+
+    def _named(self, node: ir.StateRef, value: ir.Expr) -> ir.Expr:
+        """The name of what the body assigns."""
+        if node.name not in self.names:
+            name = f"{node.name}#after"
+            self.body.lines.append(ir.Bind(name, value, span=node.span))
+            self.names[node.name] = ir.Local(name, type=value.type)
+        return replace(self.names[node.name], span=node.span)
+
+    def _unreadable(self, node: ir.StateRef, why: str) -> ir.Expr:
+        hint = "move it above, or read the state before"
+        return self.body.scope.wrong(
+            "effect/reads-after", f"`{node.name}` {why}", node.span, hint=hint
+        )
