@@ -5,7 +5,7 @@ reading JSON. Standard library only; copy this file beside a model and it runs."
 from __future__ import annotations
 
 import json
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from typing import Generic, TypeVar
@@ -279,6 +279,13 @@ def never_issued_in(kinds: Mapping[tuple[str, Path], Json], operation: str, path
             if all(expected in ("*", actual) for expected, actual in pairs):
                 return found
     raise KeyError(f"{operation} has no counter at {path}")
+
+
+def in_json(
+    outcomes: Iterable[Outcome[State, Reply]], write: Callable[[Reply], Json]
+) -> list[Outcome[State, Json]]:
+    """The outcomes without repeats, with replies as JSON."""
+    return [Outcome(o.branch, write(o.reply), o.state) for o in distinct(outcomes)]
 
 
 def truth(value: Json) -> bool:

@@ -37,7 +37,7 @@ def modules(charter: str, machine: Machine) -> dict[str, ModuleType]:
     parts = {part.component for s in machine.model.systems for part in s.parts}
     names = parts if machine.component is None else {machine.component.name}
     package = f"charter_models.{PACKAGES[charter]}"
-    return {name: importlib.import_module(f"{package}.{name}") for name in names}
+    return {name: importlib.import_module(f"{package}.{name}_wire") for name in names}
 
 
 def asked(charter: str, name: str, every: int = 1, models: int = 1) -> Tally:

@@ -15,7 +15,7 @@ from charter.core.valid import InvalidCore, validate
 from charter.explore.native.explore import explore as explore_natively
 from charter.explore.reference.search import explore
 from charter.prove.program import Options, encode_component
-from charter.render.python_model.emit import Page, module_text
+from charter.render.python_model.emit import Page, Texts, texts
 from charter.semantics.environment import Arguments
 from charter.semantics.faults import Failure, fails
 from charter.semantics.machine import Machine
@@ -65,11 +65,11 @@ def written(folder: Path) -> tuple[Path, Path]:
     return charter, overlay
 
 
-def page_with_faults(folder: Path) -> str:
-    """The page of the charter's model, with its faults."""
+def page_with_faults(folder: Path) -> Texts:
+    """The charter's model, with its faults."""
     charter, overlay = written(folder)
     model = api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=("throws",)))
-    return module_text(model, model.components[0], Page("a test", "0" * 20, "prelude"))
+    return texts(model, model.components[0], Page("a test", "0" * 20, "lock", "prelude"))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from charter.semantics.coverage import atoms_read
 from charter.semantics.environment import offered
 from charter.semantics.machine import Machine
 from charter.semantics.values import text
-from charter_models.kafka_replication import controller
+from charter_models.kafka_replication import controller_wire as controller
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 STATES = 150

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import random
+import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
@@ -26,7 +27,7 @@ from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
 from charter.suites.subject import overlays_in
-from charter_models.kafka_replication import controller
+from charter_models.kafka_replication import controller_wire as controller
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ROOT / "generated" / "suites" / "kafka_replication"
@@ -89,13 +90,15 @@ def same_code(one: CodeType, other: CodeType) -> bool:
 
 
 def functions(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
-    """The functions of a model's page and the methods of its component, by name."""
-    for name, found in vars(module).items():
-        if isinstance(found, FunctionType) and found.__module__ == module.__name__:
-            yield name, found
-    methods = {name for kind in module.Controller.__mro__ for name in vars(kind)}
-    for name in sorted(methods):
-        found = getattr(module.Controller, name)
+    """The functions of a model and of its JSON form, and the methods of its component, by name."""
+    kind = module.Controller
+    for part in (sys.modules[kind.__module__], module):
+        for name, found in vars(part).items():
+            if isinstance(found, FunctionType) and found.__module__ == part.__name__:
+                yield name, found
+    for name in sorted({name for parent in kind.__mro__ for name in vars(parent)}):
+        found = getattr(kind, name)
+        found = getattr(found, "__func__", found)
         if isinstance(found, FunctionType) and not name.startswith("__"):
             yield f"Controller.{name}", found
 

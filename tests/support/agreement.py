@@ -11,7 +11,7 @@ from types import ModuleType
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.native.compiled import CompiledMachine
-from charter.render.python_model.emit import Page, module_text, prelude_text
+from charter.render.python_model.emit import Page, prelude_text, texts, wire_module
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome, State
 from charter.semantics.machine import Machine
@@ -23,18 +23,18 @@ Answers = list[tuple[str, str, str]]
 
 
 def import_model(model: n.Model, component: n.Component, folder: Path, name: str) -> ModuleType:
-    """The generated module of a component, written to `folder` and imported from there."""
-    prelude = f"{name}_prelude"
-    (folder / f"{prelude}.py").write_text(prelude_text(), encoding="utf-8")
-    page = Page("a test", "0" * 20, prelude)
-    (folder / f"{name}.py").write_text(module_text(model, component, page), encoding="utf-8")
-    for module in (prelude, name):
+    """The generated model of a component, written to `folder` and imported from there: the module
+    with its functions for the judge."""
+    prelude, wire = f"{name}_prelude", wire_module(name)
+    made = texts(model, component, Page("a test", "0" * 20, name, prelude))
+    for module, page in {prelude: prelude_text(), name: made.model, wire: made.wire}.items():
+        (folder / f"{module}.py").write_text(page, encoding="utf-8")
         spec = importlib.util.spec_from_file_location(module, folder / f"{module}.py")
         assert spec is not None and spec.loader is not None
         loaded = importlib.util.module_from_spec(spec)
         sys.modules[module] = loaded
         spec.loader.exec_module(loaded)
-    return sys.modules[name]
+    return sys.modules[wire]
 
 
 def shown(machine: Machine, state: State) -> dict[str, Json]:

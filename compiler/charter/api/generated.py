@@ -23,7 +23,7 @@ from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.sources import Selection
 from charter.render.python_model.delta import Plain, delta_text, sibling_text
-from charter.render.python_model.emit import Page, module_text, prelude_text
+from charter.render.python_model.emit import Page, Texts, prelude_text, texts, wire_module
 from charter.render.python_model.names import camel
 from charter.suites import siblings
 from charter.suites.adapters import judged
@@ -69,7 +69,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A protocol that was parsed and compiled; `whole`: pages of its models by component."""
+    """A protocol that was parsed and compiled; `whole`: its models by component."""
 
     protocol: Protocol
     files: sx.Protocol
@@ -84,7 +84,7 @@ def open_protocol(protocol: Protocol) -> Opened:
     whole = {
         c.name: Plain(
             module_name(protocol.name, c.name),
-            _module(model, c, _page(model, c, protocol.place)),
+            _texts(model, c, _page(model, c, protocol.place, module_name(protocol.name, c.name))),
             camel(c.name),
         )
         for c in model.components
@@ -92,13 +92,23 @@ def open_protocol(protocol: Protocol) -> Opened:
     return Opened(protocol, files, model, whole)
 
 
-def _page(model: n.Model, component: n.Component, place: str) -> Page:
-    return Page(place, digest(model, component.name))
+def _page(model: n.Model, component: n.Component, place: str, module: str) -> Page:
+    return Page(place, digest(model, component.name), module)
 
 
-def _module(model: n.Model, component: n.Component, page: Page) -> str:
+def _texts(model: n.Model, component: n.Component, page: Page) -> Texts:
     """The model of one component, which knows nothing of others."""
-    return module_text(narrowed(model, component.name), component, page)
+    return texts(narrowed(model, component.name), component, page)
+
+
+def _path(module: str) -> str:
+    """The file of a module, relative to generated/."""
+    return f"{module.replace('.', '/')}.py"
+
+
+def _files(module: str, written: Texts) -> Tree:
+    """The two files of a model."""
+    return {_path(module): written.model, _path(wire_module(module)): written.wire}
 
 
 def protocols(root: Path) -> tuple[Protocol, ...]:
@@ -164,7 +174,7 @@ def suites(root: Path, opened: Opened) -> Tree:
 
 def _kept(component: str, models: Tree) -> Tree:
     """The models of one component, with the packages that they stand in."""
-    kept = ("__init__", component)
+    kept = ("__init__", component, wire_module(component))
     return {path: text for path, text in models.items() if Path(path).stem in kept}
 
 
@@ -174,8 +184,10 @@ def base_models(opened: Opened) -> Tree:
     folder = f"{PACKAGE}/{protocol.package}"
     if not opened.whole:
         return {}
-    files = {f"{folder}/{name}.py": plain.text for name, plain in opened.whole.items()}
-    return {f"{folder}/__init__.py": _package(f"Models of {protocol.name}."), **files}
+    files = {f"{folder}/__init__.py": _package(f"Models of {protocol.name}.")}
+    for plain in opened.whole.values():
+        files.update(_files(plain.module, plain.texts))
+    return files
 
 
 def overlay_models(opened: Opened, overlay: Overlay) -> Tree:
@@ -186,17 +198,18 @@ def overlay_models(opened: Opened, overlay: Overlay) -> Tree:
     package = f"{PACKAGE}/{protocol.package}_overlays"
     title = f"Models of {protocol.name} as known to differ in a target."
     files = {f"{package}/__init__.py": _package(title)}
-    inside = f" in the variant {overlay.variant}" if overlay.variant else ""
-    inner = f"Models of the overlay of {overlay.target}{inside}."
+    within = f" in the variant {overlay.variant}" if overlay.variant else ""
+    inner = f"Models of the overlay of {overlay.target}{within}."
     files[f"{package}/{target}/__init__.py"] = _package(inner)
     place = f"{protocol.place} and {overlay.source.name}"
     for name, entries, about in _chosen(overlay):
         selection = Selection(overlay.variant, overlay=(overlay.source,), entries=entries)
         model = pipeline.compile_files(opened.files, selection)
         component = _overlaid(opened, model, overlay)
-        page = _page(model, component, place)
-        text = _sibling_text(opened, model, component, page, about)
-        files[f"{package}/{target}/{name}.py"] = text
+        inside = f"overlays/{target}"
+        module = module_name(protocol.name, component.name, inside, name)
+        page = _page(model, component, place, module)
+        files.update(_sibling_files(opened, model, component, page, about))
     return files
 
 
@@ -249,22 +262,24 @@ def _siblings(opened: Opened, place: tuple[str, str], selection: Selection, abou
         f"{package}/{name}/__init__.py": _package(f"Models of {name}."),
     }
     for component in model.components:
-        page = _page(model, component, protocol.place)
-        text = _sibling_text(opened, model, component, page, about)
-        files[f"{package}/{name}/{component.name}.py"] = text
+        module = module_name(protocol.name, component.name, kind, name)
+        page = _page(model, component, protocol.place, module)
+        written = _sibling_files(opened, model, component, page, about)
+        files.update({path.removeprefix(f"{PACKAGE}/"): text for path, text in written.items()})
     return files
 
 
-def _sibling_text(
+def _sibling_files(
     opened: Opened, model: n.Model, component: n.Component, page: Page, about: str
-) -> str:
-    """The page of a sibling: what differs, if it differs in rules alone, and else all of it."""
-    text = _module(model, component, page)
+) -> Tree:
+    """The files of a sibling: what differs, if it differs in rules alone, and else all of it."""
+    written = _texts(model, component, page)
     plain = opened.whole.get(component.name)
     if plain is None:
-        return text
-    title = f"{about}\n\nWhat differs from {plain.module}, whose page runs here first."
-    return delta_text(plain, text, page, title) or text
+        return _files(page.module, written)
+    title = f"{about}\n\nWhat differs from {plain.module}, which runs here first."
+    text = delta_text(plain, written, page, title)
+    return {_path(page.module): text} if text else _files(page.module, written)
 
 
 def write_siblings(files: Tree, folder: Path) -> None:

@@ -1,4 +1,7 @@
-"""The generated models as the judge sees them (charter_models.<protocol>.<component>)."""
+"""The generated models as the judge sees them (charter_models.<protocol>.<component>).
+
+A model that is written in full has the functions for the judge beside it, in a module of their own;
+one that is written as its difference from another has all of them itself."""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ import hashlib
 import importlib
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
 
 from charter.formats.canonical import Json
 from conform.console.errors import BadSuite
+
+WIRE = "_wire"
+"""What the module with the JSON form of a model has behind the name of the model."""
 
 Sorts = Mapping[str, Sequence[str]]
 """The elements of each sort, by name."""
@@ -78,7 +85,7 @@ class _CanFail(Protocol):
 
 def name_of(model: Model) -> str:
     """The module of a model."""
-    return str(getattr(model, "__name__", type(model).__name__))
+    return str(getattr(model, "__name__", type(model).__name__)).removesuffix(WIRE)
 
 
 def is_of(module: str, spec_digest: str) -> bool:
@@ -89,7 +96,7 @@ def is_of(module: str, spec_digest: str) -> bool:
 def load(module: str) -> Model:
     """The model in `module`. Raises `BadSuite` if there is none."""
     try:
-        found = importlib.import_module(module)
+        found = importlib.import_module(module + WIRE if find_spec(module + WIRE) else module)
     except ImportError as error:
         raise BadSuite(
             f"the suite names the model {module}, which cannot be imported ({error});"

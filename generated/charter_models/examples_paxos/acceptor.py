@@ -8,26 +8,16 @@ Protocol examples.paxos.
 Cited:
 
     SIMPLE L. Lamport, Paxos Made Simple, ACM SIGACT News 32(4), 2001
+
+Where a rule cites nothing the texts are silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NewType
 
-from charter_models.prelude import (
-    Json,
-    Outcome,
-    Path,
-    Sorts,
-    distinct,
-    elements,
-    fields_of,
-    never_issued_in,
-    number,
-    text_of,
-)
+from charter_models.prelude import Outcome
 
 PROTOCOL = "examples.paxos"
 VARIANT = ""
@@ -84,6 +74,11 @@ class Acceptor:
     highest: int
     vote: Vote | None
 
+    @classmethod
+    def initial(cls, world: World) -> Acceptor:
+        """The state in which everything begins."""
+        return cls(world=world, highest=0, vote=None)
+
     def prepare(self, ballot: int) -> list[Outcome[Acceptor, Answer]]:
         """SIMPLE Phase 1 (b)"""
 
@@ -105,103 +100,3 @@ class Acceptor:
         # accept/accepted  paxos.charter:52
         after = replace(self, highest=ballot, vote=Vote(ballot=ballot, value=value_))
         return [Outcome("accept/accepted", Accepted(), after)]
-
-
-# --- for the judge --------------------------------------------------------------------------------
-
-OPERATIONS: tuple[str, ...] = ("prepare", "accept")
-OBSERVES: tuple[str, ...] = ()
-NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {}
-
-
-def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:
-    return World(
-        values=frozenset(map(Value, elements(sorts, "Value"))),
-    )
-
-
-def initial(sorts: Sorts, consts: Mapping[str, int] | None = None) -> Acceptor:
-    """The state in which everything begins."""
-    world = _world(sorts, consts)
-    return Acceptor(world=world, highest=0, vote=None)
-
-
-def outcomes(
-    state: Acceptor, operation: str, args: Mapping[str, Json]
-) -> list[Outcome[Acceptor, Json]]:
-    """What an operation allows, with arguments and replies as JSON. Raises ValueError for an
-    unknown operation, or for arguments of the wrong type."""
-    match operation:
-        case "prepare":
-            return [
-                Outcome(o.branch, _answer_json(o.reply), o.state)
-                for o in distinct(state.prepare(number(args["ballot"])))
-            ]
-        case "accept":
-            return [
-                Outcome(o.branch, _answer_json(o.reply), o.state)
-                for o in distinct(state.accept(
-                    number(args["ballot"]),
-                    Value(text_of(args["value"])),
-                ))
-            ]
-        case _:
-            raise ValueError(f"{COMPONENT} offers no operation {operation}")
-
-
-def never_issued(operation: str, path: Path) -> Json:
-    """A counter or opaque value that nobody ever gave out, for a place inside the arguments."""
-    return never_issued_in(NEVER_ISSUED, operation, path)
-
-
-def encode(state: Acceptor) -> Json:
-    """All state as JSON."""
-    return {
-        "highest": state.highest,
-        "vote": None if state.vote is None else _vote_json(state.vote),
-    }
-
-
-def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Acceptor:
-    """The inverse of `encode`. Raises ValueError or KeyError for anything else."""
-    it = fields_of(data)
-    return Acceptor(
-        world=_world(sorts, consts),
-        highest=number(it["highest"]),
-        vote=None if it["vote"] is None else _vote_from(it["vote"]),
-    )
-
-
-def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Acceptor:
-    """The state after a failover into durable state. Raises ValueError or KeyError."""
-    it = fields_of(data)
-    loaded = replace(
-        initial(sorts, consts),
-        highest=number(it["highest"]),
-        vote=None if it["vote"] is None else _vote_from(it["vote"]),
-    )
-    return loaded
-
-
-def observe(state: Acceptor) -> Json:
-    """What the widest level of observation shows."""
-    return {}
-
-
-def _vote_json(it: Vote) -> Json:
-    return {"ballot": it.ballot, "value": it.value}
-
-
-def _answer_json(it: Answer) -> Json:
-    match it:
-        case Promised():
-            return {"case": "promised", "vote": None if it.vote is None else _vote_json(it.vote)}
-        case Accepted():
-            return {"case": "accepted"}
-        case Refused():
-            return {"case": "refused"}
-
-
-def _vote_from(data: Json) -> Vote:
-    it = fields_of(data)
-    return Vote(ballot=number(it["ballot"]), value=Value(text_of(it["value"])))

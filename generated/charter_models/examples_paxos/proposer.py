@@ -8,30 +8,16 @@ Protocol examples.paxos.
 Cited:
 
     SIMPLE L. Lamport, Paxos Made Simple, ACM SIGACT News 32(4), 2001
+
+Where a rule cites nothing the texts are silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NewType
 
-from charter_models.prelude import (
-    Json,
-    Outcome,
-    Path,
-    Sorts,
-    by_text,
-    distinct,
-    elements,
-    fields_of,
-    items_of,
-    never_issued_in,
-    number,
-    only,
-    text_of,
-    value,
-)
+from charter_models.prelude import Outcome, only, value
 
 PROTOCOL = "examples.paxos"
 VARIANT = ""
@@ -95,6 +81,11 @@ class Proposer:
     promises: frozenset[Promise]
     proposed: Value | None
 
+    @classmethod
+    def initial(cls, world: World) -> Proposer:
+        """The state in which everything begins."""
+        return cls(world=world, promises=frozenset(), proposed=None)
+
     def hear(self, promise: Promise) -> list[Outcome[Proposer, bool]]:
         """SIMPLE Phase 2 (a)"""
 
@@ -116,103 +107,3 @@ class Proposer:
         # propose/proposed  paxos.charter:75
         after = replace(self, proposed=bound_to(self.promises, wanted))
         return [Outcome("propose/proposed", True, after)]
-
-
-# --- for the judge --------------------------------------------------------------------------------
-
-OPERATIONS: tuple[str, ...] = ("hear", "propose")
-OBSERVES: tuple[str, ...] = ()
-NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {}
-
-
-def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:
-    return World(
-        acceptors=frozenset(map(Acceptor, elements(sorts, "Acceptor"))),
-        values=frozenset(map(Value, elements(sorts, "Value"))),
-    )
-
-
-def initial(sorts: Sorts, consts: Mapping[str, int] | None = None) -> Proposer:
-    """The state in which everything begins."""
-    world = _world(sorts, consts)
-    return Proposer(world=world, promises=frozenset(), proposed=None)
-
-
-def outcomes(
-    state: Proposer, operation: str, args: Mapping[str, Json]
-) -> list[Outcome[Proposer, Json]]:
-    """What an operation allows, with arguments and replies as JSON. Raises ValueError for an
-    unknown operation, or for arguments of the wrong type."""
-    match operation:
-        case "hear":
-            return [
-                Outcome(o.branch, o.reply, o.state)
-                for o in distinct(state.hear(_promise_from(args["promise"])))
-            ]
-        case "propose":
-            return [
-                Outcome(o.branch, o.reply, o.state)
-                for o in distinct(state.propose(Value(text_of(args["wanted"]))))
-            ]
-        case _:
-            raise ValueError(f"{COMPONENT} offers no operation {operation}")
-
-
-def never_issued(operation: str, path: Path) -> Json:
-    """A counter or opaque value that nobody ever gave out, for a place inside the arguments."""
-    return never_issued_in(NEVER_ISSUED, operation, path)
-
-
-def encode(state: Proposer) -> Json:
-    """All state as JSON."""
-    return {
-        "promises": by_text(_promise_json(entry) for entry in state.promises),
-        "proposed": state.proposed,
-    }
-
-
-def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Proposer:
-    """The inverse of `encode`. Raises ValueError or KeyError for anything else."""
-    it = fields_of(data)
-    return Proposer(
-        world=_world(sorts, consts),
-        promises=frozenset(_promise_from(entry) for entry in items_of(it["promises"])),
-        proposed=None if it["proposed"] is None else Value(text_of(it["proposed"])),
-    )
-
-
-def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Proposer:
-    """The state after a failover into durable state. Raises ValueError or KeyError."""
-    it = fields_of(data)
-    loaded = replace(
-        initial(sorts, consts),
-        promises=frozenset(_promise_from(entry) for entry in items_of(it["promises"])),
-        proposed=None if it["proposed"] is None else Value(text_of(it["proposed"])),
-    )
-    return loaded
-
-
-def observe(state: Proposer) -> Json:
-    """What the widest level of observation shows."""
-    return {}
-
-
-def _vote_json(it: Vote) -> Json:
-    return {"ballot": it.ballot, "value": it.value}
-
-
-def _promise_json(it: Promise) -> Json:
-    return {"from": it.from_, "vote": None if it.vote is None else _vote_json(it.vote)}
-
-
-def _vote_from(data: Json) -> Vote:
-    it = fields_of(data)
-    return Vote(ballot=number(it["ballot"]), value=Value(text_of(it["value"])))
-
-
-def _promise_from(data: Json) -> Promise:
-    it = fields_of(data)
-    return Promise(
-        from_=Acceptor(text_of(it["from"])),
-        vote=None if it["vote"] is None else _vote_from(it["vote"]),
-    )

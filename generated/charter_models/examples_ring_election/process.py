@@ -9,26 +9,16 @@ Cited:
 
     RING   E. Chang and R. Roberts, An Improved Algorithm for Decentralized Extrema-Finding,
 1979
+
+Where a rule cites nothing the texts are silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from charter_models.prelude import (
-    Json,
-    Outcome,
-    Path,
-    Sorts,
-    distinct,
-    fields_of,
-    never_issued_in,
-    number,
-    text_of,
-    truth,
-)
+from charter_models.prelude import Outcome
 
 PROTOCOL = "examples.ring_election"
 VARIANT = ""
@@ -76,6 +66,11 @@ class Process:
     takes_part: bool
     leader: int | None
 
+    @classmethod
+    def initial(cls, world: World) -> Process:
+        """The state in which everything begins."""
+        return cls(world=world, takes_part=False, leader=None)
+
     def start(self) -> list[Outcome[Process, bool]]:
         """RING"""
 
@@ -122,86 +117,3 @@ class Process:
         # handle/outbid  ring_election.charter:52
         after = replace(self, takes_part=True)
         return [Outcome("handle/outbid", Message(kind=Kind.CANDIDATE, number=mine), after)]
-
-
-# --- for the judge --------------------------------------------------------------------------------
-
-OPERATIONS: tuple[str, ...] = ("start", "handle")
-OBSERVES: tuple[str, ...] = ()
-NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {}
-
-
-def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:
-    return World(
-    )
-
-
-def initial(sorts: Sorts, consts: Mapping[str, int] | None = None) -> Process:
-    """The state in which everything begins."""
-    world = _world(sorts, consts)
-    return Process(world=world, takes_part=False, leader=None)
-
-
-def outcomes(
-    state: Process, operation: str, args: Mapping[str, Json]
-) -> list[Outcome[Process, Json]]:
-    """What an operation allows, with arguments and replies as JSON. Raises ValueError for an
-    unknown operation, or for arguments of the wrong type."""
-    match operation:
-        case "start":
-            return [Outcome(o.branch, o.reply, o.state) for o in distinct(state.start())]
-        case "handle":
-            return [
-                Outcome(o.branch, None if o.reply is None else _message_json(o.reply), o.state)
-                for o in distinct(state.handle(
-                    number(args["mine"]),
-                    _message_from(args["message"]),
-                ))
-            ]
-        case _:
-            raise ValueError(f"{COMPONENT} offers no operation {operation}")
-
-
-def never_issued(operation: str, path: Path) -> Json:
-    """A counter or opaque value that nobody ever gave out, for a place inside the arguments."""
-    return never_issued_in(NEVER_ISSUED, operation, path)
-
-
-def encode(state: Process) -> Json:
-    """All state as JSON."""
-    return {"takes_part": state.takes_part, "leader": state.leader}
-
-
-def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Process:
-    """The inverse of `encode`. Raises ValueError or KeyError for anything else."""
-    it = fields_of(data)
-    return Process(
-        world=_world(sorts, consts),
-        takes_part=truth(it["takes_part"]),
-        leader=None if it["leader"] is None else number(it["leader"]),
-    )
-
-
-def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Process:
-    """The state after a failover into durable state. Raises ValueError or KeyError."""
-    it = fields_of(data)
-    loaded = replace(
-        initial(sorts, consts),
-        takes_part=truth(it["takes_part"]),
-        leader=None if it["leader"] is None else number(it["leader"]),
-    )
-    return loaded
-
-
-def observe(state: Process) -> Json:
-    """What the widest level of observation shows."""
-    return {}
-
-
-def _message_json(it: Message) -> Json:
-    return {"kind": it.kind.name, "number": it.number}
-
-
-def _message_from(data: Json) -> Message:
-    it = fields_of(data)
-    return Message(kind=Kind[text_of(it["kind"])], number=number(it["number"]))

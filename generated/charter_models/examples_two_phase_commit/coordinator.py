@@ -9,27 +9,17 @@ Cited:
 
     GRAY   J. Gray, Notes on Data Base Operating Systems, 1978
     COMMIT J. Gray and L. Lamport, Consensus on Transaction Commit, ACM TODS 31(1), 2006
+
+Where a rule cites nothing the texts are silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NewType
 
-from charter_models.prelude import (
-    Json,
-    Outcome,
-    Path,
-    Sorts,
-    distinct,
-    elements,
-    fields_of,
-    items_of,
-    never_issued_in,
-    text_of,
-)
+from charter_models.prelude import Outcome
 
 PROTOCOL = "examples.two_phase_commit"
 VARIANT = ""
@@ -74,6 +64,11 @@ class Coordinator:
     prepared: frozenset[Participant]
     """Volatile: a failover loses it."""
 
+    @classmethod
+    def initial(cls, world: World) -> Coordinator:
+        """The state in which everything begins."""
+        return cls(world=world, decision=None, prepared=frozenset())
+
     def hear(self, from_: Participant, phase: Phase) -> list[Outcome[Coordinator, bool]]:
         """COMMIT The Protocol"""
 
@@ -115,83 +110,3 @@ class Coordinator:
         # failover/restarted  two_phase_commit.charter:79
         after = replace(self, prepared=frozenset())
         return [Outcome("failover/restarted", True, after)]
-
-
-# --- for the judge --------------------------------------------------------------------------------
-
-OPERATIONS: tuple[str, ...] = ("hear", "give_up", "failover")
-OBSERVES: tuple[str, ...] = ()
-NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {}
-
-
-def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:
-    return World(
-        participants=frozenset(map(Participant, elements(sorts, "Participant"))),
-    )
-
-
-def initial(sorts: Sorts, consts: Mapping[str, int] | None = None) -> Coordinator:
-    """The state in which everything begins."""
-    world = _world(sorts, consts)
-    return Coordinator(world=world, decision=None, prepared=frozenset())
-
-
-def outcomes(
-    state: Coordinator, operation: str, args: Mapping[str, Json]
-) -> list[Outcome[Coordinator, Json]]:
-    """What an operation allows, with arguments and replies as JSON. Raises ValueError for an
-    unknown operation, or for arguments of the wrong type."""
-    match operation:
-        case "hear":
-            return [
-                Outcome(o.branch, o.reply, o.state)
-                for o in distinct(state.hear(
-                    Participant(text_of(args["from"])),
-                    Phase[text_of(args["phase"])],
-                ))
-            ]
-        case "give_up":
-            return [Outcome(o.branch, o.reply, o.state) for o in distinct(state.give_up())]
-        case "failover":
-            return [Outcome(o.branch, o.reply, o.state) for o in distinct(state.failover())]
-        case _:
-            raise ValueError(f"{COMPONENT} offers no operation {operation}")
-
-
-def never_issued(operation: str, path: Path) -> Json:
-    """A counter or opaque value that nobody ever gave out, for a place inside the arguments."""
-    return never_issued_in(NEVER_ISSUED, operation, path)
-
-
-def encode(state: Coordinator) -> Json:
-    """All state as JSON."""
-    return {
-        "decision": None if state.decision is None else state.decision.name,
-        "prepared": sorted(state.prepared),
-    }
-
-
-def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Coordinator:
-    """The inverse of `encode`. Raises ValueError or KeyError for anything else."""
-    it = fields_of(data)
-    return Coordinator(
-        world=_world(sorts, consts),
-        decision=None if it["decision"] is None else Order[text_of(it["decision"])],
-        prepared=frozenset(Participant(text_of(entry)) for entry in items_of(it["prepared"])),
-    )
-
-
-def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Coordinator:
-    """The state after a failover into durable state. Raises ValueError or KeyError."""
-    it = fields_of(data)
-    loaded = replace(
-        initial(sorts, consts),
-        decision=None if it["decision"] is None else Order[text_of(it["decision"])],
-    )
-    (outcome,) = loaded.failover()
-    return outcome.state
-
-
-def observe(state: Coordinator) -> Json:
-    """What the widest level of observation shows."""
-    return {}

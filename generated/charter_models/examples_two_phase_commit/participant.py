@@ -8,25 +8,16 @@ Protocol examples.two_phase_commit.
 Cited:
 
     COMMIT J. Gray and L. Lamport, Consensus on Transaction Commit, ACM TODS 31(1), 2006
+
+Where a rule cites nothing the texts are silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from charter_models.prelude import (
-    Json,
-    Outcome,
-    Path,
-    Sorts,
-    distinct,
-    fields_of,
-    never_issued_in,
-    text_of,
-    truth,
-)
+from charter_models.prelude import Outcome
 
 PROTOCOL = "examples.two_phase_commit"
 VARIANT = ""
@@ -67,6 +58,11 @@ class Participant:
     world: World
     phase: Phase
 
+    @classmethod
+    def initial(cls, world: World) -> Participant:
+        """The state in which everything begins."""
+        return cls(world=world, phase=Phase.WORKING)
+
     def obey(self, order: Order, able: bool) -> list[Outcome[Participant, Phase]]:
         """COMMIT The Protocol"""
 
@@ -103,66 +99,3 @@ class Participant:
         # give_up/aborted  two_phase_commit.charter:42
         after = replace(self, phase=Phase.ABORTED)
         return [Outcome("give_up/aborted", True, after)]
-
-
-# --- for the judge --------------------------------------------------------------------------------
-
-OPERATIONS: tuple[str, ...] = ("obey", "give_up")
-OBSERVES: tuple[str, ...] = ()
-NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {}
-
-
-def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:
-    return World(
-    )
-
-
-def initial(sorts: Sorts, consts: Mapping[str, int] | None = None) -> Participant:
-    """The state in which everything begins."""
-    world = _world(sorts, consts)
-    return Participant(world=world, phase=Phase.WORKING)
-
-
-def outcomes(
-    state: Participant, operation: str, args: Mapping[str, Json]
-) -> list[Outcome[Participant, Json]]:
-    """What an operation allows, with arguments and replies as JSON. Raises ValueError for an
-    unknown operation, or for arguments of the wrong type."""
-    match operation:
-        case "obey":
-            return [
-                Outcome(o.branch, o.reply.name, o.state)
-                for o in distinct(state.obey(Order[text_of(args["order"])], truth(args["able"])))
-            ]
-        case "give_up":
-            return [Outcome(o.branch, o.reply, o.state) for o in distinct(state.give_up())]
-        case _:
-            raise ValueError(f"{COMPONENT} offers no operation {operation}")
-
-
-def never_issued(operation: str, path: Path) -> Json:
-    """A counter or opaque value that nobody ever gave out, for a place inside the arguments."""
-    return never_issued_in(NEVER_ISSUED, operation, path)
-
-
-def encode(state: Participant) -> Json:
-    """All state as JSON."""
-    return {"phase": state.phase.name}
-
-
-def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Participant:
-    """The inverse of `encode`. Raises ValueError or KeyError for anything else."""
-    it = fields_of(data)
-    return Participant(world=_world(sorts, consts), phase=Phase[text_of(it["phase"])])
-
-
-def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Participant:
-    """The state after a failover into durable state. Raises ValueError or KeyError."""
-    it = fields_of(data)
-    loaded = replace(initial(sorts, consts), phase=Phase[text_of(it["phase"])])
-    return loaded
-
-
-def observe(state: Participant) -> Json:
-    """What the widest level of observation shows."""
-    return {}

@@ -8,27 +8,16 @@ Protocol kafka.replication.
 Cited:
 
     S3     Kafka replication deep dive
+
+Where a rule cites nothing the texts are silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NewType
 
-from charter_models.prelude import (
-    Json,
-    Outcome,
-    Path,
-    Sorts,
-    concat,
-    distinct,
-    fields_of,
-    items_of,
-    never_issued_in,
-    number,
-    take,
-)
+from charter_models.prelude import Outcome, concat, take
 
 PROTOCOL = "kafka.replication"
 VARIANT = ""
@@ -59,6 +48,11 @@ class Consumer:
     world: World
     consumed: tuple[LeaderEpoch, ...]
 
+    @classmethod
+    def initial(cls, world: World) -> Consumer:
+        """The state in which everything begins."""
+        return cls(world=world, consumed=())
+
     def take(self, records: tuple[LeaderEpoch, ...]) -> list[Outcome[Consumer, bool]]:
         """S3 Consumer's message visibility"""
 
@@ -68,76 +62,3 @@ class Consumer:
             consumed=take(concat(self.consumed, records, self.world.max_log), self.world.max_log),
         )
         return [Outcome("take/taken", True, after)]
-
-
-# --- for the judge --------------------------------------------------------------------------------
-
-OPERATIONS: tuple[str, ...] = ("take",)
-OBSERVES: tuple[str, ...] = ()
-NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {("take", ("records", "*")): 999_999_999}
-
-
-def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:
-    return World(
-        max_log=(consts or {})["max_log"],
-    )
-
-
-def initial(sorts: Sorts, consts: Mapping[str, int] | None = None) -> Consumer:
-    """The state in which everything begins."""
-    world = _world(sorts, consts)
-    return Consumer(world=world, consumed=())
-
-
-def outcomes(
-    state: Consumer, operation: str, args: Mapping[str, Json]
-) -> list[Outcome[Consumer, Json]]:
-    """What an operation allows, with arguments and replies as JSON. Raises ValueError for an
-    unknown operation, or for arguments of the wrong type."""
-    match operation:
-        case "take":
-            return [
-                Outcome(o.branch, o.reply, o.state)
-                for o in distinct(
-                    state.take(tuple(
-                        LeaderEpoch(number(entry))
-                        for entry in items_of(args["records"])
-                    )),
-                )
-            ]
-        case _:
-            raise ValueError(f"{COMPONENT} offers no operation {operation}")
-
-
-def never_issued(operation: str, path: Path) -> Json:
-    """A counter or opaque value that nobody ever gave out, for a place inside the arguments."""
-    return never_issued_in(NEVER_ISSUED, operation, path)
-
-
-def encode(state: Consumer) -> Json:
-    """All state as JSON."""
-    return {"consumed": list(state.consumed)}
-
-
-def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Consumer:
-    """The inverse of `encode`. Raises ValueError or KeyError for anything else."""
-    it = fields_of(data)
-    return Consumer(
-        world=_world(sorts, consts),
-        consumed=tuple(LeaderEpoch(number(entry)) for entry in items_of(it["consumed"])),
-    )
-
-
-def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Consumer:
-    """The state after a failover into durable state. Raises ValueError or KeyError."""
-    it = fields_of(data)
-    loaded = replace(
-        initial(sorts, consts),
-        consumed=tuple(LeaderEpoch(number(entry)) for entry in items_of(it["consumed"])),
-    )
-    return loaded
-
-
-def observe(state: Consumer) -> Json:
-    """What the widest level of observation shows."""
-    return {}

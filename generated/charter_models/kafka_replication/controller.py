@@ -14,42 +14,30 @@ Cited:
     MODEL  Prose beside the published KIP-966 model: section numbers of the whole description
     KIP    Kafka Improvement Proposals, by number and section
     DOC    Apache Kafka documentation, by page and section
+
+Where a rule cites nothing the texts are silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NewType
 
 from charter_models.prelude import (
-    Json,
     Map,
     Outcome,
-    Path,
-    Sorts,
     bump,
     default,
-    distinct,
     each,
-    elements,
-    fields_of,
     first,
     fresh,
-    items_of,
     join,
     keep,
-    never_issued_in,
-    number,
     one_of,
     one_or_none,
     only,
-    opaque_number,
-    opaque_text,
     rankings,
-    text_of,
-    truth,
     value,
 )
 
@@ -198,7 +186,7 @@ def refusals() -> frozenset[Error]:
     """The codes with which a proposal may be refused where the texts say that it is, but not
     how.
 
-    00-types.charter:100  silent
+    00-types.charter:100
     """
     return frozenset({
         Error.INVALID_REQUEST,
@@ -234,7 +222,7 @@ def min_isr(replicas: tuple[Broker, ...], config: Config) -> int:
     """A partition cannot have more in-sync replicas than replicas; the texts assume that nobody
     asks.
 
-    10-rules.charter:18  silent
+    10-rules.charter:18
     """
     return max(1, min(config.min_insync_replicas, len(replicas)))
 
@@ -258,7 +246,7 @@ def eligible_after(
 
 def last_known_after(
     p: Partition,
-    next: Partition,
+    next_: Partition,
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
@@ -267,14 +255,14 @@ def last_known_after(
 
     10-rules.charter:36  S1 Balanced mode, S0 §5.3.1
     """
-    if not config.elr or len(next.isr) >= min_isr(next.replicas, config):
+    if not config.elr or len(next_.isr) >= min_isr(next_.replicas, config):
         return frozenset()
-    return (p.last_known_elr | (p.elr & suspect)) & frozenset(next.replicas)
+    return (p.last_known_elr | (p.elr & suspect)) & frozenset(next_.replicas)
 
 
 def remembering(
     p: Partition,
-    next: Partition,
+    next_: Partition,
     suspect: frozenset[Broker],
     config: Config,
 ) -> Partition:
@@ -282,7 +270,7 @@ def remembering(
 
     10-rules.charter:43  S1 Balanced mode
     """
-    return replace(next, last_known_elr=last_known_after(p, next, suspect, config))
+    return replace(next_, last_known_elr=last_known_after(p, next_, suspect, config))
 
 
 def complete(
@@ -338,13 +326,13 @@ def electable(
     return frozenset(replicas) & able if config.unclean_election else frozenset()
 
 
-def bumped(p: Partition, next: Partition) -> Partition:
+def bumped(p: Partition, next_: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
     10-rules.charter:87  MODEL §2.8, S2 §6.5.1
     """
-    led = next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch))
+    led = next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch))
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
 
@@ -385,14 +373,14 @@ def elected(
     unclean = leader is not None and leader not in sound
     synced = joined(p, shape.replicas, isr, leader, unclean, config)
     eligible = eligible_after(p, shape.replicas, synced, suspect, config)
-    next = replace(
+    next_ = replace(
         shape,
         isr=synced,
         elr=frozenset() if unclean else eligible,
         leader=leader,
         recovering=p.recovering or unclean,
     )
-    return bumped(p, remembering(p, next, suspect, config))
+    return bumped(p, remembering(p, next_, suspect, config))
 
 
 def completes(
@@ -434,14 +422,14 @@ def settled(
         leader=leader,
         recovering=recovering,
     )
-    next = remembering(p, shaped, frozenset(), config)
+    next_ = remembering(p, shaped, frozenset(), config)
     if complete_:
         return replace(
-            next,
+            next_,
             leader_epoch=bump(p.leader_epoch),
             partition_epoch=bump(p.partition_epoch),
         )
-    return bumped(p, next)
+    return bumped(p, next_)
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
@@ -577,7 +565,7 @@ def leavers(
 ) -> frozenset[tuple[Broker, ...]]:
     """The orders in which the replicas that a reassignment to `target` removes may stand.
 
-    10-rules.charter:247  silent
+    10-rules.charter:247
     """
     return frozenset(o for o in rankings(world.brokers) if frozenset(o) == departing(p, target))
 
@@ -602,7 +590,7 @@ def forgotten(slot: Partition | None) -> Partition | None:
 
 
 def new_partition(
-    id: TopicId,
+    id_: TopicId,
     replicas: tuple[Broker, ...],
     isr: frozenset[Broker],
     leader: Broker | None,
@@ -612,7 +600,7 @@ def new_partition(
     10-rules.charter:263  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
-        topic_id=id,
+        topic_id=id_,
         replicas=replicas,
         adding=frozenset(),
         removing=frozenset(),
@@ -627,7 +615,7 @@ def new_partition(
 
 
 def led_by(slot: Partition | None, broker: Broker) -> bool:
-    """10-rules.charter:284  silent"""
+    """10-rules.charter:284"""
     return slot is not None and slot.leader == broker
 
 
@@ -662,7 +650,7 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
 def cleanly(config: Config) -> Config:
     """An operator who moves replicas did not ask for an unclean election.
 
-    10-rules.charter:313  silent
+    10-rules.charter:313
     """
     return replace(config, unclean_election=False)
 
@@ -675,7 +663,7 @@ def unheard(
     """Who has not read the metadata, once `broker` is unfenced: it has to report anew, and
     nobody knows whether it was stopping itself.
 
-    10-rules.charter:317  silent
+    10-rules.charter:317
     """
     return Map({
         b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
@@ -702,6 +690,19 @@ class Controller:
     """For a broker in controlled shutdown: who has not yet read the metadata of that moment. A
     new controller does not know (none). Volatile: a failover loses it.
     """
+
+    @classmethod
+    def initial(cls, world: World) -> Controller:
+        """The state in which everything begins."""
+        return cls(
+            world=world,
+            partition=Map({t: None for t in world.topics}),
+            registration=Map({b: None for b in world.brokers}),
+            config=default_config(),
+            last_broker_epoch=BrokerEpoch(0),
+            last_topic_id=TopicId("0"),
+            behind=Map({b: None for b in world.brokers}),
+        )
 
     def register(
         self,
@@ -736,7 +737,7 @@ class Controller:
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:36  silent
+        # register/session_lives  20-controller.charter:36
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -856,7 +857,7 @@ class Controller:
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:81  silent
+        # heartbeat/unregistered  20-controller.charter:81
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
@@ -940,7 +941,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:165  silent
+        # heartbeat/waits_unsure  20-controller.charter:165
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -954,7 +955,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:171  silent
+        # heartbeat/fenced_unsure  20-controller.charter:171
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -979,9 +980,9 @@ class Controller:
         )]
 
     def _heartbeat_unregistered(self) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/unregistered  silent"""
+        """heartbeat/unregistered  20-controller.charter:81"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for error in one_of(frozenset({Error.BROKER_ID_NOT_REGISTERED, Error.STALE_BROKER_EPOCH})):
+        for error in (Error.BROKER_ID_NOT_REGISTERED, Error.STALE_BROKER_EPOCH):
             allowed.append(Outcome("heartbeat/unregistered", Rejected(error), self))
         return allowed
 
@@ -1007,7 +1008,7 @@ class Controller:
             ))
             for t in self.world.topics
         }):
-            for again in one_of(frozenset({True, False})):
+            for again in (False, True):
                 after = replace(
                     self,
                     partition=Map({
@@ -1092,9 +1093,7 @@ class Controller:
             ))
             for t in self.world.topics
         }):
-            for stops in one_or_none(
-                frozenset({True, False}) if want_shut_down else frozenset({False}),
-            ):
+            for stops in (False, True) if want_shut_down else (False,):
                 after = replace(
                     self,
                     partition=Map({
@@ -1112,7 +1111,7 @@ class Controller:
                 )
                 allowed.append(Outcome(
                     "heartbeat/fenced",
-                    Alive(caught_up=caught_up, fenced=True, should_shut_down=default(stops, False)),
+                    Alive(caught_up=caught_up, fenced=True, should_shut_down=stops),
                     after,
                 ))
         return allowed
@@ -1202,7 +1201,7 @@ class Controller:
         heard: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/fenced_unsure  silent"""
+        """heartbeat/fenced_unsure  20-controller.charter:171"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(successors(
@@ -1214,9 +1213,7 @@ class Controller:
             ))
             for t in self.world.topics
         }):
-            for stops in one_or_none(
-                frozenset({True, False}) if want_shut_down else frozenset({False}),
-            ):
+            for stops in (False, True) if want_shut_down else (False,):
                 after = replace(
                     self,
                     partition=Map({
@@ -1234,7 +1231,7 @@ class Controller:
                 )
                 allowed.append(Outcome(
                     "heartbeat/fenced_unsure",
-                    Alive(caught_up=caught_up, fenced=True, should_shut_down=default(stops, False)),
+                    Alive(caught_up=caught_up, fenced=True, should_shut_down=stops),
                     after,
                 ))
         return allowed
@@ -1253,11 +1250,13 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:203  silent
+        # session_expires/idle  20-controller.charter:203
         return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """session_expires/fenced  S1 Case A, S1 Case C, S1 Case D, S1 Case F"""
+        """session_expires/fenced  20-controller.charter:191  S1 Case A, S1 Case C, S1 Case D, S1
+        Case F
+        """
         allowed: list[Outcome[Controller, Reply]] = []
         now = value(self.registration[broker])
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
@@ -1283,10 +1282,7 @@ class Controller:
         return allowed
 
     def _session_expires_idle(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """What of a fenced broker that was left in an ISR while ELR was off no text says.
-
-        silent
-        """
+        """What of a fenced broker that was left in an ISR while ELR was off no text says."""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(successors(
@@ -1298,11 +1294,7 @@ class Controller:
             ))
             for t in self.world.topics
         }):
-            for again in one_or_none(
-                frozenset({False})
-                if self.registration[broker] is None
-                else frozenset({True, False}),
-            ):
+            for again in (False,) if self.registration[broker] is None else (False, True):
                 after = replace(
                     self,
                     partition=Map({
@@ -1315,7 +1307,7 @@ class Controller:
                         )
                         for t in self.world.topics
                     })
-                    if default(again, False)
+                    if again
                     else self.partition,
                 )
                 allowed.append(Outcome("session_expires/idle", Done(), after))
@@ -1333,15 +1325,15 @@ class Controller:
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:220  silent
+        # unregister/removed  20-controller.charter:220
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  silent"""
+        """unregister/removed  20-controller.charter:220"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
-        for suspect in one_or_none(frozenset({frozenset(), frozenset({broker})})):
-            doubted = default(suspect, frozenset())
+        for suspect in one_of(frozenset({frozenset(), frozenset({broker})})):
+            doubted = suspect
             for leader in each({
                 t: one_or_none(successors(
                     self.partition[t],
@@ -1438,7 +1430,7 @@ class Controller:
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:281  silent
+        # alter_partition/impossible_isr  20-controller.charter:281
         if (
             found is not None  # known
             and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
@@ -1487,61 +1479,38 @@ class Controller:
         return self._alter_partition_committed(isr, recovering, p, topic)
 
     def _alter_partition_not_leader(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/not_leader  S2 §6.3"""
+        """alter_partition/not_leader  20-controller.charter:262  S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for error in one_or_none(refusals()):
-            allowed.append(Outcome(
-                "alter_partition/not_leader",
-                Rejected(default(error, Error.INVALID_REQUEST)),
-                self,
-            ))
+        for error in one_of(refusals()):
+            allowed.append(Outcome("alter_partition/not_leader", Rejected(error), self))
         return allowed
 
     def _alter_partition_other_leader_epoch(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/other_leader_epoch  S2 §6.3"""
+        """alter_partition/other_leader_epoch  20-controller.charter:268  S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for error in one_or_none(refusals()):
-            allowed.append(Outcome(
-                "alter_partition/other_leader_epoch",
-                Rejected(default(error, Error.FENCED_LEADER_EPOCH)),
-                self,
-            ))
+        for error in one_of(refusals()):
+            allowed.append(Outcome("alter_partition/other_leader_epoch", Rejected(error), self))
         return allowed
 
     def _alter_partition_other_partition_epoch(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/other_partition_epoch  S2 §6.5.1, S2 §6.3"""
+        """alter_partition/other_partition_epoch  20-controller.charter:274  S2 §6.5.1, S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for error in one_or_none(refusals()):
-            allowed.append(Outcome(
-                "alter_partition/other_partition_epoch",
-                Rejected(default(error, Error.INVALID_UPDATE_VERSION)),
-                self,
-            ))
+        for error in one_of(refusals()):
+            allowed.append(Outcome("alter_partition/other_partition_epoch", Rejected(error), self))
         return allowed
 
     def _alter_partition_impossible_isr(self) -> list[Outcome[Controller, Reply]]:
-        """No text says what of an ISR that makes no sense; it cannot be accepted.
-
-        silent
-        """
+        """No text says what of an ISR that makes no sense; it cannot be accepted."""
         allowed: list[Outcome[Controller, Reply]] = []
-        for error in one_or_none(refusals()):
-            allowed.append(Outcome(
-                "alter_partition/impossible_isr",
-                Rejected(default(error, Error.INVALID_REQUEST)),
-                self,
-            ))
+        for error in one_of(refusals()):
+            allowed.append(Outcome("alter_partition/impossible_isr", Rejected(error), self))
         return allowed
 
     def _alter_partition_impossible_recovery(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/impossible_recovery  KIP 704"""
+        """alter_partition/impossible_recovery  20-controller.charter:288  KIP 704"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for error in one_or_none(refusals()):
-            allowed.append(Outcome(
-                "alter_partition/impossible_recovery",
-                Rejected(default(error, Error.INVALID_REQUEST)),
-                self,
-            ))
+        for error in one_of(refusals()):
+            allowed.append(Outcome("alter_partition/impossible_recovery", Rejected(error), self))
         return allowed
 
     def _alter_partition_completed_for_another(
@@ -1551,8 +1520,8 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/completed_for_another  MODEL §4.3, DOC Protocol errors:
-        NEW_LEADER_ELECTED
+        """alter_partition/completed_for_another  20-controller.charter:305  MODEL §4.3, DOC
+        Protocol errors: NEW_LEADER_ELECTED
         """
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(leaders_after(
@@ -1561,7 +1530,7 @@ class Controller:
             active(self.world, self.registration),
             self.config,
         )):
-            for error_2 in one_of(frozenset({Error.NEW_LEADER_ELECTED, Error.FENCED_LEADER_EPOCH})):
+            for error_2 in (Error.FENCED_LEADER_EPOCH, Error.NEW_LEADER_ELECTED):
                 after = replace(
                     self,
                     partition=self.partition.put(
@@ -1590,26 +1559,24 @@ class Controller:
         MODEL §4.3, S2 §6.5.4
         """
         allowed: list[Outcome[Controller, Reply]] = []
-        for same_epoch in one_or_none(
-            frozenset({True, False}) if not p.removing else frozenset({False}),
-        ):
-            next = (
+        for same_epoch in (False, True) if not p.removing else (False,):
+            next_ = (
                 replace(
                     settled(p, isr, p.leader, recovering, self.config),
                     leader_epoch=p.leader_epoch,
                 )
-                if default(same_epoch, False)
+                if same_epoch
                 else settled(p, isr, p.leader, recovering, self.config)
             )
-            for told in one_of(frozenset({True, False})):
-                after = replace(self, partition=self.partition.put(topic, next))
+            for told in (False, True):
+                after = replace(self, partition=self.partition.put(topic, next_))
                 allowed.append(Outcome(
                     "alter_partition/completed",
                     Altered(
-                        leader=next.leader,
-                        isr=next.isr,
-                        leader_epoch=next.leader_epoch,
-                        partition_epoch=next.partition_epoch,
+                        leader=next_.leader,
+                        isr=next_.isr,
+                        leader_epoch=next_.leader_epoch,
+                        partition_epoch=next_.partition_epoch,
                         recovering=recovering,
                     )
                     if told
@@ -1625,16 +1592,18 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/committed  S2 §6.5.2, S1 Case E, S1 Case F, S1 Case G"""
-        next = settled(p, isr, p.leader, recovering, self.config)
-        after = replace(self, partition=self.partition.put(topic, next))
+        """alter_partition/committed  20-controller.charter:330  S2 §6.5.2, S1 Case E, S1 Case F,
+        S1 Case G
+        """
+        next_ = settled(p, isr, p.leader, recovering, self.config)
+        after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
             "alter_partition/committed",
             Altered(
-                leader=next.leader,
-                isr=next.isr,
-                leader_epoch=next.leader_epoch,
-                partition_epoch=next.partition_epoch,
+                leader=next_.leader,
+                isr=next_.isr,
+                leader_epoch=next_.leader_epoch,
+                partition_epoch=next_.partition_epoch,
                 recovering=recovering,
             ),
             after,
@@ -1717,7 +1686,7 @@ class Controller:
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/elected  S3 Unclean leader election"""
+        """elect_leader/elected  20-controller.charter:369  S3 Unclean leader election"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(choices(p, able, self.config)):
             after = replace(
@@ -1779,16 +1748,16 @@ class Controller:
         replicas: tuple[Broker, ...],
         isr: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """create_topic/created  DOC CreateTopics, MODEL §2.4"""
+        """create_topic/created  20-controller.charter:393  DOC CreateTopics, MODEL §2.4"""
         allowed: list[Outcome[Controller, Reply]] = []
-        id = fresh(self.last_topic_id)
+        id_ = fresh(self.last_topic_id)
         for leader in one_or_none(isr):
             after = replace(
                 self,
-                partition=self.partition.put(topic, new_partition(id, replicas, isr, leader)),
-                last_topic_id=id,
+                partition=self.partition.put(topic, new_partition(id_, replicas, isr, leader)),
+                last_topic_id=id_,
             )
-            allowed.append(Outcome("create_topic/created", Created(id), after))
+            allowed.append(Outcome("create_topic/created", Created(id_), after))
         return allowed
 
     def delete_topic(self, topic_id: TopicId) -> list[Outcome[Controller, Reply]]:
@@ -1862,18 +1831,14 @@ class Controller:
             active(self.world, self.registration),
             self.config,
         )):
-            for same_epoch in one_or_none(
-                frozenset({True, False})
-                if leader == p.leader and not departing(p, target)
-                else frozenset({False}),
+            for same_epoch in (
+                (False, True) if leader == p.leader and not departing(p, target) else (False,)
             ):
                 settled_now = settled(as_it_stands, isr, leader, p.recovering, self.config)
-                next = (
-                    replace(settled_now, leader_epoch=p.leader_epoch)
-                    if default(same_epoch, False)
-                    else settled_now
+                next_ = (
+                    replace(settled_now, leader_epoch=p.leader_epoch) if same_epoch else settled_now
                 )
-                after = replace(self, partition=self.partition.put(topic, next))
+                after = replace(self, partition=self.partition.put(topic, next_))
                 allowed.append(Outcome("reassign/completed", Done(), after))
         return allowed
 
@@ -1961,17 +1926,17 @@ class Controller:
         original: tuple[Broker, ...],
         isr: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """cancel_reassignment/reverted  MODEL §4.5"""
+        """cancel_reassignment/reverted  20-controller.charter:466  MODEL §4.5"""
         allowed: list[Outcome[Controller, Reply]] = []
         back = replace(p, replicas=original, adding=frozenset(), removing=frozenset())
         for leader in one_or_none(electable(p, original, isr, frozenset(), able, self.config)):
-            for fresh_ in one_of(frozenset({True, False})):
-                next = elected(p, back, isr, frozenset(), leader, self.config)
+            for fresh_ in (False, True):
+                next_ = elected(p, back, isr, frozenset(), leader, self.config)
                 after = replace(
                     self,
                     partition=self.partition.put(
                         topic,
-                        replace(next, leader_epoch=bump(p.leader_epoch)) if fresh_ else next,
+                        replace(next_, leader_epoch=bump(p.leader_epoch)) if fresh_ else next_,
                     ),
                 )
                 allowed.append(Outcome("cancel_reassignment/reverted", Done(), after))
@@ -1983,7 +1948,7 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:483  silent
+        # set_min_isr/same  20-controller.charter:483
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
@@ -1996,9 +1961,9 @@ class Controller:
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  silent"""
+        """set_min_isr/same  20-controller.charter:483"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for cleared in one_of(frozenset({True, False})):
+        for cleared in (False, True):
             after = replace(
                 self,
                 partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -2039,355 +2004,3 @@ class Controller:
             config=replace(self.config, elr=True),
         )
         return [Outcome("set_elr/on", Done(), after)]
-
-
-# --- for the judge --------------------------------------------------------------------------------
-
-OPERATIONS: tuple[str, ...] = (
-    "register",
-    "heartbeat",
-    "session_expires",
-    "unregister",
-    "failover",
-    "alter_partition",
-    "elect_leader",
-    "balance_leaders",
-    "create_topic",
-    "delete_topic",
-    "reassign",
-    "cancel_reassignment",
-    "set_min_isr",
-    "set_unclean_election",
-    "set_elr",
-)
-OBSERVES: tuple[str, ...] = ("partition", "registration", "config")
-NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {
-    ("register", ("previous_epoch",)): "@999999999999",
-    ("heartbeat", ("epoch",)): "@999999999999",
-    ("alter_partition", ("broker_epoch",)): "@999999999999",
-    ("alter_partition", ("topic_id",)): "~never issued",
-    ("alter_partition", ("leader_epoch",)): 999_999_999,
-    ("alter_partition", ("partition_epoch",)): 999_999_999,
-    ("alter_partition", ("isr_epochs", "*")): "@999999999999",
-    ("delete_topic", ("topic_id",)): "~never issued",
-}
-
-
-def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:
-    return World(
-        brokers=frozenset(map(Broker, elements(sorts, "Broker"))),
-        topics=frozenset(map(Topic, elements(sorts, "Topic"))),
-    )
-
-
-def initial(sorts: Sorts, consts: Mapping[str, int] | None = None) -> Controller:
-    """The state in which everything begins."""
-    world = _world(sorts, consts)
-    return Controller(
-        world=world,
-        partition=Map({t: None for t in world.topics}),
-        registration=Map({b: None for b in world.brokers}),
-        config=default_config(),
-        last_broker_epoch=BrokerEpoch(0),
-        last_topic_id=TopicId("0"),
-        behind=Map({b: None for b in world.brokers}),
-    )
-
-
-def outcomes(
-    state: Controller, operation: str, args: Mapping[str, Json]
-) -> list[Outcome[Controller, Json]]:
-    """What an operation allows, with arguments and replies as JSON. Raises ValueError for an
-    unknown operation, or for arguments of the wrong type."""
-    match operation:
-        case "register":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.register(
-                    Broker(text_of(args["broker"])),
-                    truth(args["restarted"]),
-                    None
-                    if args["previous_epoch"] is None
-                    else BrokerEpoch(opaque_number(args["previous_epoch"])),
-                ))
-            ]
-        case "heartbeat":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.heartbeat(
-                    Broker(text_of(args["broker"])),
-                    BrokerEpoch(opaque_number(args["epoch"])),
-                    truth(args["caught_up"]),
-                    truth(args["want_fence"]),
-                    truth(args["want_shut_down"]),
-                ))
-            ]
-        case "session_expires":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.session_expires(Broker(text_of(args["broker"]))))
-            ]
-        case "unregister":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.unregister(Broker(text_of(args["broker"]))))
-            ]
-        case "failover":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.failover())
-            ]
-        case "alter_partition":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.alter_partition(
-                    Broker(text_of(args["from"])),
-                    BrokerEpoch(opaque_number(args["broker_epoch"])),
-                    TopicId(opaque_text(args["topic_id"])),
-                    LeaderEpoch(number(args["leader_epoch"])),
-                    PartitionEpoch(number(args["partition_epoch"])),
-                    frozenset(Broker(text_of(entry)) for entry in items_of(args["isr"])),
-                    Map({
-                        Broker(key): None if entry is None else BrokerEpoch(opaque_number(entry))
-                        for key, entry in fields_of(args["isr_epochs"]).items()
-                    }),
-                    truth(args["recovering"]),
-                ))
-            ]
-        case "elect_leader":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.elect_leader(
-                    Topic(text_of(args["topic"])),
-                    truth(args["unclean"]),
-                ))
-            ]
-        case "balance_leaders":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.balance_leaders())
-            ]
-        case "create_topic":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.create_topic(
-                    Topic(text_of(args["topic"])),
-                    tuple(Broker(text_of(entry)) for entry in items_of(args["replicas"])),
-                ))
-            ]
-        case "delete_topic":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.delete_topic(TopicId(opaque_text(args["topic_id"]))))
-            ]
-        case "reassign":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.reassign(
-                    Topic(text_of(args["topic"])),
-                    tuple(Broker(text_of(entry)) for entry in items_of(args["target"])),
-                ))
-            ]
-        case "cancel_reassignment":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.cancel_reassignment(Topic(text_of(args["topic"]))))
-            ]
-        case "set_min_isr":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.set_min_isr(number(args["minimum"])))
-            ]
-        case "set_unclean_election":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.set_unclean_election(truth(args["enabled"])))
-            ]
-        case "set_elr":
-            return [
-                Outcome(o.branch, _reply_json(o.reply), o.state)
-                for o in distinct(state.set_elr(truth(args["enabled"])))
-            ]
-        case _:
-            raise ValueError(f"{COMPONENT} offers no operation {operation}")
-
-
-def never_issued(operation: str, path: Path) -> Json:
-    """A counter or opaque value that nobody ever gave out, for a place inside the arguments."""
-    return never_issued_in(NEVER_ISSUED, operation, path)
-
-
-def encode(state: Controller) -> Json:
-    """All state as JSON."""
-    return {
-        "partition": {
-            key: None if entry is None else _partition_json(entry)
-            for key, entry in state.partition.items()
-        },
-        "registration": {
-            key: None if entry is None else _registration_json(entry)
-            for key, entry in state.registration.items()
-        },
-        "config": _config_json(state.config),
-        "last_broker_epoch": f"@{state.last_broker_epoch}",
-        "last_topic_id": f"~{state.last_topic_id}",
-        "behind": {
-            key: None if entry is None else sorted(entry)
-            for key, entry in state.behind.items()
-        },
-    }
-
-
-def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Controller:
-    """The inverse of `encode`. Raises ValueError or KeyError for anything else."""
-    it = fields_of(data)
-    return Controller(
-        world=_world(sorts, consts),
-        partition=Map({
-            Topic(key): None if entry is None else _partition_from(entry)
-            for key, entry in fields_of(it["partition"]).items()
-        }),
-        registration=Map({
-            Broker(key): None if entry is None else _registration_from(entry)
-            for key, entry in fields_of(it["registration"]).items()
-        }),
-        config=_config_from(it["config"]),
-        last_broker_epoch=BrokerEpoch(opaque_number(it["last_broker_epoch"])),
-        last_topic_id=TopicId(opaque_text(it["last_topic_id"])),
-        behind=Map({
-            Broker(key): None
-            if entry is None
-            else frozenset(Broker(text_of(entry1)) for entry1 in items_of(entry))
-            for key, entry in fields_of(it["behind"]).items()
-        }),
-    )
-
-
-def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Controller:
-    """The state after a failover into durable state. Raises ValueError or KeyError."""
-    it = fields_of(data)
-    loaded = replace(
-        initial(sorts, consts),
-        partition=Map({
-            Topic(key): None if entry is None else _partition_from(entry)
-            for key, entry in fields_of(it["partition"]).items()
-        }),
-        registration=Map({
-            Broker(key): None if entry is None else _registration_from(entry)
-            for key, entry in fields_of(it["registration"]).items()
-        }),
-        config=_config_from(it["config"]),
-        last_broker_epoch=BrokerEpoch(opaque_number(it["last_broker_epoch"])),
-        last_topic_id=TopicId(opaque_text(it["last_topic_id"])),
-    )
-    (outcome,) = loaded.failover()
-    return outcome.state
-
-
-def observe(state: Controller) -> Json:
-    """What the widest level of observation shows."""
-    return {
-        "partition": {
-            key: None if entry is None else _partition_json(entry)
-            for key, entry in state.partition.items()
-        },
-        "registration": {
-            key: None if entry is None else _registration_json(entry)
-            for key, entry in state.registration.items()
-        },
-        "config": _config_json(state.config),
-    }
-
-
-def _partition_json(it: Partition) -> Json:
-    return {
-        "topic_id": f"~{it.topic_id}",
-        "replicas": list(it.replicas),
-        "adding": sorted(it.adding),
-        "removing": sorted(it.removing),
-        "isr": sorted(it.isr),
-        "elr": sorted(it.elr),
-        "last_known_elr": sorted(it.last_known_elr),
-        "leader": it.leader,
-        "leader_epoch": it.leader_epoch,
-        "partition_epoch": it.partition_epoch,
-        "recovering": it.recovering,
-    }
-
-
-def _registration_json(it: Registration) -> Json:
-    return {"epoch": f"@{it.epoch}", "fenced": it.fenced, "shutting_down": it.shutting_down}
-
-
-def _config_json(it: Config) -> Json:
-    return {
-        "min_insync_replicas": it.min_insync_replicas,
-        "unclean_election": it.unclean_election,
-        "elr": it.elr,
-    }
-
-
-def _reply_json(it: Reply) -> Json:
-    match it:
-        case Registered():
-            return {"case": "registered", "epoch": f"@{it.epoch}"}
-        case Alive():
-            return {
-                "case": "alive",
-                "caught_up": it.caught_up,
-                "fenced": it.fenced,
-                "should_shut_down": it.should_shut_down,
-            }
-        case Altered():
-            return {
-                "case": "altered",
-                "leader": it.leader,
-                "isr": sorted(it.isr),
-                "leader_epoch": it.leader_epoch,
-                "partition_epoch": it.partition_epoch,
-                "recovering": it.recovering,
-            }
-        case Created():
-            return {"case": "created", "topic_id": f"~{it.topic_id}"}
-        case Done():
-            return {"case": "done"}
-        case Rejected():
-            return {"case": "rejected", "error": it.error.name}
-
-
-def _partition_from(data: Json) -> Partition:
-    it = fields_of(data)
-    return Partition(
-        topic_id=TopicId(opaque_text(it["topic_id"])),
-        replicas=tuple(Broker(text_of(entry)) for entry in items_of(it["replicas"])),
-        adding=frozenset(Broker(text_of(entry)) for entry in items_of(it["adding"])),
-        removing=frozenset(Broker(text_of(entry)) for entry in items_of(it["removing"])),
-        isr=frozenset(Broker(text_of(entry)) for entry in items_of(it["isr"])),
-        elr=frozenset(Broker(text_of(entry)) for entry in items_of(it["elr"])),
-        last_known_elr=frozenset(
-            Broker(text_of(entry))
-            for entry in items_of(it["last_known_elr"])
-        ),
-        leader=None if it["leader"] is None else Broker(text_of(it["leader"])),
-        leader_epoch=LeaderEpoch(number(it["leader_epoch"])),
-        partition_epoch=PartitionEpoch(number(it["partition_epoch"])),
-        recovering=truth(it["recovering"]),
-    )
-
-
-def _registration_from(data: Json) -> Registration:
-    it = fields_of(data)
-    return Registration(
-        epoch=BrokerEpoch(opaque_number(it["epoch"])),
-        fenced=truth(it["fenced"]),
-        shutting_down=truth(it["shutting_down"]),
-    )
-
-
-def _config_from(data: Json) -> Config:
-    it = fields_of(data)
-    return Config(
-        min_insync_replicas=number(it["min_insync_replicas"]),
-        unclean_election=truth(it["unclean_election"]),
-        elr=truth(it["elr"]),
-    )

@@ -15,38 +15,27 @@ Cited:
     MODEL  Prose beside the published KIP-966 model: section numbers of the whole description
     KIP    Kafka Improvement Proposals, by number and section
     DOC    Apache Kafka documentation, by page and section
+
+Where a rule cites nothing the texts are silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NewType
 
 from charter_models.prelude import (
-    Json,
     Map,
     Outcome,
-    Path,
-    Sorts,
     append,
     at,
     concat,
     default,
-    distinct,
     drop,
-    elements,
-    fields_of,
     item,
-    items_of,
     last,
-    never_issued_in,
-    number,
-    opaque_number,
     take,
-    text_of,
-    truth,
     value,
 )
 
@@ -395,6 +384,21 @@ class Replica:
     """What has survived a loss of power cannot be lost again."""
     high_watermark: int
 
+    @classmethod
+    def initial(cls, world: World) -> Replica:
+        """The state in which everything begins."""
+        return cls(
+            world=world,
+            running=True,
+            session=None,
+            leader=None,
+            leader_epoch=None,
+            leads=None,
+            log=(),
+            flushed=0,
+            high_watermark=0,
+        )
+
     def write(self, me: Broker, minimum: int) -> list[Outcome[Replica, Produced]]:
         """A producer writes one record and waits for all in-sync replicas (acks=all).
 
@@ -421,7 +425,7 @@ class Replica:
         minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, Produced]]:
-        """write/appended  S2 §6.6"""
+        """write/appended  25-replica.charter:28  S2 §6.6"""
         longer = append(self.log, default(self.leader_epoch, LeaderEpoch(0)), self.world.max_log)
         after = replace(
             self,
@@ -476,7 +480,7 @@ class Replica:
         minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, Fetched | None]]:
-        """fetch/served  S2 §6.5.2, S3 Consumer's message visibility"""
+        """fetch/served  25-replica.charter:60  S2 §6.5.2, S3 Consumer's message visibility"""
         heard = replace(
             lead,
             peers=lead.peers.put(
@@ -521,7 +525,7 @@ class Replica:
         return self._take_fetched_appended(got)
 
     def _take_fetched_truncated(self, got: Fetched) -> list[Outcome[Replica, bool]]:
-        """take_fetched/truncated  S2 §6.6, MODEL §3.3"""
+        """take_fetched/truncated  25-replica.charter:89  S2 §6.6, MODEL §3.3"""
         end = truncation_point(self.world, self.log, value(got.diverging))
         after = replace(
             self,
@@ -617,7 +621,7 @@ class Replica:
         record: PartitionRecord,
         minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/remains_leader  MODEL §2.10, S2 §6.5.2"""
+        """learn/remains_leader  25-replica.charter:124  MODEL §2.10, S2 §6.5.2"""
         lead = settled_leadership(value(self.leads), record.isr, record.partition_epoch)
         after = replace(
             self,
@@ -632,7 +636,7 @@ class Replica:
         record: PartitionRecord,
         minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/elected_again  MODEL §2.10, S2 §6.4.2"""
+        """learn/elected_again  25-replica.charter:133  MODEL §2.10, S2 §6.4.2"""
         settled_now = settled_leadership(value(self.leads), record.isr, record.partition_epoch)
         after = replace(
             self,
@@ -648,7 +652,7 @@ class Replica:
         record: PartitionRecord,
         minimum: int,
     ) -> list[Outcome[Replica, bool]]:
-        """learn/becomes_leader  MODEL §2.10, S2 §6.4.2"""
+        """learn/becomes_leader  25-replica.charter:142  MODEL §2.10, S2 §6.4.2"""
         lead = fresh_leadership(self.world, record, len(self.log))
         after = replace(
             self,
@@ -736,7 +740,7 @@ class Replica:
         minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/rolled_back  S2 §6.5.2"""
+        """take_decision/rolled_back  25-replica.charter:190  S2 §6.5.2"""
         back = replace(lead, proposed=None)
         after = replace(
             self,
@@ -752,16 +756,16 @@ class Replica:
         minimum: int,
         lead: Leadership,
     ) -> list[Outcome[Replica, bool]]:
-        """take_decision/settled  S2 §6.5.2"""
-        next = (
+        """take_decision/settled  25-replica.charter:196  S2 §6.5.2"""
+        next_ = (
             settled_leadership(lead, decision.isr, decision.partition_epoch)
             if isinstance(decision, Accepted)
             else lead
         )
         after = replace(
             self,
-            leads=next,
-            high_watermark=advanced(self.high_watermark, me, next, len(self.log), minimum),
+            leads=next_,
+            high_watermark=advanced(self.high_watermark, me, next_, len(self.log), minimum),
         )
         return [Outcome("take_decision/settled", True, after)]
 
@@ -794,7 +798,7 @@ class Replica:
         return self._lose_power_lost(kept)
 
     def _lose_power_lost(self, kept: int) -> list[Outcome[Replica, bool]]:
-        """lose_power/lost"""
+        """lose_power/lost  25-replica.charter:222"""
         left = min(max(kept, self.flushed), len(self.log))
         after = replace(
             self,
@@ -818,313 +822,3 @@ class Replica:
         # start/started  25-replica.charter:238
         after = replace(self, running=True, session=epoch)
         return [Outcome("start/started", True, after)]
-
-
-# --- for the judge --------------------------------------------------------------------------------
-
-OPERATIONS: tuple[str, ...] = (
-    "write",
-    "fetch",
-    "take_fetched",
-    "read",
-    "learn",
-    "propose",
-    "take_decision",
-    "stop",
-    "lose_power",
-    "start",
-)
-OBSERVES: tuple[str, ...] = ()
-NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {
-    ("fetch", ("request", "broker_epoch")): "@999999999999",
-    ("fetch", ("request", "leader_epoch")): 999_999_999,
-    ("fetch", ("request", "last")): 999_999_999,
-    ("take_fetched", ("got", "leader_epoch")): 999_999_999,
-    ("take_fetched", ("got", "records", "*")): 999_999_999,
-    ("take_fetched", ("got", "diverging", "epoch")): 999_999_999,
-    ("learn", ("record", "leader_epoch")): 999_999_999,
-    ("learn", ("record", "partition_epoch")): 999_999_999,
-    ("take_decision", ("decision", "leader_epoch")): 999_999_999,
-    ("take_decision", ("decision", "partition_epoch")): 999_999_999,
-    ("start", ("epoch",)): "@999999999999",
-}
-
-
-def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:
-    return World(
-        brokers=frozenset(map(Broker, elements(sorts, "Broker"))),
-        max_log=(consts or {})["max_log"],
-        max_batch=(consts or {})["max_batch"],
-    )
-
-
-def initial(sorts: Sorts, consts: Mapping[str, int] | None = None) -> Replica:
-    """The state in which everything begins."""
-    world = _world(sorts, consts)
-    return Replica(
-        world=world,
-        running=True,
-        session=None,
-        leader=None,
-        leader_epoch=None,
-        leads=None,
-        log=(),
-        flushed=0,
-        high_watermark=0,
-    )
-
-
-def outcomes(
-    state: Replica, operation: str, args: Mapping[str, Json]
-) -> list[Outcome[Replica, Json]]:
-    """What an operation allows, with arguments and replies as JSON. Raises ValueError for an
-    unknown operation, or for arguments of the wrong type."""
-    match operation:
-        case "write":
-            return [
-                Outcome(o.branch, o.reply.name, o.state)
-                for o in distinct(state.write(Broker(text_of(args["me"])), number(args["minimum"])))
-            ]
-        case "fetch":
-            return [
-                Outcome(o.branch, None if o.reply is None else _fetched_json(o.reply), o.state)
-                for o in distinct(state.fetch(
-                    Broker(text_of(args["me"])),
-                    Broker(text_of(args["from"])),
-                    _fetch_request_from(args["request"]),
-                    number(args["minimum"]),
-                ))
-            ]
-        case "take_fetched":
-            return [
-                Outcome(o.branch, o.reply, o.state)
-                for o in distinct(state.take_fetched(
-                    Broker(text_of(args["from"])),
-                    _fetched_from(args["got"]),
-                ))
-            ]
-        case "read":
-            return [
-                Outcome(o.branch, list(o.reply), o.state)
-                for o in distinct(state.read(number(args["offset"])))
-            ]
-        case "learn":
-            return [
-                Outcome(o.branch, o.reply, o.state)
-                for o in distinct(state.learn(
-                    Broker(text_of(args["me"])),
-                    _partition_record_from(args["record"]),
-                    number(args["minimum"]),
-                ))
-            ]
-        case "propose":
-            return [
-                Outcome(o.branch, None if o.reply is None else _proposal_json(o.reply), o.state)
-                for o in distinct(state.propose(
-                    Broker(text_of(args["me"])),
-                    frozenset(Broker(text_of(entry)) for entry in items_of(args["isr"])),
-                ))
-            ]
-        case "take_decision":
-            return [
-                Outcome(o.branch, o.reply, o.state)
-                for o in distinct(state.take_decision(
-                    Broker(text_of(args["me"])),
-                    _decision_from(args["decision"]),
-                    number(args["minimum"]),
-                ))
-            ]
-        case "stop":
-            return [
-                Outcome(o.branch, o.reply, o.state)
-                for o in distinct(state.stop(truth(args["clean"])))
-            ]
-        case "lose_power":
-            return [
-                Outcome(o.branch, o.reply, o.state)
-                for o in distinct(state.lose_power(number(args["kept"])))
-            ]
-        case "start":
-            return [
-                Outcome(o.branch, o.reply, o.state)
-                for o in distinct(state.start(BrokerEpoch(opaque_number(args["epoch"]))))
-            ]
-        case _:
-            raise ValueError(f"{COMPONENT} offers no operation {operation}")
-
-
-def never_issued(operation: str, path: Path) -> Json:
-    """A counter or opaque value that nobody ever gave out, for a place inside the arguments."""
-    return never_issued_in(NEVER_ISSUED, operation, path)
-
-
-def encode(state: Replica) -> Json:
-    """All state as JSON."""
-    return {
-        "running": state.running,
-        "session": None if state.session is None else f"@{state.session}",
-        "leader": state.leader,
-        "leader_epoch": state.leader_epoch,
-        "leads": None if state.leads is None else _leadership_json(state.leads),
-        "log": list(state.log),
-        "flushed": state.flushed,
-        "high_watermark": state.high_watermark,
-    }
-
-
-def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Replica:
-    """The inverse of `encode`. Raises ValueError or KeyError for anything else."""
-    it = fields_of(data)
-    return Replica(
-        world=_world(sorts, consts),
-        running=truth(it["running"]),
-        session=None if it["session"] is None else BrokerEpoch(opaque_number(it["session"])),
-        leader=None if it["leader"] is None else Broker(text_of(it["leader"])),
-        leader_epoch=None
-        if it["leader_epoch"] is None
-        else LeaderEpoch(number(it["leader_epoch"])),
-        leads=None if it["leads"] is None else _leadership_from(it["leads"]),
-        log=tuple(LeaderEpoch(number(entry)) for entry in items_of(it["log"])),
-        flushed=number(it["flushed"]),
-        high_watermark=number(it["high_watermark"]),
-    )
-
-
-def given(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) -> Replica:
-    """The state after a failover into durable state. Raises ValueError or KeyError."""
-    it = fields_of(data)
-    loaded = replace(
-        initial(sorts, consts),
-        running=truth(it["running"]),
-        session=None if it["session"] is None else BrokerEpoch(opaque_number(it["session"])),
-        leader=None if it["leader"] is None else Broker(text_of(it["leader"])),
-        leader_epoch=None
-        if it["leader_epoch"] is None
-        else LeaderEpoch(number(it["leader_epoch"])),
-        leads=None if it["leads"] is None else _leadership_from(it["leads"]),
-        log=tuple(LeaderEpoch(number(entry)) for entry in items_of(it["log"])),
-        flushed=number(it["flushed"]),
-        high_watermark=number(it["high_watermark"]),
-    )
-    return loaded
-
-
-def observe(state: Replica) -> Json:
-    """What the widest level of observation shows."""
-    return {}
-
-
-def _peer_json(it: Peer) -> Json:
-    return {"offset": it.offset, "broker_epoch": f"@{it.broker_epoch}"}
-
-
-def _leadership_json(it: Leadership) -> Json:
-    return {
-        "isr": sorted(it.isr),
-        "partition_epoch": it.partition_epoch,
-        "proposed": None if it.proposed is None else sorted(it.proposed),
-        "start": it.start,
-        "peers": {
-            key: None if entry is None else _peer_json(entry)
-            for key, entry in it.peers.items()
-        },
-    }
-
-
-def _epoch_end_json(it: EpochEnd) -> Json:
-    return {"epoch": it.epoch, "end": it.end}
-
-
-def _fetched_json(it: Fetched) -> Json:
-    return {
-        "leader_epoch": it.leader_epoch,
-        "offset": it.offset,
-        "records": list(it.records),
-        "high_watermark": it.high_watermark,
-        "diverging": None if it.diverging is None else _epoch_end_json(it.diverging),
-    }
-
-
-def _proposal_json(it: Proposal) -> Json:
-    return {
-        "broker_epoch": f"@{it.broker_epoch}",
-        "leader_epoch": it.leader_epoch,
-        "partition_epoch": it.partition_epoch,
-        "isr": sorted(it.isr),
-        "epochs": {key: None if entry is None else f"@{entry}" for key, entry in it.epochs.items()},
-    }
-
-
-def _partition_record_from(data: Json) -> PartitionRecord:
-    it = fields_of(data)
-    return PartitionRecord(
-        leader=None if it["leader"] is None else Broker(text_of(it["leader"])),
-        isr=frozenset(Broker(text_of(entry)) for entry in items_of(it["isr"])),
-        leader_epoch=LeaderEpoch(number(it["leader_epoch"])),
-        partition_epoch=PartitionEpoch(number(it["partition_epoch"])),
-    )
-
-
-def _peer_from(data: Json) -> Peer:
-    it = fields_of(data)
-    return Peer(
-        offset=number(it["offset"]),
-        broker_epoch=BrokerEpoch(opaque_number(it["broker_epoch"])),
-    )
-
-
-def _leadership_from(data: Json) -> Leadership:
-    it = fields_of(data)
-    return Leadership(
-        isr=frozenset(Broker(text_of(entry)) for entry in items_of(it["isr"])),
-        partition_epoch=PartitionEpoch(number(it["partition_epoch"])),
-        proposed=None
-        if it["proposed"] is None
-        else frozenset(Broker(text_of(entry)) for entry in items_of(it["proposed"])),
-        start=number(it["start"]),
-        peers=Map({
-            Broker(key): None if entry is None else _peer_from(entry)
-            for key, entry in fields_of(it["peers"]).items()
-        }),
-    )
-
-
-def _fetch_request_from(data: Json) -> FetchRequest:
-    it = fields_of(data)
-    return FetchRequest(
-        broker_epoch=BrokerEpoch(opaque_number(it["broker_epoch"])),
-        leader_epoch=LeaderEpoch(number(it["leader_epoch"])),
-        offset=number(it["offset"]),
-        last=None if it["last"] is None else LeaderEpoch(number(it["last"])),
-    )
-
-
-def _epoch_end_from(data: Json) -> EpochEnd:
-    it = fields_of(data)
-    return EpochEnd(epoch=LeaderEpoch(number(it["epoch"])), end=number(it["end"]))
-
-
-def _fetched_from(data: Json) -> Fetched:
-    it = fields_of(data)
-    return Fetched(
-        leader_epoch=LeaderEpoch(number(it["leader_epoch"])),
-        offset=number(it["offset"]),
-        records=tuple(LeaderEpoch(number(entry)) for entry in items_of(it["records"])),
-        high_watermark=number(it["high_watermark"]),
-        diverging=None if it["diverging"] is None else _epoch_end_from(it["diverging"]),
-    )
-
-
-def _decision_from(data: Json) -> Decision:
-    it = fields_of(data)
-    match it["case"]:
-        case "accepted":
-            return Accepted(
-                frozenset(Broker(text_of(entry)) for entry in items_of(it["isr"])),
-                LeaderEpoch(number(it["leader_epoch"])),
-                PartitionEpoch(number(it["partition_epoch"])),
-            )
-        case "denied":
-            return Denied()
-        case other:
-            raise ValueError(f"{other!r} is no case of Decision")

@@ -13,7 +13,7 @@ from tests.unit.render.test_delta import modules_of_siblings
 
 from charter import api
 from charter.api import generated as generate
-from charter.render.python_model.emit import Page, module_text
+from charter.render.python_model.emit import Page, Texts, texts
 
 ROOT = Path(__file__).resolve().parents[3]
 CHARTER = """
@@ -75,10 +75,20 @@ instance tiny of house { Wall = 2 }
 """
 
 
-@pytest.fixture(scope="module")
-def page() -> str:
+def printed() -> Texts:
     model = api.load_text(CHARTER, name="spec/lamp.charter")
-    return module_text(model, model.components[0], Page("spec/lamp.charter", "5" * 20, "prelude"))
+    page = Page("spec/lamp.charter", "5" * 20, "lamp", "prelude")
+    return texts(model, model.components[0], page)
+
+
+@pytest.fixture(scope="module")
+def both() -> Texts:
+    return printed()
+
+
+@pytest.fixture(scope="module")
+def page(both: Texts) -> str:
+    return both.model
 
 
 def test_branches_keep_their_names_when_a_model_is_printed(page: str) -> None:
@@ -117,29 +127,35 @@ def test_ghosts_are_absent_when_a_model_is_printed(page: str) -> None:
     assert "ever=" not in page and "ever:" not in page
 
 
-def test_lines_are_short_when_a_model_is_printed(page: str) -> None:
-    assert max(map(len, page.splitlines())) <= 100
+def test_lines_are_short_when_a_model_is_printed(both: Texts) -> None:
+    assert max(map(len, both.model.splitlines() + both.wire.splitlines())) <= 100
 
 
-def test_printing_is_repeatable(page: str) -> None:
-    model = api.load_text(CHARTER, name="spec/lamp.charter")
-    again = Page("spec/lamp.charter", "5" * 20, "prelude")
-    assert module_text(model, model.components[0], again) == page
+def test_printing_is_repeatable(both: Texts) -> None:
+    assert printed() == both
+
+
+def test_json_stands_beside_the_model(both: Texts) -> None:
+    assert "Json" not in both.model and "never_issued" not in both.model
+    assert "from lamp import (" in both.wire and "    Lamp,\n" in both.wire
+    assert "class " not in both.wire and "def hang" not in both.wire
 
 
 @pytest.mark.parametrize(
     "tool",
     [
-        ("mypy", "--strict", "--no-incremental", "lamp.py", "hotter.py", "stuck.py", "lock.py"),
+        ("mypy", "--strict", "--no-incremental", "."),
         ("ruff", "check", "--config", str(ROOT / "pyproject.toml"), "."),
     ],
     ids=lambda tool: str(tool[0]),
 )
 def test_the_tool_is_content_with_a_model_its_siblings_and_faults(
-    page: str, tmp_path: Path, tool: tuple[str, ...]
+    both: Texts, tmp_path: Path, tool: tuple[str, ...]
 ) -> None:
     faulty = page_with_faults(tmp_path)
-    for name, text in {**modules_of_siblings(), "lamp": page, "lock": faulty}.items():
+    pages = {"lamp": both.model, "lamp_wire": both.wire}
+    pages |= {"lock": faulty.model, "lock_wire": faulty.wire}
+    for name, text in {**modules_of_siblings(), **pages}.items():
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", *tool], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -161,3 +177,40 @@ def test_siblings_import_when_their_folder_is_named(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+PICKS = """
+protocol test.picks
+enum Color { RED, GREEN }
+fun warm() -> set Color = {RED}
+component wall {
+  state color: Color = RED
+  operation paint(hard: bool) -> option Color cites silent {
+    branch painted {
+      pick sure in {RED, GREEN} or none
+      pick again in (if hard then {true, false} else {false}) or none
+      pick called in warm() or none
+      pick open in {c in Color if c != color} or none
+      color' = default(called, GREEN)
+      reply if default(again, false) then sure else open
+    }
+  }
+}
+witness green of wall: color == GREEN
+instance tiny of wall { }
+"""
+
+
+def test_constant_choices_stand_in_the_loop_when_they_are_printed() -> None:
+    model = api.load_text(PICKS, name="spec/picks.charter")
+    page = texts(model, model.components[0], Page("spec/picks.charter", "5" * 20, "p", "prelude"))
+    for row in (
+        "for sure in (Color.GREEN, Color.RED):",
+        "for again in (False, True) if hard else (False,):",
+        "for called in one_of(warm()):",
+        "for open_ in one_or_none(frozenset(c for c in Color if c != self.color)):",
+        "after = replace(self, color=called)",
+        "sure if again else open_",
+    ):
+        assert row in page.model
+    assert "default(" not in page.model and "silent\n" not in page.model.split('"""')[2]

@@ -1,18 +1,26 @@
 """Prints a sibling model as its difference from the plain one.
 
-A page and the page of the plain model are taken apart into functions, types, constants and methods;
-what is not the same stands in the sibling's module, which runs the plain page first. So nothing is
-known here of edits: whatever made the two pages different, their difference is what is printed.
+The two modules of a model and those of the plain one are taken apart into functions, types,
+constants and methods; what is not the same stands in the sibling's module, which runs the plain
+model's modules first. So nothing is known here of edits: whatever made the models different, their
+difference is what is printed.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from charter.render.python_model.emit import PACKAGE, Page
-from charter.render.python_model.imports import import_lines, names_read, with_imports
+from charter.render.python_model.emit import PACKAGE, Page, Texts, wire_module
+from charter.render.python_model.imports import (
+    PRELUDE_NAMES,
+    SIBLING_NAMES,
+    import_lines,
+    names_defined,
+    names_read,
+    with_imports,
+)
 from charter.render.python_model.operations import doc_lines
 from charter.render.text import environment
 
@@ -24,10 +32,10 @@ _CONSTANTS = frozenset({"VARIANT", "SPEC_DIGEST", "OPERATIONS", "OBSERVES", "NEV
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """The model that a sibling differs from: its module, its page, and the component's class."""
+    """The model that a sibling differs from: its module, its texts, and the component's class."""
 
     module: str
-    text: str
+    texts: Texts
     klass: str
 
 
@@ -36,13 +44,13 @@ def sibling_text() -> str:
     return environment(PACKAGE).get_template("sibling.py.j2").render()
 
 
-def delta_text(plain: Plain, text: str, page: Page, about: str) -> str | None:
-    """The page of the sibling whose whole page is `text`; `about` is its docstring.
+def delta_text(plain: Plain, sibling: Texts, page: Page, about: str) -> str | None:
+    """The module of a sibling whose whole text is `sibling`; `about` is its docstring.
 
     None if the two do not differ in rules alone: types or state are others, or an operation is
-    gone. Such a sibling has to stand as a whole page.
+    gone. Such a sibling has to stand as two whole modules.
     """
-    base, wanted = Parts.of(plain.text, plain.klass), Parts.of(text, plain.klass)
+    base, wanted = Parts.of(plain.texts, plain.klass), Parts.of(sibling, plain.klass)
     gone = {name for name in base.methods.keys() - wanted.methods.keys() if name[0] != "_"}
     if base.types != wanted.types or base.state != wanted.state or gone:
         return None
@@ -56,8 +64,10 @@ def delta_text(plain: Plain, text: str, page: Page, about: str) -> str | None:
     read = names_read("\n\n".join(body))
     if methods:
         read |= names_read("\n".join([f"class {CHANGED}:", *methods.values()])) | {plain.klass}
-    known = base.names - constants.keys() - functions.keys()
-    typed = import_lines(plain.module, known & read, depth=1)
+    read -= constants.keys() | functions.keys()
+    typed = import_lines(plain.module, names_defined(plain.texts.model) & read, depth=1)
+    wire = names_defined(plain.texts.wire) & read
+    typed += import_lines(wire_module(plain.module), wire, depth=1)
     rendered = (
         environment(PACKAGE)
         .get_template("delta.py.j2")
@@ -74,7 +84,7 @@ def delta_text(plain: Plain, text: str, page: Page, about: str) -> str | None:
             changed=CHANGED,
         )
     )
-    return with_imports(rendered, page.prelude, page.sibling)
+    return with_imports(rendered, {page.prelude: PRELUDE_NAMES, page.sibling: SIBLING_NAMES})
 
 
 def _new(base: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
@@ -84,7 +94,7 @@ def _new(base: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a page defines: texts by name, in their order. `state` is the head of the component's
+    """What a model defines: texts by name, in their order. `state` is the head of the component's
     class, up to its first method."""
 
     types: Mapping[str, str]
@@ -94,50 +104,48 @@ class Parts:
     methods: Mapping[str, str]
 
     @classmethod
-    def of(cls, text: str, klass: str) -> Parts:
-        """The parts of a page whose component has the class `klass`."""
-        lines = text.splitlines()
-
-        def lines_of(node: ast.stmt) -> str:
-            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-            return "\n".join(lines[first - 1 : node.end_lineno])
-
+    def of(cls, texts: Texts, klass: str) -> Parts:
+        """The parts of a model whose component has the class `klass`."""
         types: dict[str, str] = {}
         constants: dict[str, str] = {}
         functions: dict[str, str] = {}
         state, methods = "", dict[str, str]()
-        for node in ast.parse(text).body:
-            match node:
-                case ast.ClassDef(name=name) if name == klass:
-                    state, methods = _taken_apart(node, lines_of)
-                case ast.ClassDef(name=name):
-                    types[name] = lines_of(node)
-                case ast.FunctionDef(name=name):
-                    functions[name] = lines_of(node)
-                case (
-                    ast.Assign(targets=[ast.Name(id=name)])
-                    | ast.AnnAssign(target=ast.Name(id=name))
-                ):
-                    (constants if name in _CONSTANTS else types)[name] = lines_of(node)
-                case _:
-                    pass
-        return cls({**types, klass: ""}, constants, functions, state, methods)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Everything that the page defines."""
-        return frozenset({*self.types, *self.constants, *self.functions})
+        for text in (texts.model, texts.wire):
+            lines = text.splitlines()
+            for node in ast.parse(text).body:
+                written = _lines_of(node, lines)
+                match node:
+                    case ast.Assign(targets=[ast.Name(id="__all__")]):
+                        pass
+                    case ast.ClassDef(name=name) if name == klass:
+                        state, methods = _taken_apart(node, lines)
+                    case ast.ClassDef(name=name):
+                        types[name] = written
+                    case ast.FunctionDef(name=name):
+                        functions[name] = written
+                    case (
+                        ast.Assign(targets=[ast.Name(id=name)])
+                        | ast.AnnAssign(target=ast.Name(id=name))
+                    ):
+                        (constants if name in _CONSTANTS else types)[name] = written
+                    case _:
+                        pass
+        return cls(types, constants, functions, state, methods)
 
     @property
     def digest(self) -> str:
-        """SPEC_DIGEST of the page."""
+        """SPEC_DIGEST of the model."""
         return str(ast.literal_eval(self.constants["SPEC_DIGEST"].partition(" = ")[2]))
 
 
-def _taken_apart(
-    node: ast.ClassDef, lines_of: Callable[[ast.stmt], str]
-) -> tuple[str, dict[str, str]]:
+def _lines_of(node: ast.stmt, lines: Sequence[str]) -> str:
+    """The text of a statement, with its decorators."""
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    return "\n".join(lines[first - 1 : node.end_lineno])
+
+
+def _taken_apart(node: ast.ClassDef, lines: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The head of a class, and its methods."""
-    methods = {n.name: lines_of(n) for n in node.body if isinstance(n, ast.FunctionDef)}
-    head = [lines_of(n) for n in node.body if not isinstance(n, ast.FunctionDef)]
+    methods = {n.name: _lines_of(n, lines) for n in node.body if isinstance(n, ast.FunctionDef)}
+    head = [_lines_of(n, lines) for n in node.body if not isinstance(n, ast.FunctionDef)]
     return "\n".join(head), methods

@@ -1,4 +1,6 @@
-"""Prints a component as one Python module. Templates hold the page; this module fills them."""
+"""Prints a component as two Python modules: the model, and its JSON form for the judge.
+
+Templates hold the text; this module fills them."""
 
 from __future__ import annotations
 
@@ -8,10 +10,11 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.reach import Reach
-from charter.render.python_model.expr import ExprPrinter, joined, uses_world
+from charter.core.walk import children
+from charter.render.python_model.expr import ExprPrinter
 from charter.render.python_model.faults import has_faults, print_fails
-from charter.render.python_model.imports import with_imports
-from charter.render.python_model.layout import Block, Doc, Spread, call, lines
+from charter.render.python_model.imports import PRELUDE_NAMES, names_defined, with_imports
+from charter.render.python_model.layout import Block, Doc, Spread, call, joined, lines
 from charter.render.python_model.names import Names, camel
 from charter.render.python_model.operations import OperationPrinter, cited, place
 from charter.render.python_model.types import TypePrinter
@@ -23,11 +26,13 @@ PACKAGE = "charter.render.python_model"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which page to print: `source` is where the charter is, `digest` identifies its text and the
-    edits applied to it, `prelude` and `sibling` are the modules to import from."""
+    """Which model to print: `source` is where the charter is, `digest` identifies its text and the
+    edits applied to it, `module` is the model's own name; `prelude` and `sibling` are the modules
+    to import from."""
 
     source: str
     digest: str
+    module: str
     prelude: str = "charter_models.prelude"
     sibling: str = "charter_models.sibling"
 
@@ -37,9 +42,23 @@ def prelude_text() -> str:
     return environment(PACKAGE).get_template("prelude.py.j2").render()
 
 
-def module_text(model: n.Model, component: n.Component, page: Page) -> str:
-    """The module of one component."""
-    return ComponentPrinter(model, component, page).text()
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The two modules of a model. `wire`, which stands beside it in `wire_module`, has its
+    functions for the judge; the model itself knows nothing of JSON."""
+
+    model: str
+    wire: str
+
+
+def wire_module(module: str) -> str:
+    """The name of the module with the JSON form of the model `module`."""
+    return f"{module}_wire"
+
+
+def texts(model: n.Model, component: n.Component, page: Page) -> Texts:
+    """The modules of one component."""
+    return ComponentPrinter(model, component, page).texts()
 
 
 @dataclass(slots=True)
@@ -72,19 +91,36 @@ class ComponentPrinter:
             for union in self.model.unions
             for tag, params in union.cases
         }
-        return ExprPrinter(self.names, self.types, self.with_world, case_params, world)
+        functions = {function.name: function for function in self.model.functions}
+        return ExprPrinter(self.names, self.types, functions, self.with_world, case_params, world)
 
     # --- the page --------------------------------------------------------------------------------
 
-    def text(self) -> str:
-        """The whole module."""
-        wire = WirePrinter(self.component, self.state, self.names, self.types, self.reach)
+    def texts(self) -> Texts:
+        """Both modules."""
+        model = with_imports(self.body(), {self.page.prelude: PRELUDE_NAMES})
+        modules = {self.page.prelude: PRELUDE_NAMES, self.page.module: names_defined(model)}
+        return Texts(model, with_imports(self.wire_body(), modules))
+
+    def wire_body(self) -> str:
+        """The JSON form without its imports."""
+        return (
+            environment(PACKAGE)
+            .get_template("wire.py.j2")
+            .render(
+                page=self.page,
+                wire=WirePrinter(self.component, self.state, self.names, self.types, self.reach),
+                klass=camel(self.component.name),
+            )
+        )
+
+    def body(self) -> str:
+        """The model without its imports."""
         template = environment(PACKAGE).get_template("component.py.j2")
-        body = template.render(
+        return template.render(
             model=self.model,
             component=self.component,
             page=self.page,
-            wire=wire,
             title=self.title(),
             newtypes=list(self.newtypes()),
             enums=[self.enum(e) for e in self.reach.enums],
@@ -98,7 +134,6 @@ class ComponentPrinter:
             faults=[self.fails(o) for o in self.component.operations if has_faults(o)],
             initial=self.initial(),
         )
-        return with_imports(body, self.page.prelude)
 
     def title(self) -> str:
         """The docstring of the module."""
@@ -108,7 +143,8 @@ class ComponentPrinter:
         doc = self.component.doc or f"The component {self.component.name}."
         sources = [(name, title) for name, title in self.model.sources if name in self.cited()]
         listed = "".join(f"\n    {name:6} {title}" for name, title in sources)
-        cites = f"\n\nCited:\n{listed}" if listed else ""
+        silent = "\n\nWhere a rule cites nothing the texts are silent."
+        cites = f"\n\nCited:\n{listed}{silent}" if listed else ""
         printer.docstring(f"{doc}\n\nProtocol {self.model.protocol}{variant}.{cites}")
         return emitter.text().rstrip()
 
@@ -286,13 +322,13 @@ class ComponentPrinter:
         return "\n".join(emitter.lines)
 
     def initial(self) -> str:
-        """The end of `initial`: the component with its initial values."""
-        emitter = Emitter(1)
+        """The body of `initial`: the component with its initial values."""
+        emitter = Emitter(2)
         printer = self.printer("world")
         methods = OperationPrinter(self.component, printer, emitter)
         args: list[Doc] = ["world=world"]
         args += [printer.keyword(v.name, v.initial) for v in self.state]
-        methods.put(call(camel(self.component.name), *args), "return ")
+        methods.put(call("cls", *args), "return ")
         return emitter.text().rstrip()
 
 
@@ -304,3 +340,18 @@ def _short(e: n.Expr, printer: ExprPrinter) -> bool:
     short = len(text) <= 80 and not printer.needed and "\n" not in text and ":=" not in text
     printer.needed, printer.renamed = held, renamed
     return short
+
+
+def uses_world(e: n.Expr, functions: frozenset[str]) -> bool:
+    """Whether an expression reads the sizes of the world."""
+    match e:
+        case n.Domain(type=t.Set(inner)) if isinstance(inner, t.Enum | t.Bool):
+            return False
+        case n.Domain() | n.ConstRef() | n.MapNew() | n.Literal(type=t.Sort()):
+            return True
+        case n.Builtin(name="append" | "concat", type=t.Seq(limit=t.Limit(const=const))) if const:
+            return True
+        case n.Call(function=name) if name in functions:
+            return True
+        case _:
+            return any(uses_world(child, functions) for child in children(e))

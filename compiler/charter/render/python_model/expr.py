@@ -11,8 +11,8 @@ from keyword import iskeyword
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.walk import children
-from charter.render.python_model.layout import Block, Doc, Joined, Spread, call, flat
+from charter.render.python_model.choices import Functions, constants, never_empty
+from charter.render.python_model.layout import Block, Doc, Joined, Spread, call, flat, joined
 from charter.render.python_model.names import Names
 from charter.render.python_model.types import TypePrinter
 
@@ -54,10 +54,12 @@ class ExprPrinter:
 
     `world` is how the sizes of the world are reached, `state` what stands before a variable.
     `needed` collects lines that must come before the statement; `sure` says whether the place is
-    reached in every run, so that such a line may be added."""
+    reached in every run, so that such a line may be added. `chosen` are picks `or none` of sets
+    that are never empty."""
 
     names: Names
     types: TypePrinter
+    functions: Functions
     functions_with_world: frozenset[str]
     case_params: Mapping[str, tuple[str, ...]]
     world: str = "world"
@@ -67,6 +69,7 @@ class ExprPrinter:
     renamed: dict[str, str] = field(default_factory=dict)
     looped: bool = False
     subjects: int = 0
+    chosen: set[str] = field(default_factory=set)
 
     # --- helpers ---------------------------------------------------------------------------------
 
@@ -94,6 +97,30 @@ class ExprPrinter:
         hint = self.types.annotation(value.type) if choosing and wide else ""
         doc = self.doc(value)
         return Assignment(self.local(name), hint, doc)
+
+    def choices(self, pick: n.Pick, *, sure: bool = True) -> Doc:
+        """What may be picked, in a fixed order. A set that is never empty is never `or none`."""
+        certain = never_empty(pick.domain, self.functions)
+        if pick.or_none and certain and pick.index is None:
+            self.chosen.add(pick.name)
+        before, self.sure = self.sure, self.sure and sure
+        try:
+            return self.ordered(
+                pick.domain, "one_of" if certain or not pick.or_none else "one_or_none"
+            )
+        finally:
+            self.sure = before
+
+    def ordered(self, domain: n.Expr, function: str) -> Doc:
+        """The members of a set in a fixed order, by a function of the prelude if need be."""
+        if isinstance(domain, n.If) and all(map(constants, (domain.then, domain.otherwise))):
+            yes, no = self.ordered(domain.then, function), self.ordered(domain.otherwise, function)
+            condition = self.doc(domain.condition, OR)
+            return Spread((yes, joined("if ", condition), joined("else ", no)))
+        if literals := constants(domain):
+            items = tuple(self.doc(literal) for literal in literals)
+            return Block("(", items, ",)" if len(items) == 1 else ")")
+        return call(function, self.doc(domain))
 
     # --- expressions -----------------------------------------------------------------------------
 
@@ -427,6 +454,8 @@ class ExprPrinter:
 
     def builtin(self, e: n.Builtin) -> Piece:
         """A built-in function, mostly one of the prelude's."""
+        if e.name == "default" and isinstance(e.args[0], n.Local) and e.args[0].name in self.chosen:
+            return self.piece(e.args[0])
         args = [self.doc(a) for a in e.args]
         ranking = isinstance(e.type, t.Ranking)
         match e.name:
@@ -449,30 +478,8 @@ class ExprPrinter:
                 return Piece(call(e.name, *args))
 
 
-def joined(*parts: Doc) -> Doc:
-    """Parts without anything between them."""
-    if all(isinstance(part, str) for part in parts):
-        return "".join(flat(part) for part in parts)
-    return Joined(parts)
-
-
 def chain(e: n.Expr, op: n.BinaryOp) -> list[n.Expr]:
     """The operands of a chain of one operator."""
     if isinstance(e, n.Binary) and e.op == op:
         return [*chain(e.left, op), *chain(e.right, op)]
     return [e]
-
-
-def uses_world(e: n.Expr, functions: frozenset[str]) -> bool:
-    """Whether an expression reads the sizes of the world."""
-    match e:
-        case n.Domain(type=t.Set(inner)) if isinstance(inner, t.Enum | t.Bool):
-            return False
-        case n.Domain() | n.ConstRef() | n.MapNew() | n.Literal(type=t.Sort()):
-            return True
-        case n.Builtin(name="append" | "concat", type=t.Seq(limit=t.Limit(const=const))) if const:
-            return True
-        case n.Call(function=name) if name in functions:
-            return True
-        case _:
-            return any(uses_world(child, functions) for child in children(e))

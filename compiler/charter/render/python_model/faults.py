@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 
 from charter.core import nodes as n
-from charter.render.python_model.expr import TRUE, joined
-from charter.render.python_model.layout import Block, call
+from charter.render.python_model.expr import TRUE
+from charter.render.python_model.layout import Block, call, joined
 from charter.render.python_model.names import Names
 from charter.render.python_model.operations import OperationPrinter, locals_of
 

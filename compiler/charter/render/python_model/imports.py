@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from charter.render.python_model.layout import Block, lines
 from charter.render.python_model.names import PRELUDE
 
-_EXTRA = frozenset({
-    "Json", "Path", "Sorts", "distinct", "elements", "fields_of", "items_of", "maps",
+_JSON = frozenset({
+    "Json", "Path", "Sorts", "elements", "fields_of", "in_json", "items_of", "maps",
     "never_issued_in", "number", "opaque_number", "opaque_text", "pairs_of", "text_of", "truth",
 })  # fmt: skip
+PRELUDE_NAMES = PRELUDE | _JSON
+"""Everything that a model may import from the prelude."""
+SIBLING_NAMES = frozenset({"begin", "instead_of"})
+"""Everything that a sibling imports to be made of the plain model."""
 _STANDARD = {
     "collections.abc": ("Mapping",),
     "dataclasses": ("dataclass", "replace"),
@@ -19,21 +23,18 @@ _STANDARD = {
     "itertools": ("product",),
     "typing": ("TYPE_CHECKING", "NewType"),
 }
-_SIBLING = frozenset({"begin", "instead_of"})
 
 
-def with_imports(page: str, prelude: str, sibling: str = "") -> str:
+def with_imports(page: str, modules: Mapping[str, Collection[str]]) -> str:
     """A page with the imports that it needs in the place of `@imports@`: from the standard library,
-    the module `prelude`, and `sibling` for a page that is made of another."""
+    and from `modules`, of which the names are given that a page may import."""
     used = names_read(page.replace("@imports@", ""))
     standard = [
         f"from {module} import {', '.join(name for name in names if name in used)}"
         for module, names in _STANDARD.items()
         if used.intersection(names)
     ]
-    ours = import_lines(prelude, (PRELUDE | _EXTRA) & used)
-    if sibling:
-        ours += import_lines(sibling, _SIBLING & used)
+    ours = [row for name in sorted(modules) for row in import_lines(name, used & {*modules[name]})]
     return page.replace("@imports@", "\n".join([*standard, "", *ours]).strip())
 
 
@@ -47,10 +48,35 @@ def import_lines(module: str, names: Iterable[str], depth: int = 0) -> list[str]
 
 
 def names_read(text: str) -> set[str]:
-    """The names that a page reads, also inside quoted annotations."""
-    found = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name))
-    return {node.id for node in found if isinstance(node.ctx, ast.Load)}
+    """The names that a page reads, also inside quoted annotations, or lists in `__all__`."""
+    page = ast.parse(text)
+    found = (node for node in ast.walk(page) if isinstance(node, ast.Name))
+    return {node.id for node in found if isinstance(node.ctx, ast.Load)} | _exported(page)
+
+
+def names_defined(text: str) -> set[str]:
+    """The types, constants and functions that a page defines."""
+    found: set[str] = set()
+    for node in ast.parse(text).body:
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                found.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                found.add(name)
+            case _:
+                pass
+    return found
+
+
+def _exported(page: ast.Module) -> set[str]:
+    for node in page.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                return {str(name) for name in ast.literal_eval(value)}
+            case _:
+                pass
+    return set()
 
 
 def _order(name: str) -> tuple[int, str]:
-    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name.lower())

@@ -104,6 +104,13 @@ def call(function: str, *args: Doc) -> Block:
     return Block(f"{function}(", args, ")")
 
 
+def joined(*parts: Doc) -> Doc:
+    """Parts without anything between them."""
+    if all(isinstance(part, str) for part in parts):
+        return "".join(flat(part) for part in parts)
+    return Joined(parts)
+
+
 def from_text(text: str) -> Doc:
     """A document from one line of Python: brackets become blocks, commas and the clauses of
     comprehensions and conditional expressions become places where it may be broken."""

@@ -15,11 +15,16 @@ PRELUDE = frozenset({
     "sequences", "subsets", "take", "text_of", "truth", "value", "without",
 })  # fmt: skip
 USED = frozenset({
-    "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "bool", "dataclass", "dict", "field",
-    "frozenset", "int", "len", "list", "max", "min", "product", "replace", "self", "set", "sorted",
-    "str", "tuple", "all", "any", "world", "initial", "outcomes", "encode", "decode", "observe",
-    "given", "never_issued", "allowed", "subject", "after", "sorts", "consts", "Changed", "begin",
+    "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "dataclass", "field", "product",
+    "replace", "self", "world", "initial", "outcomes", "encode", "decode", "observe", "given",
+    "in_json", "never_issued", "allowed", "subject", "after", "sorts", "consts", "Changed", "begin",
     "instead_of", "fails", "faults",
+    # Python's own: a name that hides one of them is misread.
+    "abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "dir",
+    "divmod", "enumerate", "eval", "exec", "filter", "float", "format", "frozenset", "hash", "help",
+    "hex", "id", "input", "int", "iter", "len", "list", "map", "max", "min", "next", "object",
+    "oct", "open", "ord", "pow", "print", "property", "range", "repr", "reversed", "round", "set",
+    "slice", "sorted", "str", "sum", "super", "tuple", "type", "vars", "zip",
 })  # fmt: skip
 """Names that a generated page uses for itself."""
 
@@ -97,4 +102,4 @@ class Names:
     @staticmethod
     def attribute(name: str) -> str:
         """A field of a record, a variable of a component, or an operation."""
-        return safe(name, ("world",))
+        return safe(name, ("world", "initial"))

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import children
-from charter.render.python_model.expr import AND, Assignment, ExprPrinter, joined
-from charter.render.python_model.layout import WIDTH, Block, Doc, call, lines
+from charter.render.python_model.expr import AND, Assignment, ExprPrinter
+from charter.render.python_model.layout import WIDTH, Block, Doc, call, joined, lines
 from charter.render.python_model.names import camel
 from charter.render.text import Emitter
 
 
 def cited(citations: Iterable[n.Citation]) -> str:
-    """Citations in one line."""
-    return ", ".join(f"{c.source} {c.section}".strip() for c in citations)
+    """Citations in one line. Where the texts are silent there is none, as the page's head says."""
+    return ", ".join(f"{c.source} {c.section}".strip() for c in citations if c.source != "silent")
 
 
 def place(span: object) -> str:
@@ -272,8 +272,8 @@ class OperationPrinter:
         out = self.out
         self.signature(self.method_name(operation, branch), params, operation)
         with out.indent():
-            named = f"{branch.doc}\n\n" if branch.doc else f"{operation.name}/{branch.name}  "
-            self.docstring(f"{named}{cited(branch.citations)}".strip())
+            about = f"{branch.doc}\n\n{cited(branch.citations)}" if branch.doc else ""
+            self.docstring(about.strip() or self.title(operation, branch))
             body = self.live(branch)
             depth = out.depth
             picks = any(isinstance(s, n.Pick) for s in body)
@@ -295,14 +295,13 @@ class OperationPrinter:
     def pick(self, pick: n.Pick) -> None:
         """A loop over what may be chosen."""
         printer = self.printer
-        choice = "one_or_none" if pick.or_none else "one_of"
         name = printer.local(pick.name)
         if pick.index is None:
-            each: Doc = call(choice, printer.doc(pick.domain))
+            each = printer.choices(pick)
         else:
             variable, kind = pick.index
             key = printer.local(variable)
-            options = call(choice, printer.unsure(pick.domain))
+            options = printer.choices(pick, sure=False)
             loop = f"for {key} in {printer.types.loop(kind, printer.world)}"
             each = call("each", Block("{", (joined(f"{key}: ", options), loop), "}", ""))
         self.put(each, f"for {name} in ", ":")

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.reach import Reach
-from charter.render.python_model.expr import joined
 from charter.render.python_model.faults import fails_name, has_faults
-from charter.render.python_model.layout import Block, Doc, call, from_text, lines
+from charter.render.python_model.layout import Block, Doc, call, from_text, joined, lines
 from charter.render.python_model.names import Names, camel
 from charter.render.python_model.observe import projected
+from charter.render.python_model.operations import doc_lines, wrapped
 from charter.render.python_model.types import TypePrinter
+
+_EXPORTS = (
+    *("COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT"),
+    *("decode", "encode", "given", "initial", "never_issued", "observe", "outcomes"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class WirePrinter:
-    """Prints the functions of one page that speak JSON; `state` is without ghosts."""
+    """Prints the functions with which the judge asks a model; `state` is without ghosts."""
 
     component: n.Component
     state: tuple[n.StateVar, ...]
@@ -64,13 +70,12 @@ class WirePrinter:
 
     def perform(self, operation: n.Operation) -> str:
         """One case of `outcomes`."""
-        name = self.names.attribute(operation.name)
-        args = self.arguments(operation)
-        reply = self.types.write(operation.result, "o.reply")
-        written = from_text(f"Outcome(o.branch, {reply}, o.state)")
-        loop = joined("for o in ", call("distinct", call(f"state.{name}", *args)))
-        made = Block("[", (written, loop), "]", "")
-        return "\n".join([f'        case "{operation.name}":', *lines(made, 3, "return ")])
+        asked = call(f"state.{self.names.attribute(operation.name)}", *self.arguments(operation))
+        text = self.types.write(operation.result, "reply")
+        whole = re.fullmatch(r"(\w+)\(reply\)", text)
+        write = whole[1] if whole else joined("lambda reply: ", from_text(text))
+        made = lines(call("in_json", asked, write), 3, "return ")
+        return "\n".join([f'        case "{operation.name}":', *made])
 
     def _function(self, name: str, param: str, result: str, body: list[str]) -> str:
         return "\n".join([f"def {name}({param}) -> {result}:", *body])
@@ -162,6 +167,17 @@ class WirePrinter:
             read = self.types.read(v.type, f'it["{v.name}"]')
             args.append(keyed(f"{self.names.attribute(v.name)}=", read))
         return "\n".join(lines(call(camel(self.component.name), *args), 1, "return "))
+
+    def title(self, module: str) -> str:
+        """The docstring; `module` is the model."""
+        about = f"The judge's interface of {module}: arguments, replies and states as JSON."
+        return "\n".join(doc_lines(about))
+
+    def exports(self) -> str:
+        """`__all__`: what the judge reads."""
+        names = [*_EXPORTS, *(["fails"] if self.failures() else [])]
+        ordered = " ".join(f'"{name}",' for name in sorted(names, key=lambda n: (n.islower(), n)))
+        return "\n".join(["__all__ = [", *(f"    {row}" for row in wrapped(ordered, 92)), "]"])
 
     def given(self) -> str:
         """Durable state from JSON, over the initial state."""

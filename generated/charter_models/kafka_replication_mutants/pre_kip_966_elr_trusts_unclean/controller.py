@@ -6,14 +6,14 @@
 Who came back from an unclean shutdown stays eligible, though it may have lost what was
 committed.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, one_of
+from charter_models.prelude import Outcome
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """70-mutants.charter:27  silent"""
+    """70-mutants.charter:27"""
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - isr
@@ -62,20 +62,17 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:27  silent
+        # set_elr/unknown_feature  60-variants.charter:27
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:29  silent
+        # set_elr/off  60-variants.charter:29
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there.
-
-        silent
-        """
+        """Nobody can tell a feature that is off from one that is not there."""
         allowed: list[Outcome[Controller, Reply]] = []
-        for refused in one_of(frozenset({True, False})):
+        for refused in (False, True):
             allowed.append(Outcome(
                 "set_elr/off",
                 Rejected(Error.INVALID_UPDATE) if refused else Done(),

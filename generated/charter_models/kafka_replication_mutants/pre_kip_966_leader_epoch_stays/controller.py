@@ -5,7 +5,7 @@
 
 Another leader without another leader epoch.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, one_of
+from charter_models.prelude import Outcome, bump
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def default_config() -> Config:
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
-def bumped(p: Partition, next: Partition) -> Partition:
-    """70-mutants.charter:35  silent"""
-    return p if next == p else replace(next, partition_epoch=bump(p.partition_epoch))
+def bumped(p: Partition, next_: Partition) -> Partition:
+    """70-mutants.charter:35"""
+    return p if next_ == p else replace(next_, partition_epoch=bump(p.partition_epoch))
 
 
 @instead_of(Controller)
@@ -52,20 +52,17 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:27  silent
+        # set_elr/unknown_feature  60-variants.charter:27
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:29  silent
+        # set_elr/off  60-variants.charter:29
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there.
-
-        silent
-        """
+        """Nobody can tell a feature that is off from one that is not there."""
         allowed: list[Outcome[Controller, Reply]] = []
-        for refused in one_of(frozenset({True, False})):
+        for refused in (False, True):
             allowed.append(Outcome(
                 "set_elr/off",
                 Rejected(Error.INVALID_UPDATE) if refused else Done(),

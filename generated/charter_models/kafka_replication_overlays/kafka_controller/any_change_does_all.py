@@ -7,7 +7,7 @@ suspected_defect, all releases (DOC kafka-leader-election: preferred), because: 
 order answers success and the preferred leader does not lead: what changed was that a
 reassignment completed.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -15,17 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import (
-    Map,
-    Outcome,
-    bump,
-    default,
-    each,
-    first,
-    one_of,
-    one_or_none,
-    value,
-)
+from charter_models.prelude import Map, Outcome, bump, each, first, one_of, one_or_none, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -82,7 +72,7 @@ def handed_over(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:138  silent"""
+    """overlay.charter:138"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -95,24 +85,24 @@ def handed_over(
     return slot
 
 
-def recorded(slot: Partition | None, next: Partition | None, twice: bool) -> Partition | None:
+def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
     """The change of `slot` to `next` is recorded `twice`.
 
-    overlay.charter:25  silent
+    overlay.charter:25
     """
-    if twice and next != slot:
+    if twice and next_ != slot:
         return replace(
-            value(next),
-            leader_epoch=value(next).leader_epoch
-            if value(next).leader_epoch == value(slot).leader_epoch
-            else bump(value(next).leader_epoch),
-            partition_epoch=bump(value(next).partition_epoch),
+            value(next_),
+            leader_epoch=value(next_).leader_epoch
+            if value(next_).leader_epoch == value(slot).leader_epoch
+            else bump(value(next_).leader_epoch),
+            partition_epoch=bump(value(next_).partition_epoch),
         )
-    return next
+    return next_
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:129  silent"""
+    """overlay.charter:129"""
     if not reassignment_done(p, left, config):
         return e
     return replace(
@@ -123,7 +113,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:147  silent"""
+    """overlay.charter:147"""
     if slot is None:
         return None
     return finished(
@@ -152,15 +142,15 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:159  silent
+        # unregister/removed  overlay.charter:159
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  silent"""
+        """unregister/removed  overlay.charter:159"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
-        for suspect in one_or_none(frozenset({frozenset(), frozenset({broker})})):
-            doubted = default(suspect, frozenset())
+        for suspect in one_of(frozenset({frozenset(), frozenset({broker})})):
+            doubted = suspect
             for leader in each({
                 t: one_or_none(
                     frozenset()
@@ -184,14 +174,14 @@ class Changed(Controller):
                 )
                 for t in self.world.topics
             }):
-                for twice in one_of(frozenset({True, False})):
+                for twice in (False, True):
                     after = replace(
                         self,
                         partition=Map({
                             t: next(
                                 next(
-                                    recorded(slot, next, twice)
-                                    for next in [refreshed(slot, leader[t], self.config)
+                                    recorded(slot, next_, twice)
+                                    for next_ in [refreshed(slot, leader[t], self.config)
                                     if not doubted
                                     and slot is not None
                                     and broker in value(slot).elr
@@ -232,7 +222,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:184  silent
+        # elect_leader/preferred_unavailable  overlay.charter:184
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -243,7 +233,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:191  silent
+        # elect_leader/preferred  overlay.charter:191
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -252,7 +242,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:200  silent
+        # elect_leader/nobody  overlay.charter:200
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -265,7 +255,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  silent"""
+        """elect_leader/preferred_unavailable  overlay.charter:184"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(electable(
             p,
@@ -275,11 +265,11 @@ class Changed(Controller):
             able,
             cleanly(self.config),
         )):
-            next = value(refreshed(self.partition[topic], leader, self.config))
-            after = replace(self, partition=self.partition.put(topic, next))
+            next_ = value(refreshed(self.partition[topic], leader, self.config))
+            after = replace(self, partition=self.partition.put(topic, next_))
             allowed.append(Outcome(
                 "elect_leader/preferred_unavailable",
-                Rejected(Error.PREFERRED_LEADER_NOT_AVAILABLE) if next == p else Done(),
+                Rejected(Error.PREFERRED_LEADER_NOT_AVAILABLE) if next_ == p else Done(),
                 after,
             ))
         return allowed
@@ -291,7 +281,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  silent"""
+        """elect_leader/preferred  overlay.charter:191"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -310,12 +300,12 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  silent"""
-        next = value(refreshed(self.partition[topic], None, self.config))
-        after = replace(self, partition=self.partition.put(topic, next))
+        """elect_leader/nobody  overlay.charter:200"""
+        next_ = value(refreshed(self.partition[topic], None, self.config))
+        after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
             "elect_leader/nobody",
-            Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE) if next == p else Done(),
+            Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE) if next_ == p else Done(),
             after,
         )]
 
@@ -334,7 +324,7 @@ class Changed(Controller):
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced"""
+        """balance_leaders/balanced  overlay.charter:207"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

@@ -6,7 +6,7 @@
 suspected_defect, all releases (MODEL §4.5), because: A cancellation leaves an ISR that is
 smaller than min.insync.replicas, where the text demands an error.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ suspected_defect, all releases (MODEL §4.5), because: A cancellation that leave
 sync puts the first of the old replicas into the ISR, although it is fenced and may lack
 committed records.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations

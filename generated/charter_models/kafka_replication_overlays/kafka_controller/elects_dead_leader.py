@@ -7,7 +7,7 @@ suspected_defect, releases 4.0.0 to 4.0.2 (DOC Eligible Leader Replicas), becaus
 documentation: the last known leader is selected if it is unfenced. ISR and ELR empty, last
 leader b2 fenced: the unfencing of b1 makes b2 leader.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ SPEC_DIGEST = "7edcd0ff2e178ef1cc82"
 
 def last_known_after(
     p: Partition,
-    next: Partition,
+    next_: Partition,
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
     """overlay.charter:72  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
-    if not next.isr and len(p.isr) > 0:
+    if not next_.isr and len(p.isr) > 0:
         return frozenset() if p.leader is None else frozenset({p.leader})
-    return frozenset() if next.leader is not None else p.last_known_elr
+    return frozenset() if next_.leader is not None else p.last_known_elr
 
 
 def replaced_electable(
@@ -75,7 +75,7 @@ def electable(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:81  silent"""
+    """overlay.charter:81"""
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
     if len(last_) > 0:

@@ -7,7 +7,7 @@ suspected_defect, releases from 4.0.0 on (S1 Eligible Leader Replicas (ELR)), be
 broker that holds no replica is listed as eligible leader: a reassignment from {b1, b2} to
 {b1} leaves ELR {b2}.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:237  silent"""
+    """overlay.charter:237"""
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect
@@ -64,6 +64,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """Only replicas are elected all the same.
 
-    overlay.charter:243  silent
+    overlay.charter:243
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

@@ -7,7 +7,7 @@ suspected_defect, releases from 4.0.0 on (S1 Case G), because: min.insync.replic
 {r1}, ELR {r2}: r1 fails, r2 is elected and is the whole ISR, which is enough; r1 stays
 eligible while r2 commits alone.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def elected(
     unclean = leader is not None and leader not in sound
     synced = joined(p, shape.replicas, isr, leader, unclean, config)
     eligible = eligible_after(p, shape.replicas, isr, suspect, config) - synced
-    next = replace(
+    next_ = replace(
         shape,
         isr=synced,
         elr=frozenset() if unclean else eligible,
         leader=leader,
         recovering=p.recovering or unclean,
     )
-    return bumped(p, remembering(p, next, suspect, config))
+    return bumped(p, remembering(p, next_, suspect, config))

@@ -7,7 +7,7 @@ suspected_defect, releases from 4.0.0 on (DOC Eligible Leader Replicas), because
 ELR {b2}; ELR off; min.insync.replicas 2 to 1, so that b1 commits alone; b1 fails: b2 is still
 listed, and elected, ELR on or off.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump, each, one_of, one_or_none, value
+from charter_models.prelude import Map, Outcome, bump, each, one_or_none, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -64,26 +64,26 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:290  silent"""
+    """overlay.charter:290"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
 
 
-def recorded(slot: Partition | None, next: Partition | None, twice: bool) -> Partition | None:
+def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
     """The change of `slot` to `next` is recorded `twice`.
 
-    overlay.charter:25  silent
+    overlay.charter:25
     """
-    if twice and next != slot:
+    if twice and next_ != slot:
         return replace(
-            value(next),
-            leader_epoch=value(next).leader_epoch
-            if value(next).leader_epoch == value(slot).leader_epoch
-            else bump(value(next).leader_epoch),
-            partition_epoch=bump(value(next).partition_epoch),
+            value(next_),
+            leader_epoch=value(next_).leader_epoch
+            if value(next_).leader_epoch == value(slot).leader_epoch
+            else bump(value(next_).leader_epoch),
+            partition_epoch=bump(value(next_).partition_epoch),
         )
-    return next
+    return next_
 
 
 @instead_of(Controller)
@@ -125,7 +125,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:36  silent
+        # register/session_lives  20-controller.charter:36
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -146,7 +146,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  overlay.charter:295  silent
+        # register/unclean  overlay.charter:295
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -166,14 +166,14 @@ class Changed(Controller):
         registered_now: Map[Broker, Registration | None],
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  silent"""
+        """register/unclean  overlay.charter:295"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each({
             t: one_or_none(successors(self.partition[t], broker, doubted, able, self.config))
             for t in self.world.topics
         }):
-            for twice in one_of(frozenset({True, False})):
+            for twice in (False, True):
                 after = replace(
                     self,
                     partition=Map({
@@ -196,7 +196,7 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:483  silent
+        # set_min_isr/same  20-controller.charter:483
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 

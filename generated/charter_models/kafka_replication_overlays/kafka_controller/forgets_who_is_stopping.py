@@ -6,7 +6,7 @@
 suspected_defect, all releases (MODEL §8.3), because: After a failover a broker in controlled
 shutdown waits for another one that was stopping before, until that one asks again.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:36  silent
+        # register/session_lives  20-controller.charter:36
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -107,7 +107,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:358  silent
+        # register/again  overlay.charter:358
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -128,7 +128,7 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:81  silent
+        # heartbeat/unregistered  20-controller.charter:81
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
@@ -224,7 +224,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:165  silent
+        # heartbeat/waits_unsure  20-controller.charter:165
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -238,7 +238,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:171  silent
+        # heartbeat/fenced_unsure  20-controller.charter:171
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure

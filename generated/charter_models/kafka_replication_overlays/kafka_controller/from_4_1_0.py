@@ -20,7 +20,7 @@ Applied:
     cleared_elr_stays_in_index
     deleted_topic_has_elr_cleared
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from charter_models.prelude import (
     Map,
     Outcome,
     bump,
-    default,
     each,
     first,
     items_of,
@@ -95,7 +94,7 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:237  silent"""
+    """overlay.charter:237"""
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect
@@ -103,18 +102,18 @@ def eligible_after(
 
 def last_known_after(
     p: Partition,
-    next: Partition,
+    next_: Partition,
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
     """overlay.charter:43  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
-    if next.leader is None:
+    if next_.leader is None:
         if p.leader is None:
             return p.last_known_elr
         return frozenset({p.leader}) if not p.last_known_elr else p.last_known_elr
-    if p.leader == next.leader and frozenset(p.replicas) <= frozenset(next.replicas):
+    if p.leader == next_.leader and frozenset(p.replicas) <= frozenset(next_.replicas):
         return p.last_known_elr
     return frozenset()
 
@@ -140,7 +139,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:290  silent"""
+    """overlay.charter:290"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -173,7 +172,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Only replicas are elected all the same.
 
-    overlay.charter:243  silent
+    overlay.charter:243
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -235,18 +234,18 @@ def elected(
     unclean = leader is not None and leader not in sound
     synced = joined(p, shape.replicas, isr, leader, unclean, config)
     eligible = eligible_after(p, shape.replicas, isr, suspect, config) - synced
-    next = replace(
+    next_ = replace(
         shape,
         isr=synced,
         elr=frozenset() if unclean else eligible,
         leader=leader,
         recovering=p.recovering or unclean,
     )
-    return bumped(p, remembering(p, next, suspect, config))
+    return bumped(p, remembering(p, next_, suspect, config))
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """overlay.charter:107  silent"""
+    """overlay.charter:107"""
     return (
         len(p.adding | p.removing) > 0
         and len(isr - p.removing) > 0
@@ -279,7 +278,7 @@ def handed_over(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:138  silent"""
+    """overlay.charter:138"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -316,7 +315,7 @@ def replaced_growing(
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """overlay.charter:329  silent"""
+    """overlay.charter:329"""
     return replace(
         replaced_growing(p, target, leaving),
         adding=p.adding
@@ -329,7 +328,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:327  silent"""
+    """overlay.charter:327"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -375,24 +374,24 @@ def elected_by_order(p: Partition, able: frozenset[Broker], config: Config) -> f
     )
 
 
-def recorded(slot: Partition | None, next: Partition | None, twice: bool) -> Partition | None:
+def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
     """The change of `slot` to `next` is recorded `twice`.
 
-    overlay.charter:25  silent
+    overlay.charter:25
     """
-    if twice and next != slot:
+    if twice and next_ != slot:
         return replace(
-            value(next),
-            leader_epoch=value(next).leader_epoch
-            if value(next).leader_epoch == value(slot).leader_epoch
-            else bump(value(next).leader_epoch),
-            partition_epoch=bump(value(next).partition_epoch),
+            value(next_),
+            leader_epoch=value(next_).leader_epoch
+            if value(next_).leader_epoch == value(slot).leader_epoch
+            else bump(value(next_).leader_epoch),
+            partition_epoch=bump(value(next_).partition_epoch),
         )
-    return next
+    return next_
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:129  silent"""
+    """overlay.charter:129"""
     if not reassignment_done(p, left, config):
         return e
     return replace(
@@ -403,7 +402,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:147  silent"""
+    """overlay.charter:147"""
     if slot is None:
         return None
     return finished(
@@ -478,7 +477,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:36  silent
+        # register/session_lives  20-controller.charter:36
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -499,7 +498,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  overlay.charter:295  silent
+        # register/unclean  overlay.charter:295
         if (
             (known is None or (value(known).fenced and restarted))  # fenced
             and (known is None or previous_epoch != value(known).epoch)  # other_session
@@ -508,7 +507,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:358  silent
+        # register/again  overlay.charter:358
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -519,14 +518,14 @@ class Changed(Controller):
         registered_now: Map[Broker, Registration | None],
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  silent"""
+        """register/unclean  overlay.charter:295"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each({
             t: one_or_none(successors(self.partition[t], broker, doubted, able, self.config))
             for t in self.world.topics
         }):
-            for twice in one_of(frozenset({True, False})):
+            for twice in (False, True):
                 after = replace(
                     self,
                     partition=Map({
@@ -560,7 +559,7 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:81  silent
+        # heartbeat/unregistered  20-controller.charter:81
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
@@ -656,7 +655,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:165  silent
+        # heartbeat/waits_unsure  20-controller.charter:165
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -670,7 +669,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:171  silent
+        # heartbeat/fenced_unsure  20-controller.charter:171
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -743,15 +742,15 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:159  silent
+        # unregister/removed  overlay.charter:159
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  silent"""
+        """unregister/removed  overlay.charter:159"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
-        for suspect in one_or_none(frozenset({frozenset(), frozenset({broker})})):
-            doubted = default(suspect, frozenset())
+        for suspect in one_of(frozenset({frozenset(), frozenset({broker})})):
+            doubted = suspect
             for leader in each({
                 t: one_or_none(
                     frozenset()
@@ -775,14 +774,14 @@ class Changed(Controller):
                 )
                 for t in self.world.topics
             }):
-                for twice in one_of(frozenset({True, False})):
+                for twice in (False, True):
                     after = replace(
                         self,
                         partition=Map({
                             t: next(
                                 next(
-                                    recorded(slot, next, twice)
-                                    for next in [refreshed(slot, leader[t], self.config)
+                                    recorded(slot, next_, twice)
+                                    for next_ in [refreshed(slot, leader[t], self.config)
                                     if not doubted
                                     and slot is not None
                                     and broker in value(slot).elr
@@ -823,7 +822,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:184  silent
+        # elect_leader/preferred_unavailable  overlay.charter:184
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -834,7 +833,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:191  silent
+        # elect_leader/preferred  overlay.charter:191
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -843,7 +842,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:200  silent
+        # elect_leader/nobody  overlay.charter:200
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -856,7 +855,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  silent"""
+        """elect_leader/preferred_unavailable  overlay.charter:184"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(electable(
             p,
@@ -866,11 +865,11 @@ class Changed(Controller):
             able,
             cleanly(self.config),
         )):
-            next = value(refreshed(self.partition[topic], leader, self.config))
-            after = replace(self, partition=self.partition.put(topic, next))
+            next_ = value(refreshed(self.partition[topic], leader, self.config))
+            after = replace(self, partition=self.partition.put(topic, next_))
             allowed.append(Outcome(
                 "elect_leader/preferred_unavailable",
-                Rejected(Error.PREFERRED_LEADER_NOT_AVAILABLE) if next == p else Done(),
+                Rejected(Error.PREFERRED_LEADER_NOT_AVAILABLE) if next_ == p else Done(),
                 after,
             ))
         return allowed
@@ -882,7 +881,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  silent"""
+        """elect_leader/preferred  overlay.charter:191"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -901,12 +900,12 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  silent"""
-        next = value(refreshed(self.partition[topic], None, self.config))
-        after = replace(self, partition=self.partition.put(topic, next))
+        """elect_leader/nobody  overlay.charter:200"""
+        next_ = value(refreshed(self.partition[topic], None, self.config))
+        after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
             "elect_leader/nobody",
-            Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE) if next == p else Done(),
+            Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE) if next_ == p else Done(),
             after,
         )]
 
@@ -925,7 +924,7 @@ class Changed(Controller):
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced"""
+        """balance_leaders/balanced  overlay.charter:207"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -1009,7 +1008,7 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:483  silent
+        # set_min_isr/same  20-controller.charter:483
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 

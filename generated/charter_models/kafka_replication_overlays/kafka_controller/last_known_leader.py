@@ -7,7 +7,7 @@ documented_difference, releases from 4.1.0 on (DOC Eligible Leader Replicas), be
 documentation gives an order: a member of the ISR unless it is empty, then of the ELR, then
 the last known leader.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ SPEC_DIGEST = "4c1f77b9691ae259a2f1"
 
 def last_known_after(
     p: Partition,
-    next: Partition,
+    next_: Partition,
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
     """overlay.charter:43  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
-    if next.leader is None:
+    if next_.leader is None:
         if p.leader is None:
             return p.last_known_elr
         return frozenset({p.leader}) if not p.last_known_elr else p.last_known_elr
-    if p.leader == next.leader and frozenset(p.replicas) <= frozenset(next.replicas):
+    if p.leader == next_.leader and frozenset(p.replicas) <= frozenset(next_.replicas):
         return p.last_known_elr
     return frozenset()
 

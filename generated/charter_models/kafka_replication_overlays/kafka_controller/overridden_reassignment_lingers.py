@@ -7,7 +7,7 @@ suspected_defect, all releases (KIP 455), because: Reassigned from {b1, b2} to {
 to {b1, b2, b3}, a partition ends with the only replica b3: the first order's removals were
 never withdrawn.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def replaced_growing(
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """overlay.charter:329  silent"""
+    """overlay.charter:329"""
     return replace(
         replaced_growing(p, target, leaving),
         adding=p.adding
@@ -58,5 +58,5 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:327  silent"""
+    """overlay.charter:327"""
     return frozenset(p.replicas) - frozenset(target)

@@ -7,7 +7,7 @@ suspected_defect, releases 3.7.0 to 3.8.1 (S2 §6.5.1), because: A process that 
 registration again, as after a lost reply, gets another epoch: what it asked with the first
 one is refused as stale.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, one_of, value
+from charter_models.prelude import Outcome, bump, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:36  silent
+        # register/session_lives  20-controller.charter:36
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -113,7 +113,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:412  silent
+        # register/again  overlay.charter:412
         after = replace(
             self,
             behind=self.behind.put(broker, None),
@@ -125,20 +125,17 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:27  silent
+        # set_elr/unknown_feature  60-variants.charter:27
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:29  silent
+        # set_elr/off  60-variants.charter:29
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there.
-
-        silent
-        """
+        """Nobody can tell a feature that is off from one that is not there."""
         allowed: list[Outcome[Controller, Reply]] = []
-        for refused in one_of(frozenset({True, False})):
+        for refused in (False, True):
             allowed.append(Outcome(
                 "set_elr/off",
                 Rejected(Error.INVALID_UPDATE) if refused else Done(),

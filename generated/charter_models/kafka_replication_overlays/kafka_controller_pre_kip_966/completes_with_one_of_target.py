@@ -8,14 +8,14 @@ suspected_defect, releases up to 3.7.2 (S2 §6.7), because: Five replicas, ISR {
 reassigned to {r1, r2, r3}: as soon as r1 is in the ISR it is alone there, and writes with
 acks=all stop.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, one_of
+from charter_models.prelude import Outcome
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def default_config() -> Config:
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """overlay.charter:118  silent"""
+    """overlay.charter:118"""
     return (
         len(p.adding | p.removing) > 0
         and len(isr - p.removing) > 0
@@ -59,20 +59,17 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:27  silent
+        # set_elr/unknown_feature  60-variants.charter:27
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:29  silent
+        # set_elr/off  60-variants.charter:29
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there.
-
-        silent
-        """
+        """Nobody can tell a feature that is off from one that is not there."""
         allowed: list[Outcome[Controller, Reply]] = []
-        for refused in one_of(frozenset({True, False})):
+        for refused in (False, True):
             allowed.append(Outcome(
                 "set_elr/off",
                 Rejected(Error.INVALID_UPDATE) if refused else Done(),

@@ -7,7 +7,7 @@ pre_kip_966.
 suspected_defect, all releases (MODEL §8.3), because: A fenced broker whose registration is in
 controlled shutdown heartbeats, is unfenced, and is elected at once.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, each, one_of, one_or_none
+from charter_models.prelude import Map, Outcome, each, one_or_none
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -92,20 +92,17 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:27  silent
+        # set_elr/unknown_feature  60-variants.charter:27
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:29  silent
+        # set_elr/off  60-variants.charter:29
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there.
-
-        silent
-        """
+        """Nobody can tell a feature that is off from one that is not there."""
         allowed: list[Outcome[Controller, Reply]] = []
-        for refused in one_of(frozenset({True, False})):
+        for refused in (False, True):
             allowed.append(Outcome(
                 "set_elr/off",
                 Rejected(Error.INVALID_UPDATE) if refused else Done(),

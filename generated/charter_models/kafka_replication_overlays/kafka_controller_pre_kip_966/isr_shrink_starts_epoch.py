@@ -6,7 +6,7 @@
 known_defect, releases up to 3.5.2 (JIRA KAFKA-15021), because: A follower leaves the ISR: the
 leader stays, and is told of a new leader epoch; its followers and clients have to begin anew.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, one_of
+from charter_models.prelude import Outcome, bump
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -39,16 +39,16 @@ def default_config() -> Config:
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
-def bumped(p: Partition, next: Partition) -> Partition:
+def bumped(p: Partition, next_: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
     10-rules.charter:87  MODEL §2.8, S2 §6.5.1
     """
     led = (
-        (next if next.leader == p.leader else replace(next, leader_epoch=bump(p.leader_epoch)))
-        if p.isr <= next.isr
-        else replace(next, leader_epoch=bump(p.leader_epoch))
+        (next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch)))
+        if p.isr <= next_.isr
+        else replace(next_, leader_epoch=bump(p.leader_epoch))
     )
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
 
@@ -62,20 +62,17 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:27  silent
+        # set_elr/unknown_feature  60-variants.charter:27
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:29  silent
+        # set_elr/off  60-variants.charter:29
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there.
-
-        silent
-        """
+        """Nobody can tell a feature that is off from one that is not there."""
         allowed: list[Outcome[Controller, Reply]] = []
-        for refused in one_of(frozenset({True, False})):
+        for refused in (False, True):
             allowed.append(Outcome(
                 "set_elr/off",
                 Rejected(Error.INVALID_UPDATE) if refused else Done(),

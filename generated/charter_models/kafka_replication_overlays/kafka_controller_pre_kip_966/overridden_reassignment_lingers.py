@@ -8,7 +8,7 @@ suspected_defect, all releases (KIP 455), because: Reassigned from {b1, b2} to {
 to {b1, b2, b3}, a partition ends with the only replica b3: the first order's removals were
 never withdrawn.
 
-What differs from charter_models.kafka_replication.controller, whose page runs here first.
+What differs from charter_models.kafka_replication.controller, which runs here first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, join, one_of
+from charter_models.prelude import Outcome, join
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def replaced_growing(
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """overlay.charter:329  silent"""
+    """overlay.charter:329"""
     return replace(
         replaced_growing(p, target, leaving),
         adding=p.adding
@@ -74,7 +74,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:327  silent"""
+    """overlay.charter:327"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -87,20 +87,17 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
 
-        # set_elr/unknown_feature  60-variants.charter:27  silent
+        # set_elr/unknown_feature  60-variants.charter:27
         if enabled:  # asked
             return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
 
-        # set_elr/off  60-variants.charter:29  silent
+        # set_elr/off  60-variants.charter:29
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there.
-
-        silent
-        """
+        """Nobody can tell a feature that is off from one that is not there."""
         allowed: list[Outcome[Controller, Reply]] = []
-        for refused in one_of(frozenset({True, False})):
+        for refused in (False, True):
             allowed.append(Outcome(
                 "set_elr/off",
                 Rejected(Error.INVALID_UPDATE) if refused else Done(),

@@ -1,0 +1,38 @@
+"""What a `pick` offers, as Python: constants in a fixed order, and sets that are never empty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from charter.core import nodes as n
+from charter.core import types as t
+
+Functions = Mapping[str, n.Function]
+"""The functions of a model, by name."""
+
+
+def constants(domain: n.Expr) -> tuple[n.Literal, ...]:
+    """The members of a set of literals, in the order in which `one_of` of the prelude gives them;
+    none for any other set."""
+    if not isinstance(domain, n.SetNew):
+        return ()
+    literals = [item for item in domain.items if isinstance(item, n.Literal)]
+    told = all(isinstance(item.type, t.Bool | t.Enum) for item in literals)
+    if not told or len(literals) < len(domain.items):
+        return ()
+    return tuple(sorted(dict.fromkeys(literals), key=lambda literal: str(literal.value)))
+
+
+def never_empty(domain: n.Expr, functions: Functions) -> bool:
+    """Whether the text alone shows that a set has a member, wherever it is computed."""
+    match domain:
+        case n.SetNew(items=items):
+            return bool(items)
+        case n.Binary(op="union", left=left, right=right):
+            return never_empty(left, functions) or never_empty(right, functions)
+        case n.If(then=then, otherwise=otherwise):
+            return never_empty(then, functions) and never_empty(otherwise, functions)
+        case n.Call(function=name):
+            return never_empty(functions[name].body, functions)
+        case _:
+            return False
