@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from importlib.resources import files as resources
 
 from charter.core import nodes as n
 
-PRELUDE = frozenset({
-    "Fault", "Map", "Outcome", "Undefined", "append", "at", "bump", "by_text", "concat", "default",
-    "drop", "each", "element", "fields_of", "first", "fresh", "item", "items_of", "join", "keep",
-    "last", "number", "one_of", "one_or_none", "only", "pairs_of", "place_last", "rankings",
-    "sequences", "subsets", "take", "text_of", "truth", "value", "without",
-})  # fmt: skip
+
+def _defined(template: str) -> frozenset[str]:
+    """The functions, classes and types that a template defines which is a module as it stands."""
+    file = resources("charter.render.python_model") / "templates" / template
+    found: set[str] = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return frozenset(found)
+
+
+PRELUDE = _defined("prelude.py.j2")
+"""What the module that all models share defines: a built-in function that Python has not is written
+there, and nowhere else."""
 USED = frozenset({
     "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "dataclass", "field", "product",
     "replace", "self", "world", "initial", "outcomes", "encode", "decode", "observe", "given",
