@@ -23,6 +23,7 @@ component box {
   state way: Path = Path { steps: 0 }
   operation go() -> bool { branch done reply elements(way) == 0 }
 }
+witness still of box: elements(way) == 0
 """
 
 
