@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -162,11 +163,10 @@ def test_a_deadlock_is_named_once() -> None:
 def test_a_lasso_without_a_stem_says_once_that_it_goes_on(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    step: Json = {"operation": "turn", "args": {}, "rules": [], "changes": []}
-    lasso: dict[str, Json] = {"kind": "eventually", "name": "rests", "detail": ""}
-    show_story({**lasso, "steps": [step, step], "loop": 0})
+    story = story_of("dining_philosophers", "steals_forks", "nobody_starves")
+    show_story(replace(story, found=replace(story.found, loop=0)))
     assert "again and again" not in capsys.readouterr().out
-    show_story({**lasso, "steps": [step, step], "loop": 1})
+    show_story(replace(story, found=replace(story.found, loop=1)))
     assert capsys.readouterr().out.count("and from here on, again and again:") == 1
 
 

@@ -131,8 +131,8 @@ def test_the_numbered_story_says_what_was_received_though_it_stays(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     story = walk(*ORDER_TWICE, prop="paid_for")
-    steps = list(story.steps_json())
-    show_story({"kind": "walk", "name": "", "detail": "", "steps": steps})
+    steps = story.steps_json()
+    show_story(story)
     said = capsys.readouterr().out
     assert said.count("receives Goods { number: 1 } from goods[ann] (a copy stays)") >= 1
     mail = {"what": "sent", "place": "wish[ann]", "stays": False}

@@ -304,7 +304,8 @@ def test_instance_that_does_not_exist_is_named(conform, toy, command):
         (("check", "--show", "big"), "there is no variant 'big'; there are: none"),
         (
             ("check", "--show-core", "mach"),
-            "there is no pass 'mach'; there are: channels, match, builtins, only",
+            "there is no pass 'mach'; there are: fold, narrow, companions, channels, match,"
+            " builtins, only, unused",
         ),
         (
             ("generate", "--backend", "tla", "--mutant", "x"),

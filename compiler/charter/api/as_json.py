@@ -1,23 +1,37 @@
-"""Results of searches and walks as JSON: docs/formats/search.md describes it for readers."""
+"""Results of searches and walks as JSON, with stories; docs/formats/search.md is for readers."""
 
 from __future__ import annotations
 
-from charter.explore.result import Finding, Matches, SearchResult, Unmet, of_liveness
+from collections.abc import Iterable
+
+from charter.explore.result import (
+    Finding,
+    Match,
+    Matches,
+    SearchResult,
+    Unmet,
+    is_wrong,
+    of_liveness,
+)
 from charter.explore.swarm import WalksResult
 from charter.formats.canonical import Json
-from charter.semantics.bounds import bounds_of
+from charter.render.story.itf import itf
+from charter.render.story.tell import Story
 from charter.semantics.fairness import Verdict
 from charter.semantics.machine import Machine
 from charter.semantics.values import to_json
 
 
-def search_json(found: SearchResult) -> dict[str, Json]:
-    """Everything that a search says but stories."""
+def search_json(
+    found: SearchResult, stories: Iterable[Story] = (), first: Story | None = None
+) -> dict[str, Json]:
+    """Everything that a search says, with the story of each finding in `found.wrong` and that of
+    the first state that was asked for; a finding without a story has no steps."""
     whole: dict[str, Json] = {
         "engine": found.engine,
         "instance": found.instance.name,
         "machine": found.instance.machine,
-        "bounds": {**bounds_of(found.instance)},
+        "bounds": {**found.bounds},
         "distinct": found.counts.distinct,
         "generated": found.counts.generated,
         "outside": found.counts.outside,
@@ -30,10 +44,10 @@ def search_json(found: SearchResult) -> dict[str, Json]:
         "never_taken": list(found.never_taken),
         "vacuous": [_unmet_json(one) for one in found.vacuous],
         "not_missed": list(found.not_missed),
-        "findings": [finding_json(found.machine, one) for one in found.everything],
+        "findings": _findings_json(found, stories),
     }
     if found.where is not None:
-        whole["where"] = _matches_json(found.machine, found.where)
+        whole["where"] = _matches_json(found.machine, found.where, first)
     if found.engine == "plain" or found.why_plain:
         whole["why_plain"] = found.why_plain
     if found.engine == "plain" and found.journal:
@@ -42,6 +56,38 @@ def search_json(found: SearchResult) -> dict[str, Json]:
     if found.seconds_liveness is not None:
         whole["seconds_eventually"] = round(found.seconds_liveness, 3)
     return whole
+
+
+def _findings_json(found: SearchResult, stories: Iterable[Story]) -> list[Json]:
+    told = iter(stories)
+    rows: list[Json] = []
+    for one in found.everything:
+        story = next(told, None) if is_wrong(one) else None
+        rows.append(finding_json(found.machine, one) | _story_json(story))
+    return rows
+
+
+def _story_json(story: Story | None) -> dict[str, Json]:
+    """What a story adds to its finding: the steps, the trace in ITF, why the property is false, and
+    where something asks for a value that does not exist."""
+    if story is None:
+        return {}
+    whole: dict[str, Json] = {"steps": story.steps_json(), "itf": itf(story)}
+    if story.why is not None:
+        whole["why"] = story.why.json()
+    if story.found.kind == "undefined":
+        whole["place"] = _place_json(story)
+    return whole
+
+
+def _place_json(story: Story) -> dict[str, Json]:
+    """The last state, and the step from there that asks for a value (null: a property does)."""
+    state: dict[str, Json] = {**story.last_state()}
+    if story.found.fails is None:
+        return {"state": state, "step": None}
+    operation, args = story.found.fails
+    given = story.machine.args_json(operation, args)
+    return {"state": state, "step": {"operation": operation, "args": given}}
 
 
 def _native_json(found: SearchResult) -> dict[str, Json]:
@@ -93,43 +139,51 @@ def _unmet_json(one: Unmet) -> dict[str, Json]:
     return {"kind": one.kind, "name": one.name, "condition": one.condition, "at": one.where}
 
 
-def _matches_json(machine: Machine, found: Matches) -> dict[str, Json]:
+def _matches_json(machine: Machine, found: Matches, first: Story | None) -> dict[str, Json]:
+    states = [_match_json(machine, one) for one in found.first]
+    if states and first is not None:
+        states[0]["steps"] = first.steps_json()
     return {
         "expression": found.expression,
         "count": found.count,
         "undefined": found.undefined,
-        "states": [
-            {
-                "number": one.number,
-                "level": len(one.trace),
-                "state": {
-                    v.name: to_json(v.type, one.state[v.name], machine.universe)
-                    for v in machine.variables
-                },
-                "trace": machine.trace_json(one.trace),
-            }
-            for one in found.first
-        ],
+        "states": [*states],
     }
 
 
-def walks_json(found: WalksResult) -> dict[str, Json]:
-    """Everything that walks say but stories."""
+def _match_json(machine: Machine, one: Match) -> dict[str, Json]:
+    return {
+        "number": one.number,
+        "level": len(one.trace),
+        "state": {
+            v.name: to_json(v.type, one.state[v.name], machine.universe) for v in machine.variables
+        },
+        "trace": machine.trace_json(one.trace),
+    }
+
+
+def walks_json(
+    found: WalksResult, stories: Iterable[Story] = (), walk: Story | None = None
+) -> dict[str, Json]:
+    """Everything that walks say, with the story of each finding and that of the only walk."""
     machine = found.machine
+    findings: list[Json] = []
+    told = iter(stories)
+    for one in found.findings:
+        row = finding_json(machine, one.finding) | {"seed": one.seed, "batch": one.batch}
+        findings.append(row | _story_json(next(told, None)))
+    steps = None if found.walk is None else machine.trace_json(found.walk)
     return {
         "instance": machine.instance.name,
         "machine": machine.instance.machine,
-        "bounds": {**bounds_of(machine.instance)},
+        "bounds": {**found.bounds},
         "seed": found.seed,
         "walks": found.walks,
         "steps": found.steps,
         "branches": {**found.branches},
         "unseen": list(found.unseen),
         "not_looked_at": list(found.unlooked),
-        "findings": [
-            {**finding_json(machine, one.finding), "seed": one.seed, "batch": one.batch}
-            for one in found.findings
-        ],
-        "walk": None if found.walk is None else machine.trace_json(found.walk),
+        "findings": findings,
+        "walk": steps if walk is None else walk.steps_json(),
         "states": found.states,
     }

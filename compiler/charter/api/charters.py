@@ -5,7 +5,7 @@ the cache needs none of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -254,11 +254,14 @@ def explore(
     return select.explore(model, _instance(model, instance), options, progress)
 
 
-def search_json(found: SearchResult) -> dict[str, Json]:
-    """What a search found, as docs/formats/search.md describes it, without stories."""
+def search_json(
+    found: SearchResult, stories: Iterable[Story] = (), first: Story | None = None
+) -> dict[str, Json]:
+    """What a search found, as docs/formats/search.md describes it, with the stories of what is
+    wrong and of the first state that was asked for."""
     from charter.api import as_json
 
-    return as_json.search_json(found)
+    return as_json.search_json(found, stories, first)
 
 
 def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
@@ -383,8 +386,11 @@ def simulated(
     return swarm((model, chosen), plan, wanted.workers, progress)
 
 
-def walks_json(found: WalksResult) -> dict[str, Json]:
-    """What walks found, as docs/formats/search.md describes it, without stories."""
+def walks_json(
+    found: WalksResult, stories: Iterable[Story] = (), walk: Story | None = None
+) -> dict[str, Json]:
+    """What walks found, as docs/formats/search.md describes it, with the story of each finding and
+    that of the only walk."""
     from charter.api import as_json
 
-    return as_json.walks_json(found)
+    return as_json.walks_json(found, stories, walk)

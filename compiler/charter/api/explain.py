@@ -33,12 +33,13 @@ def found_of(one: Finding | Verdict) -> Found:
     """A finding as a story is told of it."""
     if isinstance(one, Verdict):
         loop = len(one.stem) if one.has_run else None
-        return Found("eventually", one.name, _acts((*one.stem, *one.cycle)), loop)
+        acts = _acts((*one.stem, *one.cycle))
+        return Found("eventually", one.name, acts, loop, binding=one.binding, detail=one.detail)
     trace = one.trace or ()
     if one.kind == "undefined" and trace and not trace[-1].branch:
         (fails,) = _acts(trace[-1:])
-        return Found(one.kind, one.name, _acts(trace[:-1]), fails=fails)
-    return Found(one.kind, one.name, _acts(trace))
+        return Found(one.kind, one.name, _acts(trace[:-1]), fails=fails, detail=one.detail)
+    return Found(one.kind, one.name, _acts(trace), detail=one.detail)
 
 
 def _acts(trace: Iterable[Taken]) -> tuple[Act, ...]:

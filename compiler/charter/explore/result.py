@@ -9,6 +9,7 @@ from typing import Literal
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.formats.states import Table
+from charter.semantics.bounds import bounds_of
 from charter.semantics.evaluate import State
 from charter.semantics.fairness import Verdict
 from charter.semantics.machine import Machine
@@ -154,6 +155,11 @@ class SearchResult:
         return self.machine.instance
 
     @property
+    def bounds(self) -> Mapping[str, int]:
+        """The bounds of the instance, by name."""
+        return bounds_of(self.instance)
+
+    @property
     def complete(self) -> bool:
         """Whether all states were searched, and every property has a verdict."""
         return self.counts.complete and all(one.answer != "unknown" for one in self.liveness)
@@ -186,6 +192,11 @@ class SearchResult:
     def everything(self) -> tuple[Finding | Verdict, ...]:
         """The findings, and the verdicts on liveness."""
         return (*self.findings, *self.liveness)
+
+    @property
+    def wrong(self) -> tuple[Finding | Verdict, ...]:
+        """The findings and verdicts that must not be: violated properties and failures."""
+        return tuple(one for one in self.everything if is_wrong(one))
 
     # --- what was never met ----------------------------------------------------------------------
 
@@ -221,6 +232,13 @@ class SearchResult:
         known = {one.name for one in (*self.properties, *self.branches)}
         known |= {one.of for one in self.conditions}
         return tuple(m for m in self.instance.misses if m in known and m not in unmet)
+
+
+def is_wrong(one: Finding | Verdict) -> bool:
+    """Whether something was found that must not be."""
+    if isinstance(one, Finding):
+        return one.seen > 0 and one.kind not in ("witness", "branch")
+    return one.answer == "fails"
 
 
 def of_liveness(one: Verdict) -> Literal["holds", "violated", "unknown"]:

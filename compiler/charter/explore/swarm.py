@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from charter.core import nodes as n
 from charter.explore.result import Finding, Trace
 from charter.explore.simulate import BATCH, Batch, Plan, simulate
+from charter.semantics.bounds import bounds_of
 from charter.semantics.machine import Machine
 
 Subject = tuple[n.Model, n.Instance]
@@ -40,6 +41,11 @@ class WalksResult:
     unlooked: tuple[str, ...]
     findings: tuple[WalkFinding, ...]
     walk: Trace | None
+
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        """The bounds of the instance, by name."""
+        return bounds_of(self.machine.instance)
 
 
 def swarm(

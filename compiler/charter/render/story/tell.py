@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from charter.core import nodes as n
+from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.formats.canonical import Json
 from charter.render.story.why import Why, why
 from charter.semantics.evaluate import Mail, Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act, Told, keys_of, retell, run_of, show_value
+from charter.semantics.values import to_json
 
 Same = Callable[[State, State], bool]
 """Whether two states are the same for a lasso: equal up to renaming of counters."""
@@ -22,13 +24,16 @@ class Found:
     """What an engine says: the kind (`always`, `stepwise`, `witness`, `eventually`, `deadlock`,
     `undefined`) and name of a finding, its steps, and from which of them on they repeat for ever
     (their number: nothing happens any more; None: no lasso); `fails` is the step after them that
-    asks for a value that does not exist (None: a property does, or none)."""
+    asks for a value that does not exist (None: a property does, or none). `binding` are the values
+    for which an `eventually` fails, and `detail` what else the engine says."""
 
     kind: str
     name: str
     acts: tuple[Act, ...]
     loop: int | None = None
     fails: Act | None = None
+    binding: tuple[tuple[n.Param, Value], ...] = ()
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +82,32 @@ class Story:
         ]
 
     def _mail_json(self, mail: Mail) -> Json:
-        """A message that was sent or received, and the place of the channel."""
-        universe = self.machine.universe
-        kinds = keys_of(self.machine, mail.channel)
-        at = (show_value(k, end, universe) for k, end in zip(kinds, mail.ends, strict=True))
         return {
             "what": "sent" if mail.is_sent else "received",
-            "place": mail.channel + "".join(f"[{end}]" for end in at),
-            "message": show_value(mail.type, mail.message, universe),
+            "place": self.place_of(mail),
+            "message": self.message_of(mail),
             "stays": mail.stays,
         }
 
-    def place_json(self) -> dict[str, Json]:
-        """Where something asks for a value that does not exist: the state, as a charter writes it,
-        and the step that does (null: a property)."""
+    def place_of(self, mail: Mail) -> str:
+        """The place of a channel that a message was sent to or received from."""
+        kinds, universe = keys_of(self.machine, mail.channel), self.machine.universe
+        at = (show_value(k, end, universe) for k, end in zip(kinds, mail.ends, strict=True))
+        return mail.channel + "".join(f"[{end}]" for end in at)
+
+    def message_of(self, mail: Mail) -> str:
+        """A message as a charter writes it."""
+        return show_value(mail.type, mail.message, self.machine.universe)
+
+    def binding_json(self) -> dict[str, Json]:
+        """The values for which an `eventually` fails, by name."""
+        universe = self.machine.universe
+        return {p.name: to_json(p.type, value, universe) for p, value in self.found.binding}
+
+    def last_state(self) -> dict[str, str]:
+        """The values of the variables at the end, as a charter writes them."""
         universe, last = self.machine.universe, self.states[-1]
-        fails = self.found.fails
-        args = None if fails is None else {**self.machine.args_json(*fails)}
-        return {
-            "state": {
-                v.name: show_value(v.type, last[v.name], universe) for v in self.machine.variables
-            },
-            "step": None if fails is None else {"operation": fails[0], "args": args},
-        }
+        return {v.name: show_value(v.type, last[v.name], universe) for v in self.machine.variables}
 
 
 def tell(machine: Machine, found: Found, same: Same) -> Story:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from charter import api
-from charter.formats.canonical import Json
 from conform.console.errors import ConformError
 from conform.console.terminal import out
 
@@ -75,16 +74,13 @@ def bounded(model: Model, instance: str, settings: Sequence[str]) -> Model:
         raise ConformError(str(error)) from None
 
 
-def settings_json(found: Mapping[str, Json], settings: Sequence[str]) -> dict[str, Json]:
-    """The bounds that were set, each with its value in `found`."""
-    bounds = found["bounds"]
-    assert isinstance(bounds, dict)
+def settings_of(bounds: Mapping[str, int], settings: Sequence[str]) -> dict[str, int]:
+    """Those of the bounds of an instance that were set."""
     names = {text.partition("=")[0].strip() for text in settings}
     return {name: value for name, value in bounds.items() if name in names}
 
 
-def settings_line(chosen: Json) -> str:
+def settings_line(chosen: Mapping[str, int]) -> str:
     """The same for a line of text: ` with length=2`, or ""."""
-    assert isinstance(chosen, dict)
     pairs = (f"{name}={str(value).lower()}" for name, value in chosen.items())
     return f" with {', '.join(pairs)}" if chosen else ""

@@ -15,8 +15,8 @@ from conform.cli.commands.charters import (
     add_bounds,
     bounded,
     read,
-    settings_json,
     settings_line,
+    settings_of,
 )
 from conform.cli.commands.mutants import Judged, chosen, judged, try_all
 from conform.cli.commands.numbers import count, gibibytes
@@ -25,15 +25,12 @@ from conform.cli.commands.states import (
     asked,
     first_story,
     keep,
-    put_first,
     ready,
     show_where,
 )
 from conform.cli.commands.story import (
     add_pictures,
     draw,
-    is_wrong,
-    put,
     refuse_two_outputs,
     show_story,
 )
@@ -139,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             _show(explored[-1])
     if arguments.json:
-        rows = [one.json for one in explored]
+        rows = [one.json() for one in explored]
         out_json({"instances": list[Json](rows)} if several else rows[0])
     draw([story for one in explored for story in one.stories], arguments)
     return min((_status(one) for one in explored), key=_WORST.index)
@@ -166,13 +163,12 @@ _WORST = (1, 3, 4, 0)
 
 @dataclass(frozen=True, slots=True)
 class _Explored:
-    """What the search of one instance has found: typed, and as `--json` prints it, with the bounds
-    that were set, what is known of the mutant, the stories of what is wrong, and the story of the
-    first state that was asked for."""
+    """What the search of one instance has found, with the bounds that were set, what is known of
+    the mutant, the stories of what is wrong, and the story of the first state that was asked
+    for."""
 
     found: SearchResult
-    json: dict[str, Json]
-    bounds: dict[str, Json]
+    bounds: dict[str, int]
     mutant: Judged | None
     wrong: tuple[Story, ...]
     first: Story | None
@@ -181,6 +177,12 @@ class _Explored:
     def stories(self) -> tuple[Story, ...]:
         """What can be drawn, the first finding first."""
         return self.wrong if self.first is None else (self.first, *self.wrong)
+
+    def json(self) -> dict[str, Json]:
+        """What `--json` prints."""
+        mutant = None if self.mutant is None else self.mutant.json()
+        whole = api.search_json(self.found, self.wrong, self.first)
+        return whole | {"set": {**self.bounds}, "mutant": mutant}
 
 
 def _status(one: _Explored) -> int:
@@ -212,27 +214,13 @@ def _explore(
             say(message)
     if arguments.keep is not None:
         keep(found, arguments.keep)
-    whole = api.search_json(found)
-    bounds = settings_json(whole, arguments.bounds)
-    mutant = judged(model, arguments.mutant, found)
-    first = first_story(model, found)
-    if first is not None:
-        put_first(first, whole)
-    wrong = tuple(_told(model, found, whole))
-    whole |= {"set": bounds, "mutant": None if mutant is None else mutant.json()}
-    return _Explored(found, whole, bounds, mutant, wrong, first)
-
-
-def _told(model: Model, found: SearchResult, whole: dict[str, Json]) -> Iterator[Story]:
-    """The stories of what is wrong. Their steps are put into `whole`, the search as JSON."""
-    rows = whole["findings"]
-    assert isinstance(rows, list)
-    for one, row in zip(found.everything, rows, strict=True):
-        assert isinstance(row, dict)
-        if is_wrong(row):
-            story = api.told(model, found.instance.name, one)
-            put(story, row)
-            yield story
+    return _Explored(
+        found,
+        settings_of(found.bounds, arguments.bounds),
+        judged(model, arguments.mutant, found),
+        tuple(api.told(model, found.instance.name, one) for one in found.wrong),
+        first_story(model, found),
+    )
 
 
 def _options(arguments: argparse.Namespace) -> api.ExploreOptions:
@@ -290,14 +278,11 @@ def _show(one: _Explored) -> None:
     if found.symmetry is not None:
         for name, why in found.symmetry.apart.items():
             out(f"elements of {name} are told apart: {why}")
-    rows = one.json["findings"]
-    assert isinstance(rows, list)
-    for row in rows:
-        assert isinstance(row, dict)
-        if row.get("answer") == "unknown":
-            out(f"eventually {row['name']}: unknown, {row['detail']}")
-        elif is_wrong(row):
-            show_story(row)
+    for story in one.wrong:
+        show_story(story)
+    for live in found.liveness:
+        if live.answer == "unknown":
+            out(f"eventually {live.name}: unknown, {live.detail}")
     show_unmet(found)
     show_where(found, one.first)
     if one.mutant is not None:

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from charter import api
-from charter.formats.canonical import Json
 from conform.cli.commands.charters import (
     add_bounds,
     bounded,
     loaded,
-    settings_json,
     settings_line,
+    settings_of,
 )
 from conform.cli.commands.mutants import Judged, chosen
 from conform.cli.commands.numbers import count, whole
 from conform.cli.commands.story import (
+    SHORTENED,
     add_pictures,
     draw,
-    is_wrong,
-    put,
     refuse_two_outputs,
-    show_step,
+    show_steps,
     show_story,
 )
 from conform.console.errors import ConformError
@@ -92,18 +90,26 @@ def run(arguments: argparse.Namespace) -> int:
             )
     except api.Missing as error:
         raise ConformError(str(error)) from None
-    whole = api.walks_json(found)
-    whole["set"] = settings_json(whole, arguments.bounds)
+    settings = settings_of(found.bounds, arguments.bounds)
     mutant = _judged(model, arguments.mutant, found)
-    whole["mutant"] = None if mutant is None else mutant.json()
-    stories = list(_told(model, found, whole))
+    name = found.machine.instance.name
+    stories = [api.told(model, name, one.finding) for one in found.findings]
+    walk = None if found.walk is None else api.trace_told(model, name, ("walk", ""), found.walk)
     if arguments.json:
-        out_json(whole)
+        shown = None if mutant is None else mutant.json()
+        whole = api.walks_json(found, stories, walk)
+        out_json(whole | {"set": {**settings}, "mutant": shown})
     else:
-        _show(found, whole, arguments)
+        _show(found, settings, walk)
+        for one, story in zip(found.findings, stories, strict=True):
+            show_story(story, SHORTENED)
+            again = f"--seed {one.seed} --walks {one.batch} --steps {arguments.steps}"
+            out(f"  found again by: {again}")
+        if walk is None:
+            _show_end(found)
         if mutant is not None:
             out(_of_mutant(mutant, found.unlooked))
-    draw(stories, arguments)
+    draw([*stories, *([] if walk is None else [walk])], arguments)
     return 1 if found.findings else 0
 
 
@@ -120,51 +126,26 @@ def _judged(model: Model, name: str, found: WalksResult) -> Judged | None:
     return None
 
 
-def _told(model: Model, found: WalksResult, whole: dict[str, Json]) -> Iterator[Story]:
-    """The stories of what is wrong, and of the only walk. Their steps are put into `whole`, the
-    walks as JSON."""
-    name, rows = found.machine.instance.name, whole["findings"]
-    assert isinstance(rows, list)
-    for one, row in zip(found.findings, rows, strict=True):
-        assert isinstance(row, dict)
-        story = api.told(model, name, one.finding)
-        put(story, row)
-        yield story
-    if found.walk is not None:
-        story = api.trace_told(model, name, ("walk", ""), found.walk)
-        whole["walk"] = list(story.steps_json())
-        yield story
+def _show(found: WalksResult, settings: Mapping[str, int], walk: Story | None) -> None:
+    """The only walk, or what all of them were."""
+    if walk is not None:
+        show_steps(walk)
+        return
+    instance = found.machine.instance
+    out(
+        f"{instance.machine} in the instance {instance.name}{settings_line(settings)}: "
+        f"{found.walks} walks, {found.steps} steps, seed {found.seed}"
+    )
+    for name in found.unseen:
+        out(f"never seen: {name}")
 
 
-def _show(found: WalksResult, whole: dict[str, Json], arguments: argparse.Namespace) -> None:
-    walk, rows = whole["walk"], whole["findings"]
-    assert isinstance(rows, list)
-    if isinstance(walk, list):
-        for count, step in enumerate(walk, 1):
-            assert isinstance(step, dict)
-            show_step(count, step)
-    else:
-        instance = found.machine.instance
-        out(
-            f"{instance.machine} in the instance {instance.name}{settings_line(whole['set'])}: "
-            f"{found.walks} walks, {found.steps} steps, seed {found.seed}"
-        )
-        for name in found.unseen:
-            out(f"never seen: {name}")
-    for row in rows:
-        assert isinstance(row, dict)
-        if is_wrong(row):
-            show_story(row)
-            out(
-                f"  found again by: --seed {row['seed']} --walks {row['batch']}"
-                f" --steps {arguments.steps}"
-            )
-    if walk is None:
-        if not found.findings:
-            out("nothing is violated on these walks")
-        if found.unlooked:
-            names = ", ".join(found.unlooked)
-            out(f"not looked at: {names}; `conform explore` looks at `eventually`")
+def _show_end(found: WalksResult) -> None:
+    if not found.findings:
+        out("nothing is violated on these walks")
+    if found.unlooked:
+        names = ", ".join(found.unlooked)
+        out(f"not looked at: {names}; `conform explore` looks at `eventually`")
 
 
 def _of_mutant(mutant: Judged, unlooked: Sequence[str]) -> str:

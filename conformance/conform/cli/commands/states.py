@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from charter import api
-from charter.formats.canonical import Json
 from conform.cli.commands.charters import refused
 from conform.cli.commands.numbers import count
 from conform.cli.commands.story import call_line, show_steps
@@ -86,15 +85,6 @@ def first_story(model: Model, found: SearchResult) -> Story | None:
         return None
     trace = found.where.first[0].trace
     return api.trace_told(model, found.instance.name, ("witness", "--where"), trace)
-
-
-def put_first(story: Story, whole: dict[str, Json]) -> None:
-    """Add the steps of the first state that was asked for to a search as JSON."""
-    where = whole["where"]
-    assert isinstance(where, dict) and isinstance(where["states"], list)
-    first = where["states"][0]
-    assert isinstance(first, dict)
-    first["steps"] = list(story.steps_json())
 
 
 def show_where(found: SearchResult, first: Story | None) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 TERMINAL = "-"
+SHORTEST = "the shortest way there:"
+SHORTENED = "a shortened way there:"
 
 
 def add_pictures(parser: argparse.ArgumentParser) -> None:
@@ -81,89 +83,62 @@ def _write(name: str, text: str) -> None:
         raise CannotWrite(f"{name} cannot be written: {error.strerror}") from None
 
 
-def put(story: Story, finding: dict[str, Json]) -> None:
-    """Add to a finding its steps, the trace in ITF, and why what it is about is false."""
-    finding["steps"] = list(story.steps_json())
-    finding["itf"] = api.itf(story)
-    if story.why is not None:
-        finding["why"] = story.why.json()
-    if finding["kind"] == "undefined":
-        finding["place"] = story.place_json()
-
-
-def is_wrong(finding: Mapping[str, Json]) -> bool:
-    """Whether a finding is something that must not be."""
-    return bool(finding["seen"]) and finding["kind"] not in ("witness", "branch")
-
-
-def show_story(finding: Mapping[str, Json]) -> None:
-    """A finding with its steps."""
-    steps, loop = finding["steps"], finding.get("loop")
-    assert isinstance(steps, list)
-    out(_headline(finding))
-    for count, step in enumerate(steps, 1):
-        assert isinstance(step, dict)
-        if loop == count - 1 > 0:  # else the headline says it
-            out("  and from here on, again and again:")
-        show_step(count, step)
-    why = finding.get("why")
-    if isinstance(why, dict):
-        _show_why(why)
-    place = finding.get("place")
-    if isinstance(place, dict):
-        _show_place(len(steps), place)
-    if finding["detail"]:
-        out(f"  {finding['detail']}")
-    if finding["kind"] == "deadlock":
+def show_story(story: Story, way: str = SHORTEST) -> None:
+    """A finding with its steps; `way` says how the steps were found."""
+    found, steps = story.found, story.steps
+    out(_headline(story, way))
+    show_steps(story)
+    _show_why(story)
+    if found.kind == "undefined":
+        _show_place(story)
+    if found.detail:
+        out(f"  {found.detail}")
+    if found.kind == "deadlock":
         out("  if this is how it ends, a step that requires it and changes nothing says so")
-    if isinstance(loop, int) and loop == len(steps):
+    if found.loop == len(steps):
         out("  and nothing happens any more")
 
 
-def _show_place(count: int, place: Mapping[str, Json]) -> None:
+def _headline(story: Story, way: str) -> str:
+    found = story.found
+    match found.kind:
+        case "deadlock":
+            return f"deadlock: no step can happen any more; {way}"
+        case "undefined":
+            return f"{found.name} asks for a value that does not exist; {way}"
+        case "eventually":
+            pairs = story.binding_json().items()
+            given = ", ".join(f"{name} = {_shown(value)}" for name, value in pairs)
+            fails = f"eventually {found.name} fails{f' for {given}' if given else ''}"
+            return fails if found.loop is None else f"{fails}; this can go on for ever:"
+        case kind:
+            return f"{kind} {found.name} fails; {way}"
+
+
+def _show_place(story: Story) -> None:
     """The state and the step in which something asks for a value that does not exist."""
-    state, step = place["state"], place["step"]
-    assert isinstance(state, dict)
-    for line in ["in the state", *(f"  {name}: {value}" for name, value in state.items())]:
+    values = (f"  {name}: {value}" for name, value in story.last_state().items())
+    for line in ["in the state", *values]:
         out(textwrap.fill(f"  {line}", 100, subsequent_indent="      ", break_on_hyphens=False))
-    if isinstance(step, dict):
-        out(f"  {count + 1:>2}  {step_line(step)} fails")
+    if story.found.fails is not None:
+        operation, args = story.found.fails
+        line = call_line(operation, story.machine.args_json(operation, args))
+        out(f"  {len(story.steps) + 1:>2}  {line} fails")
 
 
-def _show_why(why: Mapping[str, Json]) -> None:
+def _show_why(story: Story) -> None:
     """What is false at the end of a story."""
-    lines, cites = why["lines"], why["cites"]
-    assert isinstance(lines, list) and isinstance(cites, list)
-    for line in lines:
+    why = story.why
+    if why is None:
+        return
+    for line in why.lines:
         out(f"  {line}")
-    source = f", after {', '.join(map(str, cites))}" if cites else ""
-    out(f"  see {why['where']}{source}")
-
-
-def _headline(finding: Mapping[str, Json]) -> str:
-    kind, name, binding = finding["kind"], finding["name"], finding.get("binding")
-    way = "a shortened way there:" if "seed" in finding else "the shortest way there:"
-    if kind == "deadlock":
-        return f"deadlock: no step can happen any more; {way}"
-    if kind == "undefined":
-        return f"{name} asks for a value that does not exist; {way}"
-    if kind == "eventually":
-        pairs = binding.items() if isinstance(binding, dict) else ()
-        given = ", ".join(f"{n} = {_shown(v)}" for n, v in pairs)
-        fails = f"eventually {name} fails{f' for {given}' if given else ''}"
-        return fails if finding["loop"] is None else f"{fails}; this can go on for ever:"
-    return f"{kind} {name} fails; {way}"
+    source = f", after {', '.join(why.cites)}" if why.cites else ""
+    out(f"  see {why.where}{source}")
 
 
 def _shown(value: Json) -> str:
     return value if isinstance(value, str) else key(value).decode()
-
-
-def step_line(step: Mapping[str, Json]) -> str:
-    """What was called in a step."""
-    args = step["args"]
-    assert isinstance(args, dict)
-    return call_line(str(step["operation"]), args)
 
 
 def call_line(operation: str, args: Mapping[str, Json]) -> str:
@@ -172,32 +147,19 @@ def call_line(operation: str, args: Mapping[str, Json]) -> str:
 
 
 def show_steps(story: Story) -> None:
-    """The steps of a story."""
-    for count, step in enumerate(story.steps_json(), 1):
-        assert isinstance(step, dict)
-        show_step(count, step)
-
-
-def show_step(count: int, step: Mapping[str, Json]) -> None:
-    """One step: what was called, the rules below it, what changed."""
-    rules, changes = step["rules"], step["changes"]
-    assert isinstance(rules, list) and isinstance(changes, list)
-    out(f"  {count:>2}  {step_line(step)}")
-    for rule in rules:
-        out(f"        by {rule}")
-    for change in changes:
-        assert isinstance(change, dict)
-        out(f"        {change['path']}: {change['before']} -> {change['after']}")
-    mail = step.get("mail")
-    for message in mail if isinstance(mail, list) else ():
-        assert isinstance(message, dict)
-        if message["stays"]:  # no change above shows it
-            out(f"        {_unchanged(message)}")
-
-
-def _unchanged(message: Mapping[str, Json]) -> str:
-    """Mail that leaves its channel as it was."""
-    said, place = message["message"], message["place"]
-    if message["what"] == "sent":
-        return f"sends {said} to {place} (it is there already)"
-    return f"receives {said} from {place} (a copy stays)"
+    """The steps of a story: what was called, the rules below it, what changed."""
+    for count, (act, told) in enumerate(zip(story.found.acts, story.steps, strict=True), 1):
+        if story.found.loop == count - 1 > 0:  # else the headline says it
+            out("  and from here on, again and again:")
+        operation, args = act
+        out(f"  {count:>2}  {call_line(operation, story.machine.args_json(operation, args))}")
+        for rule in told.rules:
+            out(f"        by {rule}")
+        for change in told.changes:
+            out(f"        {change.path}: {change.before} -> {change.after}")
+        for mail in told.mail:
+            if mail.stays:  # no change above shows it
+                message, place = story.message_of(mail), story.place_of(mail)
+                sent = f"sends {message} to {place} (it is there already)"
+                received = f"receives {message} from {place} (a copy stays)"
+                out(f"        {sent if mail.is_sent else received}")
