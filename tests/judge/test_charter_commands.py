@@ -279,6 +279,9 @@ def test_simulate_says_the_same_in_any_number_of_processes(conform, toy):
     assert [one["name"] for one in found["findings"]] == ["never_full"]
 
 
+PASSES = "fold, narrow, companions, channels, match, builtins, only, unused"
+
+
 def test_simulate_is_0_when_nothing_is_violated(conform, toy):
     toy.write_text(TOY.replace('always never_full of box cites S "1": held == {}', ""))
     code, out, _ = conform("simulate", toy, "--walks", 20, "--unguided")
@@ -302,11 +305,7 @@ def test_instance_that_does_not_exist_is_named(conform, toy, command):
         (("prove", "--variant", "big"), "there is no variant 'big'; there are: none"),
         (("vectors", "--variant", "big"), "there is no variant 'big'; there are: none"),
         (("check", "--show", "big"), "there is no variant 'big'; there are: none"),
-        (
-            ("check", "--show-core", "mach"),
-            "there is no pass 'mach'; there are: fold, narrow, companions, channels, match,"
-            " builtins, only, unused",
-        ),
+        (("check", "--show-core", "mach"), f"there is no pass 'mach'; there are: {PASSES}"),
         (
             ("generate", "--backend", "tla", "--mutant", "x"),
             "there is no mutant 'x'; there are: lazy",
