@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.core.transition import is_of_transition
+from charter.core.transition import is_of_transition, reads_arguments
 from charter.explore.native.body import arguments_of
 from charter.explore.native.context import NOTE, OUTSIDE
 from charter.explore.native.explore import Exploration
@@ -140,16 +140,20 @@ def verdicts(numbers: Numbers, state: State, moves: Moves) -> Verdicts:
     definition."""
     machine = numbers.machine
     found: Counter[tuple[str, str]] = Counter()
-    each: Counter[tuple[str, int]] = Counter()
-    for (_, _, branch, after, _), count in moves.items():
+    each: Counter[tuple[str, int, Args]] = Counter()
+    read = any(reads_arguments(prop.body) for prop in machine.model.properties)
+    for (_, args, branch, after, _), count in moves.items():
         if branch:
-            each[branch, after] += count
+            each[branch, after, args if read else ()] += count
     for prop in machine.model.properties:
         if prop.machine != machine.instance.machine:
             continue
         scopes = [(Scope(state, state), 1)]
         if is_of_transition(prop):
-            scopes = [(Scope(state, numbers.states[z], b), count) for (b, z), count in each.items()]
+            scopes = [
+                (Scope(state, numbers.states[z], b, args), count)
+                for (b, z, args), count in each.items()
+            ]
         for scope, count in scopes:
             try:
                 holds = machine.holds(prop, scope)

@@ -113,7 +113,12 @@ leaves = (
     | st.builds(nodes.BoolLit, st.booleans())
     | st.just(nodes.NoneLit())
     | st.builds(nodes.Ident, words, st.booleans())
-    | st.builds(nodes.Took, names, maybe_name)
+    | st.builds(
+        nodes.Took,
+        names,
+        maybe_name,
+        st.none() | st.lists(st.builds(nodes.Ident, words), max_size=2).map(tuple),
+    )
     | st.just(nodes.SetLit(()))
     | st.just(nodes.SeqLit(()))
 )

@@ -12,6 +12,7 @@ from dataclasses import replace
 from charter.check.statements import Body
 from charter.check.types import BOOL
 from charter.core import nodes as ir
+from charter.core.transition import argument_of, is_argument
 from charter.core.walk import fold
 
 
@@ -41,6 +42,12 @@ class _After:
         match node:
             case ir.Took():
                 return ir.Literal(node.branch == self.took, type=BOOL, span=node.span)
+            case ir.Binary("and" | "or" as op, ir.Literal(value=bool() as left), right):
+                return right if left is (op == "and") else node.left
+            case ir.Local() if is_argument(node.name):
+                operation, param = argument_of(node.name)
+                is_own = self.took.partition("/")[0] == operation
+                return replace(self.body.scope.locals[param], span=node.span) if is_own else node
             case ir.StateRef(primed=True):
                 return self._after(node)
             case _:

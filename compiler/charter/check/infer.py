@@ -14,6 +14,7 @@ from charter.check.scopes import REPLACED, Machine, Scope, suggest
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.transition import argument
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
@@ -242,7 +243,21 @@ def index(scope: Scope, node: sx.Index) -> ir.Expr:
 
 
 def took(scope: Scope, node: sx.Took) -> ir.Expr:
-    """`took operation/branch`, where a transition is looked at."""
+    """`took operation/branch(a, _)`, where a transition is looked at."""
+    taken = _taken(scope, node)
+    operation = None if scope.machine is None else scope.machine.operations.get(node.operation.text)
+    if node.args is None or operation is None:
+        return taken
+    for param, value in infer_calls.some_arguments(scope, node.args, operation, node.operation):
+        name = argument(operation.name, param.name)
+        given = ir.Local(name, type=param.type, span=node.operation.span)
+        same = ir.Binary("eq", given, value, type=BOOL, span=value.span)
+        taken = ir.Binary("and", taken, same, type=BOOL, span=node.span)
+    return taken
+
+
+def _taken(scope: Scope, node: sx.Took) -> ir.Expr:
+    """Whether the branch was taken, with any arguments."""
     machine, name = scope.machine, node.operation.text
     if machine is None or not scope.primes:
         message = "`took` is about a transition: it may stand only in stepwise and witness"

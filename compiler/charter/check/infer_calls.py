@@ -102,6 +102,25 @@ def arguments(
     )
 
 
+def some_arguments(
+    scope: Scope, nodes: Sequence[sx.Expr], called: Signature, name: sx.Name
+) -> Iterator[tuple[ir.Param, ir.Expr]]:
+    """The arguments that a call must have to be meant: those that are not `_`. With names some of
+    them are enough."""
+    given = _by_name(scope, nodes, called.params)
+    named = any(isinstance(node, sx.NamedArg) for node in nodes)
+    if len(nodes) > len(called.params) or (len(nodes) < len(called.params) and not named):
+        message = (
+            f"`{name.text}` takes {count(len(called.params), 'argument')}, given: {len(nodes)}"
+        )
+        hint = "`_` stands for any argument"
+        scope.error("type/arity", message, name.span, hint=hint)
+    for param in called.params:
+        value = given.get(param.name)
+        if value is not None and not (isinstance(value, sx.Ident) and value.name == "_"):
+            yield param, scope.check(value, param.type)
+
+
 def _by_name(
     scope: Scope, nodes: Sequence[sx.Expr], params: Sequence[ir.Param]
 ) -> dict[str, sx.Expr]:

@@ -1,4 +1,6 @@
-"""Tells properties of a transition from properties of a state."""
+"""Tells properties of a transition from properties of a state. In the former the arguments of the
+operation (of a system: of the step) that was taken are names that nothing binds: `elect(b)` is the
+argument `b` of `elect`."""
 
 from __future__ import annotations
 
@@ -18,3 +20,24 @@ def reads_transition(expr: ir.Expr) -> bool:
         isinstance(part, ir.Took) or (isinstance(part, ir.StateRef) and part.primed)
         for part in nodes(expr)
     )
+
+
+def argument(operation: str, param: str) -> str:
+    """The name of an argument in properties of transitions."""
+    return f"{operation}({param})"
+
+
+def is_argument(name: str) -> bool:
+    """Whether a name is one of an argument."""
+    return name.endswith(")")
+
+
+def argument_of(name: str) -> tuple[str, str]:
+    """The operation and the parameter of such a name."""
+    operation, _, param = name.removesuffix(")").partition("(")
+    return operation, param
+
+
+def reads_arguments(expr: ir.Expr) -> bool:
+    """Whether an expression reads with which arguments an operation was taken."""
+    return any(isinstance(part, ir.Local) and is_argument(part.name) for part in nodes(expr))

@@ -9,6 +9,7 @@ from typing import assert_never
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.channels import content_of
+from charter.core.transition import argument
 from charter.core.walk import children, statement_expressions
 
 Names = Mapping[str, ty.Type]
@@ -50,6 +51,17 @@ def alike(left: ty.Type, right: ty.Type) -> bool:
             return left == right
 
 
+def _arguments(model: ir.Model, machine: str) -> Names:
+    """What properties of transitions call the arguments of a machine's operations, or steps."""
+    called = [
+        (o.name, o.params) for c in model.components if c.name == machine for o in c.operations
+    ]
+    called += [
+        (step.name, step.params) for s in model.systems if s.name == machine for step in s.steps
+    ]
+    return {argument(name, param.name): param.type for name, params in called for param in params}
+
+
 @dataclass(slots=True)
 class _Checker:
     functions: Mapping[str, ir.Function]
@@ -87,7 +99,7 @@ class _Checker:
                 self.body(step.body, {p.name: p.type for p in step.params}, step.name)
         for prop in model.properties:
             self.state = machines[prop.machine]
-            self.expr(prop.body, {})
+            self.expr(prop.body, _arguments(model, prop.machine))
             self.agree(prop.body, ty.Bool(), f"property {prop.name}")
         for live in model.liveness:
             self.state = machines[live.machine]

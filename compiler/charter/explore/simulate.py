@@ -156,10 +156,10 @@ class _Walker:
         for prop, about_step in self.properties:
             if about_step and before is None:
                 continue
-            took = trace[-1].branch if trace else ""
+            took, args = (trace[-1].branch, trace[-1].args) if trace else ("", ())
             origin = state if before is None or not about_step else before
             try:
-                holds = self.asked.holds(prop, Scope(origin, state, took))
+                holds = self.asked.holds(prop, Scope(origin, state, took, args))
             except EvaluationError as problem:
                 self.fail("undefined", prop.name, trace, str(problem))
                 continue
@@ -197,13 +197,13 @@ class _Walker:
         try:
             for action in trace:
                 runs = [
-                    Scope(before, o.state, o.branch)
+                    Scope(before, o.state, o.branch, action.args)
                     for before in (run.after or first for run in runs[:_WAYS])
                     for o in self.asked.outcomes(before, action.operation, action.args)
                     if o.branch == action.branch and not machine.outside(o.state)
                 ]
             if not is_of_transition(prop):
-                runs = [Scope(run.after or first, run.after, run.took) for run in runs]
+                runs = [Scope(run.after or first, run.after) for run in runs]
             elif not trace:
                 return False
             return any(not self.asked.holds(prop, run) for run in runs)

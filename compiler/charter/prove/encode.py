@@ -47,11 +47,13 @@ Strict: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What an expression can see; `took` says of each branch whether it was taken."""
+    """What an expression can see; `took` says of each branch whether it was taken, `arguments` are
+    those of all operations by the names that they have in properties."""
 
     before: Mapping[str, Sym]
     after: Mapping[str, Sym] | None = None
     took: Mapping[str, Term] = field(default_factory=dict)
+    arguments: Mapping[str, Sym] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def _check(
     for lemma in assumed:
         what = f"lemma {lemma.name}"
         expect(machine, lemma.body, Scope(found.before), wanted=True, what=what)
-    scope = Scope(found.before, found.after, found.branch)
+    scope = Scope(found.before, found.after, found.branch, found.args)
     if prop.kind == "always":
         scope = Scope(found.after)
     try:

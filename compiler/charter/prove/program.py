@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.core import small as s
+from charter.core.transition import argument
 from charter.diagnostics import Span
 from charter.passes import lowered_expr, lowered_instance
 from charter.prove.encode import Encoder, View
@@ -79,7 +80,14 @@ class Program:
         """The state before alone; with `after` also the state after and the branch taken."""
         if not after:
             return View(self.before)
-        return View(self.before, self.after, self.took)
+        arguments = {
+            argument(code.name, param.name): value
+            for code in self.operations
+            for param, value in zip(
+                self.machine.operations[code.name].params, code.params, strict=True
+            )
+        }
+        return View(self.before, self.after, self.took, arguments)
 
     def view_after(self) -> View:
         """The state after, as if it were the state before: for properties of one state."""
@@ -87,12 +95,12 @@ class Program:
 
     def holds(self, body: n.Expr, view: View) -> Term:
         """That a boolean expression is defined and true."""
-        value, defined = self.encoder.truth(lowered_expr(body), view, {})
+        value, defined = self.encoder.truth(lowered_expr(body), view, dict(view.arguments))
         return self.terms.and_(value, defined)
 
     def fails(self, body: n.Expr, view: View) -> Term:
         """That a boolean expression is defined and false."""
-        value, defined = self.encoder.truth(lowered_expr(body), view, {})
+        value, defined = self.encoder.truth(lowered_expr(body), view, dict(view.arguments))
         return self.terms.and_(self.terms.not_(value), defined)
 
     def is_state(self, state: Mapping[str, n.Value]) -> Term:

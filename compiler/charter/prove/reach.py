@@ -192,7 +192,7 @@ def _trace(program: Program, goal: Goal, answer: Sat, last: int) -> Trace:
 
 def check_goal(machine: Machine, goal: Goal, step: Transition) -> None:
     """Raises ReplayError unless the definition agrees that the step meets the goal."""
-    both = Scope(step.before, step.after, step.branch)
+    both = Scope(step.before, step.after, step.branch, step.args)
     match goal:
         case Takes(branch=branch):
             if step.branch != branch:

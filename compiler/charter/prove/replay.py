@@ -74,7 +74,7 @@ def replay(machine: Machine, found: Transition) -> None:
 def expect(machine: Machine, body: n.Expr, scope: Scope, *, wanted: bool, what: str) -> None:
     """Raises ReplayError unless an expression is defined and has the truth that Z3 says."""
     try:
-        truth = machine.evaluator.truth(body, scope, {})
+        truth = machine.truth(body, scope)
     except EvaluationError as error:
         raise ReplayError(f"{what}: {error}") from error
     if truth != wanted:

@@ -31,12 +31,13 @@ Locals = dict[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression can see: the state before and, in step properties, the state after and
-    the branch that was taken."""
+    """What an expression can see: the state before and, in step properties, the state after, the
+    branch that was taken, and with which arguments."""
 
     before: State
     after: State | None = None
     took: str = ""
+    args: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.expressions import E_co
 from charter.core.nodes import S_co, Value
+from charter.core.transition import argument
 from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Evaluator, Outcome, Scope, State
+from charter.semantics.evaluate import Evaluator, Locals, Outcome, Scope, State
 from charter.semantics.values import Universe, fits, from_json, to_json
 
 E = TypeVar("E", bound="n.Expr")
@@ -118,7 +119,20 @@ class Machine(Generic[E_co, S_co]):
 
     def holds(self, prop: n.Property, scope: Scope) -> bool:
         """Whether a property (or witness) is true in `scope`."""
-        return self.evaluator.truth(prop.body, scope, {})
+        return self.truth(prop.body, scope)
+
+    def truth(self, body: n.Expr, scope: Scope) -> bool:
+        """Whether the body of a property, or what a property could say, is true in `scope`."""
+        return self.evaluator.truth(body, scope, self.arguments(scope))
+
+    def arguments(self, scope: Scope) -> Locals:
+        """The arguments of a transition by the names that they have in properties."""
+        operation = scope.took.partition("/")[0]
+        params = self.operations[operation].params if scope.args else ()
+        return {
+            argument(operation, param.name): value
+            for param, value in zip(params, scope.args, strict=True)
+        }
 
     def loaded(self, durable: State) -> State:
         """The state after a failover into `durable`: volatile variables start afresh, then the

@@ -296,9 +296,10 @@ def _if(reader: Reader, node: Tree) -> Expr:
 
 
 def _took(reader: Reader, node: Tree) -> Expr:
-    operation, branch = node.children
+    operation, branch, args = node.children
+    given = None if args is None else arguments(reader, args)
     return nodes.Took(
-        name(reader, operation), optional_name(reader, branch), span=reader.span(node)
+        name(reader, operation), optional_name(reader, branch), given, span=reader.span(node)
     )
 
 

@@ -26,8 +26,10 @@ def _inside(expr: sx.Expr, rewrite: Rewrite) -> sx.Expr:
         return tuple(one(part) for part in parts)
 
     match expr:
-        case sx.IntLit() | sx.BoolLit() | sx.NoneLit() | sx.Ident() | sx.Took():
+        case sx.IntLit() | sx.BoolLit() | sx.NoneLit() | sx.Ident() | sx.Took(args=None):
             return expr
+        case sx.Took(args=args):
+            return replace(expr, args=each(args or ()))
         case sx.Apply(args=args):
             return replace(expr, args=each(args))
         case sx.NamedArg(value=value):

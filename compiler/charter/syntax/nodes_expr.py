@@ -298,10 +298,12 @@ class Match(Node):
 
 @dataclass(frozen=True, slots=True)
 class Took(Node):
-    """`took operation/branch`: true of a transition that took it; `took step` for a system."""
+    """`took operation/branch(a, _)`: true of a transition that took it, with these arguments (`_`:
+    any; None: none are given); `took step(a, _)` for a system."""
 
     operation: Name
     branch: Name | None
+    args: tuple[Expr, ...] | None = None
 
 
 Expr = (

@@ -173,8 +173,9 @@ def expression(expr: Expr) -> Doc:
             return (last(target, POSTFIX), ".", field.text)
         case nodes.Index(target, key):
             return (last(target, POSTFIX), brackets("[", expression(key), "]"))
-        case nodes.Took(operation, branch):
-            return f"took {operation.text}/{branch.text}" if branch else f"took {operation.text}"
+        case nodes.Took(operation, branch, args):
+            taken = f"{operation.text}/{branch.text}" if branch else operation.text
+            return (f"took {taken}", "" if args is None else arguments_doc(args))
         case nodes.Unary(op, operand):
             return _unary(op, operand)
         case nodes.Binary():

@@ -142,3 +142,11 @@ def test_an_edit_is_refused_when_there_is_no_such_history() -> None:
     assert edited("replace history opened of hall with last'") == [
         "type/mismatch expected set Broker, found option Broker"
     ]
+
+
+def test_a_history_reads_arguments_when_it_asks_for_them() -> None:
+    text = HALL.replace("then not gate'.open", "then took turn(value(last)) or took tell(_)")
+    lines = dump(DOOR + text)
+    assert "@shut' = ((b eq value!(@last)) or false)" in body(lines, "step turn(b: Broker)")
+    assert "@shut' = true" in body(lines, "step tell(b: Broker)")
+    assert "@shut' = false" in body(lines, "step lose_post(receiver: Broker)")

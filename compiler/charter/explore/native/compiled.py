@@ -189,6 +189,11 @@ class CompiledMachine:
             return None
         self._write(context.fields, slots)
         self._write(context.rows, slots_after)
+        if scope.args:
+            args = self.args[scope.took.partition("/")[0]].encoded(scope.args)
+            if args is None:
+                return None
+            self._write(context.arguments, args)
         took = plan.labels.index(scope.took) if scope.took else -1
         number = plan.noted.index((prop.kind, prop.name))
         noted = self.program.library["noted"](self.memory.address, number, took)

@@ -11,8 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from charter.core import nodes as n
 from charter.core import small as s
-from charter.explore.native.body import Shape
+from charter.core.transition import argument
+from charter.core.walk import nodes
+from charter.explore.native.body import Shape, arguments_of
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.context import (
     CAPACITY,
@@ -82,9 +85,21 @@ class Kernel:
         code = Code(head, "nounwind")
         expr = Expr(self.unit, code, took="%took")
         expr.before, expr.after = self.shape.places("%s"), self.shape.places("%z")
+        self.bind_arguments(expr, prop.body)
         holds = expr.truth(prop.body)
         code.do(f"ret i1 {holds if prop.kind == 'witness' else code.negation(holds)}")
         self.unit.add(code)
+
+    def bind_arguments(self, expr: Expr, body: s.Expr) -> None:
+        """Bind the arguments of transitions that a property reads."""
+        read = {part.name for part in nodes(body) if isinstance(part, n.Local)}
+        for name, operation in self.unit.machine.operations.items():
+            offsets, _ = arguments_of(self.unit.layout, operation.params)
+            for param, at in zip(operation.params, offsets, strict=True):
+                if argument(name, param.name) in read:
+                    place = expr.code.at("%ctx", self.context.arguments)
+                    held = expr.keep.part(param.type, place, at)
+                    expr.names[argument(name, param.name)] = held
 
     def print_note(self) -> None:
         """`@note(ctx, number, site)`."""

@@ -54,6 +54,10 @@ class Told:
     args: tuple[Value, ...]
     after: State
 
+    def seen(self, before: State) -> Scope:
+        """What properties see of it."""
+        return Scope(before, self.after, self.branch, self.args)
+
 
 @dataclass(slots=True)
 class Asked:
@@ -215,7 +219,7 @@ class Traces:
                 raise Disagreement(f"{prop.name} is not what the engine says")
             return steps
         for told in self.teller.tell(state):
-            if told.branch and machine.holds(prop, Scope(state, told.after, told.branch)) is wanted:
+            if told.branch and machine.holds(prop, told.seen(state)) is wanted:
                 return (*steps, self.followed(state, told))
         raise Disagreement(f"{prop.name} is not what the engine says")
 
@@ -233,7 +237,7 @@ class Traces:
         for told in self.teller.tell(state):
             if told.branch:
                 try:
-                    machine.holds(prop, Scope(state, told.after, told.branch))
+                    machine.holds(prop, told.seen(state))
                 except EvaluationError as problem:
                     return (*steps, self.followed(state, told)), str(problem)
         raise Disagreement(f"{prop.name} has a value where the engine found none")

@@ -168,7 +168,7 @@ class _Search:
             self.outside += 1
             return
         self.see("branch", step.branch, (number, step))
-        self.check(Scope(state, after, step.branch), (number, step))
+        self.check(Scope(state, after, step.branch, step.args), (number, step))
 
     def run(self, most: int, on_progress: Progress | None) -> bool:
         """The breadth-first loop. Returns whether it came to its end."""

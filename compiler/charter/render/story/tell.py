@@ -134,5 +134,5 @@ def _last(machine: Machine, found: Found, prop: n.Property, run: Sequence[State]
         operation, args = found.acts[-1]
         ways = machine.outcomes(run[-2], operation, args)
         took = next((o.branch for o in ways if o.state == run[-1]), "")
-        return Scope(run[-2], run[-1], took)
+        return Scope(run[-2], run[-1], took, args)
     return Scope(run[-1])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
+from charter.core.transition import is_argument
 from charter.core.walk import children, nodes
 from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
@@ -113,7 +114,7 @@ Deciding = tuple[n.Expr, Locals, bool]
 def _parts(machine: Machine, body: n.Expr, scope: Scope) -> Iterator[Part]:
     """What decides in the property, in the function that this calls, and so on."""
     reader = _Reader(machine, scope)
-    at: Deciding = body, {}, True
+    at: Deciding = body, machine.arguments(scope), True
     while (inner := reader.inner(at)) is not None:
         if isinstance(at[0], n.Call):
             yield reader.part(at)
@@ -269,7 +270,7 @@ class _Reader:
         match expr:
             case n.StateRef() | n.MapGet() | n.FieldOf() | n.Call() | n.ConstRef():
                 yield expr
-            case n.Local(name=name) if name in names:
+            case n.Local(name=name) if name in names and not is_argument(name):
                 yield expr
             case _:
                 for child in children(expr):

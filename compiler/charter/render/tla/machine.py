@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.core.transition import is_of_transition
+from charter.core.transition import is_of_transition, reads_arguments
 from charter.core.walk import nodes as all_nodes
 from charter.render.tla.action import Body, cited, definition, notes
 from charter.render.tla.counters import Counters, Orders, Variable
@@ -175,7 +175,11 @@ class Module:
 
     @property
     def properties(self) -> tuple[s.Property, ...]:
-        """The properties and witnesses of the machine."""
+        """The properties and witnesses of the machine that TLC can be asked for."""
+        return tuple(p for p in self._all_properties if not reads_arguments(p.body))
+
+    @property
+    def _all_properties(self) -> tuple[s.Property, ...]:
         return tuple(p for p in self.rules.model.properties if p.machine == self.machine.name)
 
     @property
@@ -342,12 +346,15 @@ class Module:
 
     def _properties(self) -> list[str]:
         live = [p for p in self.rules.model.liveness if p.machine == self.machine.name]
-        if not self.properties and not live:
+        if not self._all_properties and not live:
             return []
         lines = section("what must hold, and what must be reachable")[:-1]
-        for left in live:
-            about = f"LEFT OUT: eventually {left.name}. TLC is not asked for it."
-            lines += ["", *comment([*notes(left.doc, left.citations), about])]
+        asked = [p for p in self._all_properties if reads_arguments(p.body)]
+        out = [("eventually", p.name, notes(p.doc, p.citations)) for p in live]
+        out += [(str(p.kind), p.name, notes(p.doc, p.citations)) for p in asked]
+        for left, name, about in out:
+            said = f"LEFT OUT: {left} {name}. TLC is not asked for it."
+            lines += ["", *comment([*about, said])]
         for prop in self.properties:
             kind = " ".join((prop.kind, cited(prop.citations))).strip()
             lines += ["", *comment([*notes(prop.doc), kind])]
