@@ -126,7 +126,13 @@ leaves = (
 
 def _larger(inner: st.SearchStrategy[nodes.Expr]) -> st.SearchStrategy[nodes.Expr]:
     binders = st.builds(nodes.Binder, names, inner)
-    binder_lists = st.lists(binders, min_size=1, max_size=2).map(tuple)
+    patterns = st.builds(nodes.Pattern, names, name_lists)
+    any_binder = (
+        binders
+        | st.builds(nodes.PatternBinder, names, names | patterns, inner)
+        | st.builds(nodes.PatternBinder, st.none(), patterns, inner)
+    )
+    binder_lists = st.lists(any_binder, min_size=1, max_size=2).map(tuple)
     inits = st.lists(st.builds(nodes.FieldInit, names, inner), min_size=1, max_size=2).map(tuple)
     entries = st.lists(st.builds(nodes.Entry, inner, inner), min_size=1, max_size=2).map(tuple)
     cases = st.builds(nodes.Case, names, st.lists(names, max_size=2).map(tuple), inner)

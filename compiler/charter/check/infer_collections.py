@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from charter.check.infer_operators import is_open
+from charter.check.patterns import ranged
 from charter.check.scopes import Scope, unknown
 from charter.check.types import BOOL, UNKNOWN, fits, is_unknown, join, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.walk import locals_of
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
@@ -110,6 +112,8 @@ def comprehension(scope: Scope, node: sx.Comprehension, expected: ty.Type | None
 
 def _nested(scope: Scope, node: sx.Comprehension, depth: int, guide: ty.Type | None) -> ir.Expr:
     binder = node.binders[depth]
+    if isinstance(binder, sx.PatternBinder):
+        return _nested_in_parts(scope, node, depth, guide)
     source, inner_type = domain(scope, binder.domain)
     inner, name = scope.bind(binder.name, inner_type)
     truth = ir.Literal(True, type=BOOL, span=binder.span)
@@ -125,6 +129,42 @@ def _nested(scope: Scope, node: sx.Comprehension, depth: int, guide: ty.Type | N
         body = inner.infer(node.body, guide)
     kind = ty.Set(body.type)
     return ir.Comprehend(name, source, condition, body, type=kind, span=node.span)
+
+
+def _nested_in_parts(
+    scope: Scope, node: sx.Comprehension, depth: int, guide: ty.Type | None
+) -> ir.Expr:
+    """The same from a binder that takes values apart."""
+    binder = node.binders[depth]
+    assert isinstance(binder, sx.PatternBinder) and node.body is not None
+    parts = ranged(scope, binder)
+    truth = ir.Literal(True, type=BOOL, span=binder.span)
+    if depth + 1 < len(node.binders):
+        whole = _nested(parts.scope, node, depth + 1, guide)
+    else:
+        condition = truth if node.condition is None else parts.scope.check(node.condition, BOOL)
+        item = parts.scope.infer(node.body, guide)
+        kind = ty.Set(item.type)
+        if parts.variable is not None and not locals_of(item) & set(parts.names):
+            false = ir.Literal(False, type=BOOL, span=binder.span)
+            kept = parts.where(condition, false)
+            return parts.over(
+                lambda name, source: ir.Comprehend(
+                    name, source, kept, item, type=kind, span=node.span
+                ),
+                item,
+            )
+        whole = ir.SetNew((item,), type=kind, span=node.span)
+        if node.condition is not None:
+            nothing = ir.SetNew((), type=kind, span=node.span)
+            whole = ir.If(condition, whole, nothing, type=kind, span=node.span)
+    found = parts.where(whole, ir.SetNew((), type=whole.type, span=node.span))
+    return parts.over(
+        lambda name, source: ir.Comprehend(
+            name, source, truth, found, flatten=True, type=found.type, span=node.span
+        ),
+        found,
+    )
 
 
 def map_literal(scope: Scope, node: sx.MapLit, expected: ty.Type | None) -> ir.Expr:
@@ -149,8 +189,31 @@ def _quantified(scope: Scope, node: sx.Quantifier, depth: int) -> ir.Expr:
     if depth == len(node.binders):
         return scope.check(node.body, BOOL)
     binder = node.binders[depth]
+    if isinstance(binder, sx.PatternBinder):
+        return _quantified_in_parts(scope, node, depth)
     source, inner_type = domain(scope, binder.domain)
     inner, name = scope.bind(binder.name, inner_type)
     body = _quantified(inner, node, depth + 1)
     kind = inner_type if node.kind == "the" else BOOL
     return ir.Quantified(node.kind, name, source, body, type=kind, span=node.span)
+
+
+def _quantified_in_parts(scope: Scope, node: sx.Quantifier, depth: int) -> ir.Expr:
+    """The same from a binder that takes values apart. What is not the case counts for nothing."""
+    binder = node.binders[depth]
+    assert isinstance(binder, sx.PatternBinder)
+    if node.kind == "the" and binder.key is None:
+        why = "`the` gives a member or a key, and this has neither"
+        return scope.wrong("type/mismatch", why, node.span, hint="`the k, present(x) in m: ...`")
+    parts = ranged(scope, binder)
+    neutral = ir.Literal(node.kind == "forall", type=BOOL, span=binder.span)
+    body = parts.where(_quantified(parts.scope, node, depth + 1), neutral)
+    kind: ty.Type = BOOL
+    if node.kind == "the" and parts.variable is not None:
+        kind = parts.variable.type
+    return parts.over(
+        lambda name, source: ir.Quantified(
+            node.kind, name, source, body, type=kind, span=node.span
+        ),
+        body,
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from charter.check.infer_operators import is_open
-from charter.check.scopes import Scope, suggest
-from charter.check.types import BOOL, UNKNOWN, count, fits, is_unknown, join, show_type
+from charter.check.patterns import Tags, case_params, tags_of
+from charter.check.scopes import Scope
+from charter.check.types import BOOL, UNKNOWN, fits, is_unknown, join, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.syntax import nodes as sx
@@ -36,25 +37,10 @@ def let_in(scope: Scope, node: sx.LetIn, expected: ty.Type | None) -> ir.Expr:
     return ir.Let(name, value, body, type=body.type, span=node.span)
 
 
-Tags = dict[str, tuple[ty.Type, ...]]
-
-
-def _tags(kind: ty.Type) -> Tags | None:
-    match kind:
-        case ty.Option():
-            return {"none": (), "present": (kind.inner,)}
-        case ty.Union():
-            return {tag: tuple(param for _, param in params) for tag, params in kind.cases}
-        case ty.Enum():
-            return dict.fromkeys(kind.members, ())
-        case _:
-            return None
-
-
 def matching(scope: Scope, node: sx.Match, expected: ty.Type | None) -> ir.Expr:
     """`match e { ... }`: every case once, none forgotten."""
     subject = scope.infer(node.subject)
-    tags = _tags(subject.type)
+    tags = tags_of(subject.type)
     if tags is None:
         if not is_unknown(subject.type):
             message = f"only options, unions and enums are matched, not {show_type(subject.type)}"
@@ -99,16 +85,7 @@ def _joined(scope: Scope, subject: ir.Expr, cases: tuple[ir.Case, ...], node: sx
 
 
 def _case(scope: Scope, case: sx.Case, tags: Tags, expected: ty.Type | None) -> ir.Case | None:
-    params = tags.get(case.tag.text)
-    if params is None:
-        hint = suggest(case.tag.text, tags)
-        scope.error("name/unknown", f"there is no case `{case.tag.text}`", case.tag.span, hint=hint)
-        params = tuple(UNKNOWN for _ in case.names)
-    if len(params) != len(case.names):
-        wanted = count(len(params), "parameter")
-        message = f"`{case.tag.text}` has {wanted}, named: {len(case.names)}"
-        scope.error("type/arity", message, case.tag.span)
-        params = tuple(UNKNOWN for _ in case.names)
+    params = case_params(scope, case.tag, len(case.names), tags)
     names = []
     for name, kind in zip(case.names, params, strict=True):
         scope, core = scope.bind(name, kind)

@@ -20,6 +20,10 @@ def read(
         scope.error("liveness/of-component", message, node.machine.span, hint=hint)
     params: list[ir.Param] = []
     for binder in node.binders:
+        if isinstance(binder, sx.PatternBinder):
+            message = "a variable of `leads to` ranges over a type; nothing is taken apart here"
+            scope.error("type/mismatch", message, binder.span)
+            continue
         kind = _ranging(scope, binder)
         scope, name = scope.bind(binder.name, kind)
         params.append(ir.Param(name, kind))

@@ -175,17 +175,25 @@ class Scope:
             self.error("name/shadows", message, name.span, hint="choose another name")
         core = self._core_name(name.text, kind)
         local = ir.Local(core, type=kind, span=name.span)
-        return replace(self, locals={**self.locals, name.text: local}), core
+        return self.with_local(name.text, local), core
 
     def with_state(self, reads: Iterable[ir.Param]) -> tuple[Scope, tuple[ir.Param, ...]]:
         """The scope of a function, in which these state variables are parameters, and those."""
         scope, params = self, list[ir.Param]()
         for read in reads:
             core = scope._core_name(read.name.replace(".", "_"), read.type)
-            local = ir.Local(core, type=read.type)
-            scope = replace(scope, locals={**scope.locals, read.name: local})
+            scope = scope.with_local(read.name, ir.Local(core, type=read.type))
             params.append(ir.Param(core, read.type))
         return scope, tuple(params)
+
+    def fresh(self, stem: str, kind: ty.Type, span: Span) -> tuple[Scope, ir.Local]:
+        """The scope with a local that no text can name, and that local."""
+        local = ir.Local(self._core_name(stem, kind), type=kind, span=span)
+        return self.with_local(f"fresh {local.name}", local), local
+
+    def with_local(self, name: str, local: ir.Local) -> Scope:
+        """The scope in which `name` is a local."""
+        return replace(self, locals={**self.locals, name: local})
 
     def state(self, name: str, kind: ty.Type, span: Span) -> ir.Expr:
         """The state before of a variable of this machine, `part.variable` of a part."""

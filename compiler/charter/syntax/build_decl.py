@@ -224,7 +224,7 @@ def _property(reader: Reader, node: Tree) -> nodes.PropertyDecl:
 
 def _eventually(reader: Reader, node: Tree) -> nodes.EventuallyDecl:
     called, machine, cites, fairness, first, second = node.children
-    binders: list[nodes.Binder] = []
+    binders: list[nodes.AnyBinder] = []
     if second is not None:
         first = _hoisted(reader, first, binders)
     return nodes.EventuallyDecl(
@@ -239,7 +239,7 @@ def _eventually(reader: Reader, node: Tree) -> nodes.EventuallyDecl:
     )
 
 
-def _hoisted(reader: Reader, part: Part, found: list[nodes.Binder]) -> Part:
+def _hoisted(reader: Reader, part: Part, found: list[nodes.AnyBinder]) -> Part:
     """What is left of `forall x in S: a` in front of `leads to`: its variables are those of both
     sides, for it reaches as far right as it can. In parentheses it stays what it is."""
     while isinstance(part, Tree) and part.rule == "quantifier":

@@ -129,8 +129,24 @@ def binder(reader: Reader, part: Part) -> nodes.Binder:
     return nodes.Binder(name(reader, variable), expr(reader, domain), span=reader.span(node))
 
 
-def binders_of(reader: Reader, part: Part) -> tuple[nodes.Binder, ...]:
-    return tuple(binder(reader, child) for child in tree(part).children)
+def binders_of(reader: Reader, part: Part) -> tuple[nodes.AnyBinder, ...]:
+    """What stands behind a quantifier, or behind `for`."""
+    return tuple(_any_binder(reader, child) for child in trees(tree(part).children))
+
+
+def _any_binder(reader: Reader, node: Tree) -> nodes.AnyBinder:
+    if node.rule == "binder":
+        return binder(reader, node)
+    key, value, domain = node.children
+    bound = name(reader, value) if isinstance(value, Leaf) else _pattern(reader, tree(value))
+    return nodes.PatternBinder(
+        optional_name(reader, key), bound, expr(reader, domain), span=reader.span(node)
+    )
+
+
+def _pattern(reader: Reader, node: Tree) -> nodes.Pattern:
+    tag, inside = node.children
+    return nodes.Pattern(name(reader, tag), names(reader, inside), span=reader.span(node))
 
 
 def _optional(reader: Reader, part: Part) -> Expr | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from charter.syntax import nodes as sx
 
+BinderT = TypeVar("BinderT", bound=sx.AnyBinder)
 Rewrite = Callable[[sx.Expr], sx.Expr | None]
 """What stands for an expression; None: it stays, and its own parts are rewritten."""
 
@@ -64,7 +65,7 @@ def _collection(
     | sx.Quantifier,
     one: Callable[[sx.Expr], sx.Expr],
 ) -> sx.Expr:
-    def bound(binder: sx.Binder) -> sx.Binder:
+    def bound(binder: BinderT) -> BinderT:
         return replace(binder, domain=one(binder.domain))
 
     match expr:

@@ -217,7 +217,7 @@ MISTAKES: Final = (
     Mistake(
         "a quantifier has a domain",
         "write `forall x in S: ...`",
-        ("always p of c: forall x: x == x", "always p of c: some x, y in S: x == y"),
+        ("always p of c: forall x: x == x", "always p of c: some x, y: x == y"),
         lambda s: s.text in {":", ","} and s.expects("in") and not s.expects("=="),
     ),
     Mistake(

@@ -65,6 +65,7 @@ from charter.syntax.nodes_decl import (
     UnionDecl,
 )
 from charter.syntax.nodes_expr import (
+    AnyBinder,
     Apply,
     Binary,
     BinaryOp,
@@ -92,6 +93,8 @@ from charter.syntax.nodes_expr import (
     NamedType,
     Node,
     NoneLit,
+    Pattern,
+    PatternBinder,
     Quantifier,
     RecordLit,
     SeqLit,
@@ -110,6 +113,7 @@ __all__ = [
     "AddFault",
     "Address",
     "AliasDecl",
+    "AnyBinder",
     "AnyOrder",
     "Apply",
     "Assign",
@@ -178,6 +182,8 @@ __all__ = [
     "OverlayEntry",
     "Param",
     "PartDecl",
+    "Pattern",
+    "PatternBinder",
     "Pick",
     "PropertyDecl",
     "Protocol",

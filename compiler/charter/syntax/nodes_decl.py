@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from charter.syntax.nodes_expr import Binder, Citation, Expr, Item, Name, Node, Type
+from charter.syntax.nodes_expr import AnyBinder, Binder, Citation, Expr, Item, Name, Node, Type
 
 # --- statements of branches and steps ------------------------------------------------------------
 
@@ -348,7 +348,7 @@ class EventuallyDecl(Item):
     machine: Name
     citations: tuple[Citation, ...]
     fairness: tuple[Fair, ...]
-    binders: tuple[Binder, ...]
+    binders: tuple[AnyBinder, ...]
     trigger: Expr | None
     goal: Expr
 

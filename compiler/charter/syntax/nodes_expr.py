@@ -211,12 +211,33 @@ class Binder(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Pattern(Node):
+    """`present(p)`, `tag(a, b)`: a case of an option or a union, and names for what is in it."""
+
+    tag: Name
+    names: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PatternBinder(Node):
+    """`k, p in m`: m is a map. `k, present(p) in m`: where its value is that case. Without a key
+    `present(p) in S`: the members of S that are, or what is in the option S."""
+
+    key: Name | None
+    value: Name | Pattern
+    domain: Expr
+
+
+AnyBinder = Binder | PatternBinder
+
+
+@dataclass(frozen=True, slots=True)
 class Comprehension(Node):
     """`{ body for x in S, y in T if cond }`; in `{ x in S if cond }` the body `x` is implied
     (None), and there is a condition."""
 
     body: Expr | None
-    binders: tuple[Binder, ...]
+    binders: tuple[AnyBinder, ...]
     condition: Expr | None
 
 
@@ -234,7 +255,7 @@ class Quantifier(Node):
     `the x in S: body` (that one)."""
 
     kind: Literal["forall", "some", "exactly one", "the"]
-    binders: tuple[Binder, ...]
+    binders: tuple[AnyBinder, ...]
     body: Expr
 
 

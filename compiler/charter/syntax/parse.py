@@ -34,7 +34,8 @@ BINDING: Final = frozenset({"FORALL", "SOME", "EXACTLY_ONE", "THE", "COMMA"})
 
 class PairLets:
     """Between lexer and parser: the `in` that ends the value of `let x = e in body` gets a token of
-    its own. It is the first `in` at the bracket level of the `let` that follows no bound name."""
+    its own. It is the first `in` at the bracket level of the `let` that follows no bound name and
+    no pattern of a binder."""
 
     always_accept = ("NAME", "IN")
 
@@ -42,18 +43,21 @@ class PairLets:
         """The same tokens, with `_LET_IN` where an `in` ends a `let`."""
         waiting = [0]
         before, last = "", ""
+        outside: list[tuple[str, str]] = []
         for token in stream:
-            kind = token.type
+            kind, opened = token.type, ("", "")
             if kind in OPENING:
                 waiting.append(0)
+                outside.append((before, last))
             elif kind in CLOSING and len(waiting) > 1:
                 waiting.pop()
+                opened = outside.pop()
             elif kind == "_LET_EXPRESSION":
                 waiting[-1] += 1
             elif kind == "IN" and waiting[-1] and before not in BINDING and last != "NOT":
                 waiting[-1] -= 1
                 kind = "_LET_IN"
-            before, last = last, kind
+            before, last = opened if (kind, opened[1]) == ("RPAR", "NAME") else (last, kind)
             yield token if kind == token.type else Token.new_borrow_pos(kind, token.value, token)
 
 

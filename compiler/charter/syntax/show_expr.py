@@ -245,13 +245,26 @@ def _binary(expr: nodes.Binary) -> Doc:
     return Group((first, Nest(tuple(rest))))
 
 
-def binders_doc(binders: tuple[nodes.Binder, ...]) -> Doc:
+def binders_doc(binders: tuple[nodes.AnyBinder, ...]) -> Doc:
     return join(", ", [binder_doc(each) for each in binders])
 
 
-def binder_doc(binder: nodes.Binder) -> Doc:
-    """`x in S`."""
-    return (binder.name.text, " in ", closed(binder.domain, SUM))
+def binder_doc(binder: nodes.AnyBinder) -> Doc:
+    """`x in S`, `k, present(x) in m`."""
+    return (_bound(binder), " in ", closed(binder.domain, SUM))
+
+
+def _bound(binder: nodes.AnyBinder) -> str:
+    if isinstance(binder, nodes.Binder):
+        return binder.name.text
+    key = "" if binder.key is None else f"{binder.key.text}, "
+    match binder.value:
+        case nodes.Name(text):
+            return f"{key}{text}"
+        case nodes.Pattern(tag, names):
+            return f"{key}{tag.text}({', '.join(name.text for name in names)})"
+        case _:
+            assert_never(binder.value)
 
 
 def _reaching(expr: nodes.If | nodes.LetIn | nodes.Quantifier | nodes.Match) -> Doc:

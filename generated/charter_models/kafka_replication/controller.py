@@ -222,7 +222,7 @@ def min_isr(replicas: tuple[Broker, ...], config: Config) -> int:
     """A partition cannot have more in-sync replicas than replicas; the texts assume that nobody
     asks.
 
-    10-rules.charter:18
+    10-rules.charter:15
     """
     return max(1, min(config.min_insync_replicas, len(replicas)))
 
@@ -237,7 +237,7 @@ def eligible_after(
     """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
     watermark cannot advance without it. Once the ISR is large enough nobody is.
 
-    10-rules.charter:23  S0 §5.2, S1 Case A, S1 Case G
+    10-rules.charter:20  S0 §5.2, S1 Case A, S1 Case G
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
@@ -253,7 +253,7 @@ def last_known_after(
     """An eligible replica that shut down uncleanly may still be complete: it is remembered,
     until the ISR is large enough again. `next` is the partition but for this field.
 
-    10-rules.charter:36  S1 Balanced mode, S0 §5.3.1
+    10-rules.charter:33  S1 Balanced mode, S0 §5.3.1
     """
     if not config.elr or len(next_.isr) >= min_isr(next_.replicas, config):
         return frozenset()
@@ -268,7 +268,7 @@ def remembering(
 ) -> Partition:
     """The next partition, with what is remembered for an unclean recovery.
 
-    10-rules.charter:43  S1 Balanced mode
+    10-rules.charter:40  S1 Balanced mode
     """
     return replace(next_, last_known_elr=last_known_after(p, next_, suspect, config))
 
@@ -282,7 +282,7 @@ def complete(
 ) -> frozenset[Broker]:
     """Who holds every committed record, as far as the controller can tell.
 
-    10-rules.charter:48  S1 Eligible Leader Replicas (ELR)
+    10-rules.charter:45  S1 Eligible Leader Replicas (ELR)
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -299,7 +299,7 @@ def candidates(
     which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
     `isr` are what the change makes of them.
 
-    10-rules.charter:60  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:57  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 
@@ -316,7 +316,7 @@ def electable(
     otherwise any candidate; without one any active replica, where unclean election is
     configured.
 
-    10-rules.charter:72  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:69  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = candidates(p, replicas, isr, suspect, able, config)
     if any(p.leader == l_ and l_ in isr for l_ in able):
@@ -330,7 +330,7 @@ def bumped(p: Partition, next_: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
-    10-rules.charter:87  MODEL §2.8, S2 §6.5.1
+    10-rules.charter:84  MODEL §2.8, S2 §6.5.1
     """
     led = next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch))
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
@@ -347,7 +347,7 @@ def joined(
     """The ISR after an election from `isr`. A leader that was not complete is alone there.
     Without a leader and without ELR the last member stays, reachable or not.
 
-    10-rules.charter:95  S1 Case B, S1 The Last Replica Standing issue, S1 How it works
+    10-rules.charter:92  S1 Case B, S1 The Last Replica Standing issue, S1 How it works
     """
     if leader is None:
         return p.isr & frozenset(replicas) if not isr and not config.elr else isr
@@ -367,7 +367,7 @@ def elected(
     outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
     claim to be complete.
 
-    10-rules.charter:111  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
+    10-rules.charter:108  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound
@@ -392,7 +392,7 @@ def completes(
     """A reassignment completes once the ISR without the leaving replicas holds all that were
     added and is not under min.insync.replicas.
 
-    10-rules.charter:133  MODEL §4.3, S2 §6.7
+    10-rules.charter:130  MODEL §4.3, S2 §6.7
     """
     return adding <= isr and len(isr) > 0 and len(isr) >= min_isr(replicas, config)
 
@@ -407,7 +407,7 @@ def settled(
     """The partition after an accepted change of its ISR, or of its replicas: completes the
     reassignment if it can. Completion starts a new leader epoch, whoever leads.
 
-    10-rules.charter:139  MODEL §4.3, MODEL §2.9
+    10-rules.charter:136  MODEL §4.3, MODEL §2.9
     """
     complete_ = reassignment_done(p, isr, config)
     replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete_ else p.replicas
@@ -435,7 +435,7 @@ def settled(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Whether a reassignment is under way that this ISR completes.
 
-    10-rules.charter:164  MODEL §4.3
+    10-rules.charter:161  MODEL §4.3
     """
     return (
         len(p.adding | p.removing) > 0
@@ -457,7 +457,7 @@ def leaders_after(
     """Who may lead once `isr` is accepted: the leader, unless the reassignment that it completes
     removes it.
 
-    10-rules.charter:170  MODEL §4.3
+    10-rules.charter:167  MODEL §4.3
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     if any(p.leader == l_ for l_ in synced):
@@ -469,7 +469,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether the partition is touched when `gone` stops serving: it was in sync or, coming back
     suspect, eligible.
 
-    10-rules.charter:179  S0 §5.2
+    10-rules.charter:176  S0 §5.2
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -483,7 +483,7 @@ def successors(
 ) -> frozenset[Broker]:
     """Who may lead the partition of `slot` when `gone` stops serving.
 
-    10-rules.charter:183  MODEL §2.8
+    10-rules.charter:180  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -501,7 +501,7 @@ def handed_over(
 ) -> Partition | None:
     """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
 
-    10-rules.charter:199  MODEL §2.8
+    10-rules.charter:196  MODEL §2.8
     """
     if slot is None:
         return None
@@ -513,7 +513,7 @@ def handed_over(
 def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """Who may lead the partition of `slot` if it has no leader, now that `able` brokers serve.
 
-    10-rules.charter:215  MODEL §2.8
+    10-rules.charter:212  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -525,7 +525,7 @@ def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) ->
 def taken_up(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
     """The partition of `slot` once `leader` was elected where it had none.
 
-    10-rules.charter:223  MODEL §2.8
+    10-rules.charter:220  MODEL §2.8
     """
     if slot is None:
         return None
@@ -538,7 +538,7 @@ def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[
     """A leader is chosen by order of an operator. Without a candidate any active replica will
     do.
 
-    10-rules.charter:231  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:228  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
     clean = candidates(p, p.replicas, p.isr, frozenset(), able, config)
     return clean if len(clean) > 0 else frozenset(p.replicas) & able
@@ -548,7 +548,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
     """The replicas while a reassignment to `target` is under way: the target first, then who
     leaves. In which order those stand no text says; `leaving` is one.
 
-    10-rules.charter:238  MODEL §4.2, KIP 455
+    10-rules.charter:235  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -565,7 +565,7 @@ def leavers(
 ) -> frozenset[tuple[Broker, ...]]:
     """The orders in which the replicas that a reassignment to `target` removes may stand.
 
-    10-rules.charter:247
+    10-rules.charter:244
     """
     return frozenset(o for o in rankings(world.brokers) if frozenset(o) == departing(p, target))
 
@@ -574,7 +574,7 @@ def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The replicas that a reassignment to `target` removes once it completes. Those that an
     earlier one was only adding go at once.
 
-    10-rules.charter:252  MODEL §4.2, KIP 455
+    10-rules.charter:249  MODEL §4.2, KIP 455
     """
     return frozenset(p.replicas) - p.adding - frozenset(target)
 
@@ -582,7 +582,7 @@ def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
 def forgotten(slot: Partition | None) -> Partition | None:
     """The partition of `slot` with nobody eligible but the ISR.
 
-    10-rules.charter:256  DOC Eligible Leader Replicas
+    10-rules.charter:253  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
@@ -597,7 +597,7 @@ def new_partition(
 ) -> Partition:
     """A partition of a new topic.
 
-    10-rules.charter:263  MODEL §2.4, DOC CreateTopics
+    10-rules.charter:260  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
         topic_id=id_,
@@ -615,7 +615,7 @@ def new_partition(
 
 
 def led_by(slot: Partition | None, broker: Broker) -> bool:
-    """10-rules.charter:284"""
+    """10-rules.charter:281"""
     return slot is not None and slot.leader == broker
 
 
@@ -627,7 +627,7 @@ def heard_from(
 ) -> Map[Broker, frozenset[Broker] | None]:
     """Who has not read the metadata, once `broker` has reported.
 
-    10-rules.charter:288  MODEL §8.3
+    10-rules.charter:285  MODEL §8.3
     """
     return Map({
         b: (s - {broker} if caught_up else s) if (s := behind[b]) is not None else None
@@ -638,7 +638,7 @@ def heard_from(
 def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) -> Partition | None:
     """The partition of `slot` led by its preferred leader, if that is in sync and can lead.
 
-    10-rules.charter:302  DOC auto.leader.rebalance.enable
+    10-rules.charter:299  DOC auto.leader.rebalance.enable
     """
     if slot is None:
         return None
@@ -650,7 +650,7 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
 def cleanly(config: Config) -> Config:
     """An operator who moves replicas did not ask for an unclean election.
 
-    10-rules.charter:313
+    10-rules.charter:310
     """
     return replace(config, unclean_election=False)
 
@@ -663,7 +663,7 @@ def unheard(
     """Who has not read the metadata, once `broker` is unfenced: it has to report anew, and
     nobody knows whether it was stopping itself.
 
-    10-rules.charter:317
+    10-rules.charter:314
     """
     return Map({
         b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None

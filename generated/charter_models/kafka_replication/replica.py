@@ -306,7 +306,7 @@ def proposed_epochs(
 ) -> Map[Broker, BrokerEpoch | None]:
     """The broker epochs that go with a proposal: its own, and those of replicas that would join.
 
-    12-replica-rules.charter:162  S2 §6.5.1, KIP 903
+    12-replica-rules.charter:160  S2 §6.5.1, KIP 903
     """
     return Map({
         b: own
@@ -321,7 +321,7 @@ def proposed_epochs(
 def fresh_leadership(world: World, record: PartitionRecord, start: int) -> Leadership:
     """A new leadership, before anybody has fetched.
 
-    12-replica-rules.charter:179  S2 §6.4.2, MODEL §2.10
+    12-replica-rules.charter:177  S2 §6.4.2, MODEL §2.10
     """
     return Leadership(
         isr=record.isr,
@@ -341,7 +341,7 @@ def renewed_leadership(
     """The leadership in another leader epoch: of members of the ISR the leader knows what it
     knew.
 
-    12-replica-rules.charter:190  MODEL §2.10, S2 §6.5.4
+    12-replica-rules.charter:188  MODEL §2.10, S2 §6.5.4
     """
     return replace(
         fresh_leadership(world, record, start),
@@ -356,7 +356,7 @@ def settled_leadership(
 ) -> Leadership:
     """The same leadership with the ISR as the controller has it.
 
-    12-replica-rules.charter:197  S2 §6.5.2
+    12-replica-rules.charter:195  S2 §6.5.2
     """
     return replace(lead, isr=isr, partition_epoch=partition_epoch, proposed=None)
 

@@ -90,13 +90,18 @@ class ExprPrinter:
         """The Python name of a local."""
         return self.renamed.get(name) or self.names.local(name)
 
+    def bound(self, name: str) -> str:
+        """The same where the local is bound. A case beside this scope may have had its name."""
+        self.renamed.pop(name, None)
+        return self.names.local(name)
+
     def bind(self, name: str, value: n.Expr) -> Assignment:
         """`name = value`, with a type hint where Python would infer too little."""
         choosing = isinstance(value, n.If | n.Match | n.UnionNew | n.Literal | n.Present)
         wide = isinstance(value.type, t.Option | t.Union)
         hint = self.types.annotation(value.type) if choosing and wide else ""
         doc = self.doc(value)
-        return Assignment(self.local(name), hint, doc)
+        return Assignment(self.bound(name), hint, doc)
 
     def choices(self, pick: n.Pick, *, sure: bool = True) -> Doc:
         """What may be picked, in a fixed order. A set that is never empty is never `or none`."""
@@ -214,7 +219,7 @@ class ExprPrinter:
                 return whole
             case n.MapNew(name=name, value=value):
                 assert isinstance(e.type, t.Map)
-                local = self.local(name)
+                local = self.bound(name)
                 loop = f"for {local} in {self.types.loop(e.type.key, self.world)}"
                 entry = joined(f"{local}: ", self.unsure(value))
                 return call("Map", Block("{", (entry, loop), "}", ""))
@@ -290,7 +295,7 @@ class ExprPrinter:
         if self.sure:
             self.needed.append(self.bind(name, value))
             return self.piece(body)
-        loop = joined(f"for {self.local(name)} in [", self.iterated(value), "]")
+        loop = joined(f"for {self.bound(name)} in [", self.iterated(value), "]")
         return Piece(Block("next(", (self.unsure(body), loop), ")", ""))
 
     def match(self, e: n.Match) -> Piece:
@@ -339,7 +344,7 @@ class ExprPrinter:
             return text, text
         self.subjects += 1
         numbered = f"subject{self.subjects if self.subjects > 1 else ''}"
-        name = self.local(present) if present else numbered
+        name = self.bound(present) if present else numbered
         if len(e.cases) == 1 and not self.sure:
             return name, Joined((piece.doc,))
         if self.sure:
@@ -391,7 +396,7 @@ class ExprPrinter:
             over: Doc = self.types.loop(domain.type.inner, self.world)
         else:
             over = self.iterated(domain, OR)
-        return joined(f"for {self.local(name)} in ", over)
+        return joined(f"for {self.bound(name)} in ", over)
 
     def inner_lets(self, e: n.Expr) -> tuple[list[Doc], n.Expr]:
         """Lets at the head of a loop's body as clauses of the loop."""
@@ -399,7 +404,7 @@ class ExprPrinter:
         before, self.sure = self.sure, False
         while isinstance(e, n.Let):
             value = self.iterated(e.value)
-            clauses.append(joined(f"for {self.local(e.name)} in [", value, "]"))
+            clauses.append(joined(f"for {self.bound(e.name)} in [", value, "]"))
             e = e.body
         self.sure = before
         return clauses, e

@@ -295,12 +295,12 @@ class OperationPrinter:
     def pick(self, pick: n.Pick) -> None:
         """A loop over what may be chosen."""
         printer = self.printer
-        name = printer.local(pick.name)
+        name = printer.bound(pick.name)
         if pick.index is None:
             each = printer.choices(pick)
         else:
             variable, kind = pick.index
-            key = printer.local(variable)
+            key = printer.bound(variable)
             options = printer.choices(pick, sure=False)
             loop = f"for {key} in {printer.types.loop(kind, printer.world)}"
             each = call("each", Block("{", (joined(f"{key}: ", options), loop), "}", ""))

@@ -49,7 +49,7 @@ def replaced_candidates(
     which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
     `isr` are what the change makes of them.
 
-    10-rules.charter:60  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:57  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 

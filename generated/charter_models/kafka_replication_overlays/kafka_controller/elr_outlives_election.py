@@ -47,7 +47,7 @@ def elected(
     outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
     claim to be complete.
 
-    10-rules.charter:111  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
+    10-rules.charter:108  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound

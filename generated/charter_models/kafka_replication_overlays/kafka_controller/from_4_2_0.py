@@ -125,7 +125,7 @@ def replaced_complete(
 ) -> frozenset[Broker]:
     """Who holds every committed record, as far as the controller can tell.
 
-    10-rules.charter:48  S1 Eligible Leader Replicas (ELR)
+    10-rules.charter:45  S1 Eligible Leader Replicas (ELR)
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -155,7 +155,7 @@ def replaced_candidates(
     which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
     `isr` are what the change makes of them.
 
-    10-rules.charter:60  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:57  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 
@@ -187,7 +187,7 @@ def replaced_electable(
     otherwise any candidate; without one any active replica, where unclean election is
     configured.
 
-    10-rules.charter:72  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:69  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
     if any(p.leader == l_ and l_ in isr for l_ in able):
@@ -226,7 +226,7 @@ def elected(
     outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
     claim to be complete.
 
-    10-rules.charter:111  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
+    10-rules.charter:108  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound
@@ -260,7 +260,7 @@ def replaced_handed_over(
 ) -> Partition | None:
     """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
 
-    10-rules.charter:199  MODEL §2.8
+    10-rules.charter:196  MODEL §2.8
     """
     if slot is None:
         return None
@@ -302,7 +302,7 @@ def replaced_growing(
     """The replicas while a reassignment to `target` is under way: the target first, then who
     leaves. In which order those stand no text says; `leaving` is one.
 
-    10-rules.charter:238  MODEL §4.2, KIP 455
+    10-rules.charter:235  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -503,7 +503,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:358
+        # register/again  overlay.charter:350
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 

@@ -61,7 +61,7 @@ def replaced_electable(
     otherwise any candidate; without one any active replica, where unclean election is
     configured.
 
-    10-rules.charter:72  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:69  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
     if any(p.leader == l_ and l_ in isr for l_ in able):

@@ -113,7 +113,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:399
+        # register/again  overlay.charter:391
         after = replace(
             self,
             behind=self.behind.put(broker, None),

@@ -62,7 +62,7 @@ def replaced_handed_over(
 ) -> Partition | None:
     """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
 
-    10-rules.charter:199  MODEL §2.8
+    10-rules.charter:196  MODEL §2.8
     """
     if slot is None:
         return None

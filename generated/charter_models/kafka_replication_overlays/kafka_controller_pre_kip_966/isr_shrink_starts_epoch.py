@@ -43,7 +43,7 @@ def bumped(p: Partition, next_: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
-    10-rules.charter:87  MODEL §2.8, S2 §6.5.1
+    10-rules.charter:84  MODEL §2.8, S2 §6.5.1
     """
     led = (
         (next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch)))

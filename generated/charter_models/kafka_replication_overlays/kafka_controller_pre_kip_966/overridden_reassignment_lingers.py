@@ -50,7 +50,7 @@ def replaced_growing(
     """The replicas while a reassignment to `target` is under way: the target first, then who
     leaves. In which order those stand no text says; `leaving` is one.
 
-    10-rules.charter:238  MODEL §4.2, KIP 455
+    10-rules.charter:235  MODEL §4.2, KIP 455
     """
     return replace(
         p,

@@ -1,0 +1,91 @@
+"""What `check` spells out, such as functions that read state and binders that take values apart:
+the engines and the generated model answer as the definition does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.agreement import import_model
+from tests.support.engines import natively
+from tests.support.exhaustive import compare
+from tests.support.modelled import Compared
+
+from charter import api
+from charter.semantics.machine import Machine
+
+WORLD = """protocol test.world
+sort Broker
+union Mail { quiet, asked(from: Broker), told(from: Broker, yes: bool) }
+record Row { owner: option Broker, yes: bool }
+
+fun owned(b: Broker) of c -> bool = some o, present(r) in row: r.owner == present(b) and not o in shut
+fun told_by(b: Broker) of c -> set bool = { yes for told(f, yes) in mail if f == b }
+fun quiet_now() of c -> bool = mail == {} and forall b in Broker: told_by(b) == {}
+
+component c {
+  state row: map Broker -> option Row = [b in Broker: none]
+  state mail: set Mail = {}
+  state shut: set Broker = {}
+  operation fill(b: Broker, owner: option Broker, yes: bool) -> bool {
+    branch shut when b in shut or owned(b)  reply false
+    branch filled { row[b]' = present(Row { owner: owner, yes: yes })  reply owned(b, shut: {b}) }
+  }
+  operation say(m: Mail) -> bool {
+    branch again when some told(from, yes) in mail: m == told(from, not yes)  reply quiet_now()
+    branch said when size({ f for told(f, _) in mail }) < 2 {
+      pick yes in {true} | { r.yes for b, present(r) in row }
+      mail' = mail | {m}
+      reply yes
+    }
+    branch kept reply exactly one b, present(r) in row: r.yes
+  }
+  operation close(b: Broker) -> bool {
+    branch closed when quiet_now() { shut' = shut | {b}  reply true }
+    branch open reply forall present(r) in row[b], present(o) in r.owner: o == b
+  }
+}
+witness held of c: some b, present(r) in row, present(o) in r.owner: o != b and r.yes
+witness lone of c:
+  (exactly one b, present(r) in row: r.yes) and (the b, present(r) in row: r.yes) in shut
+witness same of c:
+  { f for told(f, yes) in mail if yes } == { b for b, present(r) in row if r.yes } and mail != {}
+always shut_is_owned of c: forall b in shut: row[b] == none or owned(b, shut: {})
+stepwise rows_stay of c: forall b, present(r) in row, present(q) in row'[b]: took say implies r == q
+stepwise nothing_opens of c: forall b in Broker: owned(b) implies owned(b, row: row') or b in shut'
+
+system two {
+  c: map Broker -> c
+  ghost state seen: set Mail = {}
+  step fill(b: Broker, o: Broker) { require may_fill(b, o)  c[b].fill(o, present(b), true) }
+  step say(b: Broker, o: Broker) { c[b].say(told(o, b == o))  seen' = seen | {told(o, b == o)} }
+}
+fun may_fill(b: Broker, o: Broker) of two -> bool =
+  forall x, rows in c.row, present(r) in rows[o]:
+    r.owner == present(b) or owned(o, row: c[x].row, shut: c[b].shut)
+always heard of two: forall b, mail in c.mail, told(f, yes) in mail: yes == (f == b) and told(f, yes) in seen
+witness filled of two: forall b, rows in c.row: exactly one o, present(r) in rows: r.yes
+
+instance tiny of c { Broker = 2 }
+instance small of two { Broker = 2 }
+"""  # noqa: E501
+
+
+def test_a_component_answers_as_the_definition_does(tmp_path: Path) -> None:
+    model = api.load_text(WORLD)
+    (tiny, _) = model.instances
+    found = natively(model, tiny)
+    machine = found.search.program.plan.machine
+    module = import_model(model, model.components[0], tmp_path, "spelt_out")
+    beside = Compared.beside(machine, {"c": module})
+    tally = compare(found, beside, 1)
+    assert isinstance(beside.evaluator, Compared) and beside.evaluator.asked
+    assert tally.states > 100 and tally.moves > 2_000
+
+
+def test_a_system_answers_as_the_definition_does() -> None:
+    model = api.load_text(WORLD)
+    (_, small) = model.instances
+    found = natively(model, small)
+    machine: Machine = found.search.program.plan.machine
+    tally = compare(found, machine, 1)
+    assert tally.states > 100 and tally.moves > 500
