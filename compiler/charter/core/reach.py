@@ -100,5 +100,5 @@ def expressions(component: n.Component) -> Iterator[n.Expr]:
                         yield value
                     case n.Pick(domain=domain):
                         yield domain
-                    case _:
+                    case n.Assign():
                         pass

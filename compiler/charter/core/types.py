@@ -141,8 +141,8 @@ def inside(kind: Type) -> Iterator[Type]:
         case Map(key, value):
             yield from inside(key)
             yield from inside(value)
-        case _:
-            return
+        case Bool() | Int() | Sort() | Counter() | Enum():
+            pass
 
 
 def holds(kind: Type, wanted: type[Sort | Counter | Seq]) -> bool:

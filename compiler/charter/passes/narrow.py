@@ -98,6 +98,8 @@ def limits_of(kind: t.Type) -> set[str]:
             limits = (low, high)
         case t.Seq(limit=most):
             limits = (most,)
-        case _:
+        case t.Bool() | t.Sort() | t.Counter() | t.Enum() | t.Option() | t.Record() | t.Union():
+            pass
+        case t.Set() | t.Map() | t.Ranking():
             pass
     return {limit.const for limit in limits if limit is not None and limit.const}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal as OneOf
 from typing import assert_never, cast
 
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.prove.layout import Layout
+from charter.prove.numbers import Numbers
 from charter.prove.terms import FALSE, TRUE, Term
 from charter.prove.values import (
     Bag,
@@ -134,8 +136,8 @@ def case_arg(e: n.CaseArg[s.Expr], target: Sym) -> Sym | None:
 
 def operator(layout: Layout, e: n.Unary[s.Expr] | n.Binary[s.Expr], args: tuple[Sym, ...]) -> Sym:
     """An operator, but not `and`, `or`, `implies`."""
-    terms, numbers = layout.terms, layout.numbers
-    match e.op:
+    terms, numbers, op = layout.terms, layout.numbers, e.op
+    match op:
         case "not":
             return Scalar(terms.not_(cast(Scalar, args[0]).term))
         case "negate":
@@ -149,9 +151,20 @@ def operator(layout: Layout, e: n.Unary[s.Expr] | n.Binary[s.Expr], args: tuple[
         case "subset":
             return Scalar(layout.subset(cast("Mask | Bag", args[0]), cast("Mask | Bag", args[1])))
         case "union" | "intersection" | "difference":
-            return _algebra(layout, e.op, t.inner_of(e.type), cast("tuple[Mask | Bag, ...]", args))
-    a, b = cast("tuple[Number, ...]", args)
-    match e.op:
+            return _algebra(layout, op, t.inner_of(e.type), cast("tuple[Mask | Bag, ...]", args))
+        case "lt" | "le" | "gt" | "ge" | "add" | "sub" | "mul":
+            return _of_numbers(numbers, op, *cast("tuple[Number, Number]", args))
+        case "and" | "or" | "implies":
+            raise AssertionError(f"{op} does not evaluate all of its operands")
+
+
+def _of_numbers(
+    numbers: Numbers,
+    op: OneOf["lt", "le", "gt", "ge", "add", "sub", "mul"],
+    a: Number,
+    b: Number,
+) -> Sym:
+    match op:
         case "lt":
             return Scalar(numbers.less(a, b))
         case "le":
@@ -166,8 +179,6 @@ def operator(layout: Layout, e: n.Unary[s.Expr] | n.Binary[s.Expr], args: tuple[
             return numbers.add(a, numbers.negate(b))
         case "mul":
             return numbers.multiply(a, b)
-        case _:
-            raise TypeError(e.op)
 
 
 def _algebra(layout: Layout, op: str, inner: t.Type, sets: tuple[Mask | Bag, ...]) -> Mask | Bag:
@@ -220,7 +231,7 @@ def primitive(layout: Layout, e: n.Primitive[s.Expr], args: tuple[Sym, ...]) -> 
             return _extreme(layout, e, cast("Mask | Bag", args[0])), TRUE
         case "join":
             return _join(layout, e.type, cast(Line, args[0]), cast(Line, args[1]))
-        case _:
+        case "set" | "nth" | "keep" | "take" | "drop":
             return _listed(layout, e, cast(Line, args[0]), args[-1]), TRUE
 
 
@@ -261,9 +272,12 @@ def _listed(layout: Layout, e: n.Primitive[s.Expr], line: Line, last: Sym) -> Sy
         case "keep":
             kept = cast("Mask | Bag", last)
             return _filtered(layout, line, lambda item: layout.contains(kept, item))
-        case _:
-            cut = _clamp(layout, cast(Number, last), line.length)
-            return _take(line, cut) if e.name == "take" else _drop(layout, line, cut)
+        case "take":
+            return Line(_clamp(layout, cast(Number, last), line.length), line.slots)
+        case "drop":
+            return _drop(layout, line, _clamp(layout, cast(Number, last), line.length))
+        case "size" | "least" | "greatest" | "join":
+            raise AssertionError(f"{e.name} of a list")
 
 
 def _slots(layout: Layout, line: Line) -> list[tuple[Term, Sym | None]]:
@@ -325,10 +339,6 @@ def _clamp(layout: Layout, value: Number, longest: Number) -> Number:
     zero = numbers.constant(0)
     value = numbers.choose(numbers.less(value, zero), zero, value)
     return numbers.choose(numbers.less(longest, value), longest, value)
-
-
-def _take(line: Line, length: Number) -> Line:
-    return Line(length, line.slots)
 
 
 def _drop(layout: Layout, line: Line, cut: Number) -> Line:

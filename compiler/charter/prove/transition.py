@@ -209,7 +209,7 @@ def _branch(
 
 def _statement(
     encoder: Encoder,
-    line: s.Statement,
+    line: s.Change,
     view: View,
     where: tuple[str, Mapping[str, t.Type], _Work],
 ) -> None:
@@ -224,8 +224,6 @@ def _statement(
             work.defined.append(inside)
         case n.Pick(name=name):
             work.names[name] = _pick(encoder, line, view, (f"{encoder.tag}{branch}:{name}", work))
-        case _:
-            raise TypeError(f"{line} in a branch of an operation")
 
 
 def _pick(encoder: Encoder, pick: n.Pick[s.Expr], view: View, where: tuple[str, _Work]) -> Sym:

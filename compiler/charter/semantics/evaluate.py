@@ -417,7 +417,7 @@ def _has_room(kind: Content, lies: Value, universe: Universe) -> bool:
             return lies is None
         case t.Seq(limit=limit):
             return len(items(lies)) < universe.limit(limit)
-        case _:
+        case t.Set():
             return True
 
 
@@ -427,7 +427,7 @@ def _with(kind: Content, message: Value) -> Callable[[Value], Value]:
             return lambda _: message
         case t.Seq():
             return lambda lies: (*items(lies), message)
-        case _:
+        case t.Set():
             return lambda lies: cast(Members, lies) | {message}
 
 
@@ -438,7 +438,7 @@ def _lying(kind: Content, lies: Value) -> Sequence[Value]:
             return () if lies is None else (lies,)
         case t.Seq():
             return items(lies)[:1]
-        case _:
+        case t.Set():
             return ordered(cast(Members, lies), kind.inner)
 
 
@@ -448,7 +448,7 @@ def _less(kind: Content, message: Value) -> Callable[[Value], Value]:
             return lambda _: None
         case t.Seq():
             return lambda lies: items(lies)[1:]
-        case _:
+        case t.Set():
             return lambda lies: cast(Members, lies) - {message}
 
 

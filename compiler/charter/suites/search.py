@@ -206,6 +206,8 @@ def _single(
                 vector = engine.planner.loaded(step_of(answer.transition), why)
                 if not found.keep(vector, instance, why):
                     found.note(row, f"{where}: there is one, which makes no vector", instance)
+            case smt.Step():
+                pass  # met by a vector that was found before
             case smt.Infeasible(obligation=row):
                 found.note(row, f"{where}: there is none", instance)
             case smt.Undecided(obligation=row, reason=reason):

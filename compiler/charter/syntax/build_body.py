@@ -94,6 +94,8 @@ def _part_of(reader: Reader, target: Expr) -> tuple[nodes.Name, Expr | None]:
             return nodes.Name(part, span=target.span), None
         case nodes.Index(nodes.Ident(part, primed=False) as ident, key):
             return nodes.Name(part, span=ident.span), key
+        case _:
+            pass
     reader.diagnostics.error(
         "syntax/unexpected",
         "a step calls an operation of a part of its system",

@@ -171,7 +171,8 @@ def _replace(reader: Reader, node: Tree) -> nodes.Edit:
         case "replace_operation", (at, new):
             made = step(reader, new) if tree(new).rule == "step_decl" else operation(reader, new)
             return nodes.ReplaceOperation(_address(reader, at), made, span=span)
-    raise AssertionError(node.rule)
+        case _:
+            raise AssertionError(node.rule)
 
 
 def _replace_with(reader: Reader, node: Tree) -> nodes.Edit:
@@ -207,7 +208,8 @@ def _drop(reader: Reader, node: Tree) -> nodes.Drop:
             token = leaf(named)
             called = text(token) if token.kind == "STRING" else token.text
             return nodes.Drop(what, nodes.Name(called, span=reader.span(token)), None, span=span)
-    raise AssertionError(node.rule)
+        case _:
+            raise AssertionError(node.rule)
 
 
 def _add(reader: Reader, node: Tree) -> nodes.Add:

@@ -84,7 +84,8 @@ def type_of(reader: Reader, part: Part) -> nodes.Type:
             return nodes.SeqType(type_of(reader, inner), expr(reader, limit), span=span)
         case "map_type", (key, value):
             return nodes.MapType(type_of(reader, key), type_of(reader, value), span=span)
-    raise AssertionError(node.rule)
+        case _:
+            raise AssertionError(node.rule)
 
 
 def params(reader: Reader, part: Part) -> tuple[nodes.Param, ...]:

@@ -53,6 +53,8 @@ def places(
         case t.Seq(inner=inner) | t.Ranking(inner=inner), tuple():
             for position, item in enumerate(value):
                 yield from places(inner, item, machine, (*path, position))
+        case _:
+            pass
 
 
 def observed_places(machine: Machine, state: State) -> list[Place]:

@@ -187,7 +187,8 @@ class Body:
         def rest() -> None:
             self.statements(body, at + 1, finish)
 
-        match body[at]:
+        line = body[at]
+        match line:
             case n.Bind(name=name, value=value):
                 expr.names[name] = expr.value(value)
                 rest()
@@ -201,10 +202,10 @@ class Body:
                 else:
                     with code.when(truth):
                         rest()
-            case n.Pick() as pick:
-                self.pick(pick, rest)
-            case n.CallOperation() as call:
-                self.call(call, rest)
+            case n.Pick():
+                self.pick(line, rest)
+            case n.CallOperation():
+                self.call(line, rest)
 
     def pick(self, pick: n.Pick[s.Expr], rest: Callable[[], None]) -> None:
         """A loop over the choices; with an index, a loop in a loop for each index."""

@@ -125,8 +125,10 @@ class Offers:
                     inside = code.both(there, code.compare("slt", str(i), count))
                     place = at + 1 + i * layout.slots(kind.inner)
                     self.collect(kind.inner, (place, inside), keys)
-            case _:
+            case t.Set():
                 raise Unsupported("state with a set of counters")
+            case t.Bool() | t.Int() | t.Sort() | t.Enum():
+                pass  # holds no counter
 
     def note(self, at: int, bit: Ref) -> None:
         """Add a bit to a mask."""
@@ -273,6 +275,8 @@ class _Loops:
                 self.values(name, mask, lambda value, more: self.present(at, value, more, rest))
             case t.Map(key=key):
                 self.mapped(key, (name, mask), at, rest)
+            case _:  # `counters_in` has refused it
+                raise AssertionError(kind)
 
     def counted(self, at: int, value: Ref, more: Ref, rest: Callable[[Ref], None]) -> None:
         """A counter as an argument."""

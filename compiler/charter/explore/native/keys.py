@@ -367,7 +367,7 @@ class KeyPrinter:
                 for i in range(layout.most(kind)):
                     inside = code.both(there, code.compare("slt", str(i), count))
                     yield kind.inner, code.at(place, 1 + i * layout.slots(kind.inner)), inside
-            case _:
+            case t.Bool() | t.Int() | t.Sort() | t.Counter() | t.Enum() | t.Set():
                 pass
 
     def renamed(self, kind: t.Type, place: Ref, there: Ref) -> list[Ref]:

@@ -88,7 +88,7 @@ class Layout:
                 return self.size(key) * self.slots(value)
             case t.Seq() | t.Ranking():
                 return 1 + self.most(kind) * self.slots(kind.inner)
-            case _:
+            case t.Bool() | t.Int() | t.Sort() | t.Counter() | t.Enum():
                 return 1
 
     def most(self, kind: t.Seq | t.Ranking) -> int:
@@ -220,7 +220,7 @@ class Layout:
                 return self._several([value] * self.size(key), slots)
             case t.Seq() | t.Ranking():
                 return self._several([kind.inner] * slots[0], slots[1:])
-            case _:
+            case t.Int() | t.Sort() | t.Counter():
                 return slots[0] + self.low(kind)
 
     def _several(self, kinds: Sequence[t.Type], slots: Sequence[int]) -> tuple[Value, ...]:
@@ -246,7 +246,7 @@ class Layout:
                 return self.size(key) * self.held(value, counter)
             case t.Seq() | t.Ranking():
                 return self.most(kind) * self.held(kind.inner, counter)
-            case _:
+            case t.Bool() | t.Int() | t.Sort() | t.Enum() | t.Set():
                 return 0
 
     # --- widths ----------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ class Layout:
             case t.Seq() | t.Ranking():
                 most = self.most(kind)
                 return [most.bit_length(), *self.bits(kind.inner) * most]
-            case _:
+            case t.Bool() | t.Int() | t.Sort() | t.Enum():
                 low, high = self.span(kind)
                 if low == -FAR:
                     raise Unsupported("state that holds a number without a range")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+from typing import Literal as OneOf
 
 from charter.core import nodes as n
 from charter.core import small as s
@@ -16,7 +17,13 @@ from charter.explore.native.values import Held, Scalar, scalar
 if TYPE_CHECKING:
     from charter.explore.native.expr import Expr
 
-COMPARISONS: Mapping[str, str] = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge"}
+SetOp = OneOf["union", "intersection", "difference", "subset"]
+COMPARISONS: Mapping[OneOf["lt", "le", "gt", "ge"], str] = {
+    "lt": "slt",
+    "le": "sle",
+    "gt": "sgt",
+    "ge": "sge",
+}
 
 
 def unary(expr: Expr, op: n.UnaryOp, operand: Scalar) -> Scalar:
@@ -43,8 +50,8 @@ def binary(expr: Expr, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
             return bounded(expr, number) if isinstance(e.type, t.Counter) else number
         case "union" | "intersection" | "difference" | "subset":
             return algebra(expr, e.op, scalar(left), scalar(right))
-        case _:
-            raise AssertionError(e.op)
+        case "and" | "or" | "implies":
+            raise AssertionError(f"{e.op} does not evaluate all of its operands")
 
 
 def set_of(expr: Expr, kind: t.Type, items: list[Held]) -> Scalar:
@@ -76,21 +83,23 @@ def single(expr: Expr, kind: t.Type, item: Held, low: int, high: int) -> Ref:
     return code.binary("shl", "1", code.cast(at, "i64", ty), ty)
 
 
-def algebra(expr: Expr, op: str, a: Scalar, b: Scalar) -> Scalar:
+def algebra(expr: Expr, op: SetOp, a: Scalar, b: Scalar) -> Scalar:
     """Algebra of sets."""
     code, low, high = expr.code, min(a.low, b.low), max(a.high, b.high)
     if high - low > 511:
         raise Unsupported("a set of numbers without a range")
     ty = mask_type(high - low + 1)
     x, y = expr.keep.rebased(a, low, high), expr.keep.rebased(b, low, high)
-    if op == "union":
-        return Scalar(code.binary("or", x, y, ty), low, high)
-    if op == "intersection":
-        return Scalar(code.binary("and", x, y, ty), low, high)
-    rest = code.binary("and", x, code.binary("xor", y, "-1", ty), ty)
-    if op == "difference":
-        return Scalar(rest, low, high)
-    return Scalar(code.compare("eq", rest, "0", ty))
+    match op:
+        case "union":
+            return Scalar(code.binary("or", x, y, ty), low, high)
+        case "intersection":
+            return Scalar(code.binary("and", x, y, ty), low, high)
+        case "difference" | "subset":
+            rest = code.binary("and", x, code.binary("xor", y, "-1", ty), ty)
+            if op == "difference":
+                return Scalar(rest, low, high)
+            return Scalar(code.compare("eq", rest, "0", ty))
 
 
 def member(expr: Expr, kind: t.Type, item: Held, mask: Scalar) -> Ref:
@@ -126,7 +135,7 @@ def bounded(expr: Expr, counter: Scalar) -> Scalar:
     return Scalar(counter.ref, counter.low, min(63, counter.high))
 
 
-def arithmetic(expr: Expr, op: str, a: Scalar, b: Scalar) -> Scalar:
+def arithmetic(expr: Expr, op: OneOf["add", "sub", "mul"], a: Scalar, b: Scalar) -> Scalar:
     """A number from two others, with what it can be."""
     ref = expr.code.binary(op, a.ref, b.ref)
     match op:
@@ -134,6 +143,6 @@ def arithmetic(expr: Expr, op: str, a: Scalar, b: Scalar) -> Scalar:
             return Scalar(ref, a.low + b.low, a.high + b.high)
         case "sub":
             return Scalar(ref, a.low - b.high, a.high - b.low)
-        case _:
+        case "mul":
             ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
             return Scalar(ref, min(ends), max(ends))

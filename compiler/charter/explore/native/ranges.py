@@ -62,7 +62,7 @@ class RangePrinter:
                     yield from self.outside(
                         kind.inner, at + 1 + i * layout.slots(kind.inner), there
                     )
-            case _:
+            case t.Bool() | t.Sort() | t.Counter() | t.Enum() | t.Set():
                 pass
 
 
@@ -79,5 +79,5 @@ def ranged(kind: t.Type) -> bool:
             return any(ranged(part) for _, params in cases for _, part in params)
         case t.Map(value=value):
             return ranged(value)
-        case _:
+        case t.Bool() | t.Sort() | t.Counter() | t.Enum() | t.Set():
             return False

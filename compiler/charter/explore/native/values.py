@@ -251,7 +251,7 @@ class Keeper:
 
     def equal(self, a: Held, b: Held, kind: t.Type) -> Ref:
         """Whether two values of a type are the same."""
-        code, layout = self.code, self.layout
+        code = self.code
         if a == b:
             return "true"
         match kind:
@@ -264,6 +264,16 @@ class Keeper:
                 return code.compare("eq", *pair, mask_type(high - low + 1))
             case t.Int() | t.Sort() | t.Counter() | t.Enum():
                 return code.compare("eq", scalar(a).ref, scalar(b).ref)
+            case _:
+                return self._parts_equal(a, b, kind)
+
+    def _parts_equal(
+        self,
+        a: Held,
+        b: Held,
+        kind: t.Option | t.Record | t.Union | t.Map | t.Seq | t.Ranking,
+    ) -> Ref:
+        code, layout = self.code, self.layout
         if isinstance(a, Place) and isinstance(b, Place) and layout.alike(a.kind, b.kind):
             return self._same_memory(self.address(a), self.address(b), layout.slots(a.kind))
         match kind:
@@ -284,7 +294,7 @@ class Keeper:
                     pair_ = (self.entry(a, str(i)), self.entry(b, str(i)))
                     result = code.both(result, self.equal(*pair_, inner))
                 return result
-            case _:
+            case t.Union() | t.Seq() | t.Ranking():
                 model = a.kind if isinstance(a, Place) else b.kind if isinstance(b, Place) else kind
                 x, y = (self.address(self.placed(v, model)) for v in (a, b))
                 return self._same_memory(x, y, layout.slots(model))
@@ -366,7 +376,7 @@ class Keeper:
                 return Tree(kind, (self.blank(value),) * self.layout.size(key))
             case t.Seq() | t.Ranking():
                 return Tree(kind, ())
-            case _:
+            case t.Int() | t.Sort() | t.Counter() | t.Enum():
                 return self.number(self.layout.low(kind))
 
 

@@ -143,10 +143,10 @@ class OperationPrinter:
                 found |= set(locals_of(lets[name]))
         return found
 
-    def live(self, branch: n.Branch) -> tuple[n.Statement, ...]:
+    def live(self, branch: n.Branch) -> tuple[n.Change[n.Expr], ...]:
         """The statements of a branch without ghost updates and what only those need."""
         needed = set(locals_of(branch.reply))
-        kept: list[n.Statement] = []
+        kept: list[n.Change[n.Expr]] = []
         for statement in reversed(branch.body):
             match statement:
                 case n.Assign(variable=variable, value=value):
@@ -161,8 +161,6 @@ class OperationPrinter:
                     if name not in needed:
                         continue
                     needed |= set(locals_of(domain))
-                case _:
-                    raise TypeError("a branch neither requires nor calls")
             kept.append(statement)
         return tuple(reversed(kept))
 
@@ -175,8 +173,6 @@ class OperationPrinter:
                     found.append(value)
                 case n.Pick(domain=domain):
                     found.append(domain)
-                case _:
-                    pass
         return found
 
     # --- branches --------------------------------------------------------------------------------
@@ -285,7 +281,7 @@ class OperationPrinter:
                         self.assign(self.printer.bind(name, value))
                     case n.Pick():
                         self.pick(statement)
-                    case _:
+                    case n.Assign():
                         pass
             self.outcome(operation, branch, body, collects=picks)
             if picks:

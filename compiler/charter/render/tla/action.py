@@ -313,7 +313,7 @@ class Body:
 
     # --- as sets of outcomes ---------------------------------------------------------------------
 
-    def outcome(self, body: Sequence[s.Statement], reply: s.Expr, new: dict[str, Doc]) -> Doc:
+    def outcome(self, body: Sequence[s.Change], reply: s.Expr, new: dict[str, Doc]) -> Doc:
         """The set of replies and states that a branch of an operation of a part allows."""
         for place, statement in enumerate(body):
             after = body[place + 1 :]
@@ -330,8 +330,6 @@ class Body:
                     )
                     inner = self.outcome(after, reply, new)
                     return Around("UNION {", Binding(inner, head), "}")
-                case _:
-                    raise TypeError(f"{statement} stands in steps only")
         rows_of_state = [(f"!.{name}", value) for name, value in new.items()]
         state = self.printer.updated(Text("self"), rows_of_state)
         fields = [("reply", self.printer.doc(reply)), ("state", state)]

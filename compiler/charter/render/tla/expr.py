@@ -37,10 +37,6 @@ INFIX: Mapping[str, str] = {
     "intersection": "\\cap", "difference": "\\",
 }  # fmt: skip
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "in", "subset")
-PRIMITIVES: Mapping[str, str] = {
-    "least": "Min", "greatest": "Max", "set": "Members", "nth": "Nth", "keep": "Keep",
-    "take": "Take", "drop": "Drop",
-}  # fmt: skip
 Structure: TypeAlias = (
     "n.MapGet[s.Expr] | n.RecordNew[s.Expr] | n.RecordWith[s.Expr] | n.UnionNew[s.Expr]"
     " | n.MapWith[s.Expr] | n.MapNew[s.Expr] | n.SetNew[s.Expr] | n.SeqNew[s.Expr]"
@@ -384,10 +380,14 @@ class Printer:
                 if not isinstance(e.type, t.Seq):
                     return Piece(both, OPERATOR)
                 return Piece(call("Bounded", both, Text(self.types.limit(e.type.limit))))
-            case "least" | "greatest" if not isinstance(e.type, t.Int | t.Counter):
-                return Piece(call("AnyOf", first))
-            case _:
-                return Piece(call(PRIMITIVES[e.name], first, *rest))
+            case "least" | "greatest":
+                word = "Min" if e.name == "least" else "Max"
+                ordered = isinstance(e.type, t.Int | t.Counter)
+                return Piece(call(word if ordered else "AnyOf", first))
+            case "set":
+                return Piece(call("Members", first))
+            case "nth" | "keep" | "take" | "drop":
+                return Piece(call(e.name.capitalize(), first, *rest))
 
 
 @dataclass(frozen=True, slots=True)

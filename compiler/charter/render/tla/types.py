@@ -151,7 +151,7 @@ class Types:
                 if isinstance(kind, t.Seq):
                     tests.insert(0, f"Len({x}) <= {self.limit(kind.limit)}")
                 return joined(tests)
-            case _:
+            case t.Bool() | t.Int() | t.Sort() | t.Counter() | t.Enum():
                 return ""
 
     def case_inside(self, union: t.Union, tag: str, x: str, depth: int) -> str:
