@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NewType
 
-from charter_models.prelude import Outcome, only, value
+from charter_models.prelude import Outcome, only
 
 PROTOCOL = "examples.paxos"
 VARIANT = ""
@@ -63,7 +63,7 @@ def bound_to(promises: frozenset[Promise], wanted: Value) -> Value:
 
     paxos.charter:31  SIMPLE P2c
     """
-    votes = frozenset(value(p.vote) for p in promises if p.vote is not None)
+    votes = frozenset(p.vote for p in promises if p.vote is not None)
     if not votes:
         return wanted
     return only(v for v in votes if v.ballot == max(frozenset(w.ballot for w in votes))).value

@@ -319,8 +319,8 @@ def electable(
     10-rules.charter:69  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = candidates(p, replicas, isr, suspect, able, config)
-    if any(p.leader == l_ and l_ in isr for l_ in able):
-        return frozenset(l_ for l_ in able if p.leader == l_)
+    if p.leader in able & isr:
+        return frozenset({p.leader})
     if len(clean) > 0:
         return clean
     return frozenset(replicas) & able if config.unclean_election else frozenset()
@@ -460,9 +460,7 @@ def leaders_after(
     10-rules.charter:167  MODEL §4.3
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
-    if any(p.leader == l_ for l_ in synced):
-        return frozenset(l_ for l_ in synced if p.leader == l_)
-    return synced & able
+    return frozenset({p.leader}) if p.leader in synced else synced & able
 
 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
@@ -642,7 +640,7 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
     """
     if slot is None:
         return None
-    if any(first(slot.replicas) == b for b in slot.isr & able):
+    if first(slot.replicas) in slot.isr & able:
         return elected(slot, slot, slot.isr, frozenset(), first(slot.replicas), config)
     return slot
 
@@ -728,7 +726,7 @@ class Controller:
         # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
-            known is not None and not value(known).fenced  # lives
+            known is not None and not known.fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -741,7 +739,7 @@ class Controller:
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
-            known is not None and value(known).fenced  # fenced
+            known is not None and known.fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -752,16 +750,16 @@ class Controller:
 
         # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
         if (
-            known is not None and value(known).fenced  # fenced
+            known is not None and known.fenced  # fenced
             and restarted  # other_process
-            and previous_epoch == value(known).epoch  # same_session
+            and previous_epoch == known.epoch  # same_session
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
         # register/unclean  20-controller.charter:53  S0 §5.2, S1 How it works
         if (
-            (known is None or (value(known).fenced and restarted))  # fenced
-            and (known is None or previous_epoch != value(known).epoch)  # other_session
+            (known is None or (known.fenced and restarted))  # fenced
+            and (known is None or previous_epoch != known.epoch)  # other_session
         ):
             allowed += self._register_unclean(broker, epoch, registered_now, able)
         if allowed:
@@ -864,7 +862,7 @@ class Controller:
         # heartbeat/stale_epoch  20-controller.charter:85  S2 §6.5.1
         if (
             known is not None  # known
-            and value(known).epoch != epoch  # other_session
+            and known.epoch != epoch  # other_session
         ):
             allowed.append(Outcome(
                 "heartbeat/stale_epoch",
@@ -1245,8 +1243,8 @@ class Controller:
         # session_expires/fenced  20-controller.charter:191  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
-            self.registration[broker] is not None  # runs
-            and not value(self.registration[broker]).fenced  # unfenced
+            (registration := self.registration[broker]) is not None  # runs
+            and not registration.fenced  # unfenced
         ):
             return self._session_expires_fenced(broker)
 
@@ -1385,15 +1383,13 @@ class Controller:
         at_ = frozenset(
             t
             for t in self.world.topics
-            if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
+            if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
         # alter_partition/stale_broker_epoch  20-controller.charter:256  S2 §6.5.1
-        if (
-            self.registration[from_] is None
-            or value(self.registration[from_]).epoch != broker_epoch
-        ):  # unknown_session
+        # unknown_session
+        if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch",
                 Rejected(Error.STALE_BROKER_EPOCH),
@@ -1412,28 +1408,28 @@ class Controller:
         # alter_partition/not_leader  20-controller.charter:262  S2 §6.3
         if (
             found is not None  # known
-            and value(found).leader != from_  # other
+            and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
         # alter_partition/other_leader_epoch  20-controller.charter:268  S2 §6.3
         if (
             found is not None  # known
-            and value(found).leader_epoch != leader_epoch  # other
+            and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
         # alter_partition/other_partition_epoch  20-controller.charter:274  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
-            and value(found).partition_epoch != partition_epoch  # other
+            and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
         # alter_partition/impossible_isr  20-controller.charter:281
         if (
             found is not None  # known
-            and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
+            and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
@@ -1441,7 +1437,7 @@ class Controller:
         if (
             found is not None  # known
             # senseless
-            and ((recovering and not value(found).recovering) or (recovering and len(isr) > 1))
+            and ((recovering and not found.recovering) or (recovering and len(isr) > 1))
         ):
             allowed += self._alter_partition_impossible_recovery()
 
@@ -1617,17 +1613,17 @@ class Controller:
         allowed: list[Outcome[Controller, Reply]] = []
 
         able = active(self.world, self.registration)
+        p = self.partition[topic]
 
         # elect_leader/unknown  20-controller.charter:343  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
-        if self.partition[topic] is None:  # absent
+        if p is None:  # absent
             return [Outcome(
                 "elect_leader/unknown",
                 Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
                 self,
             )]
 
-        p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
         # elect_leader/not_needed  20-controller.charter:348  DOC Protocol errors:
@@ -1765,7 +1761,7 @@ class Controller:
         at_ = frozenset(
             t
             for t in self.world.topics
-            if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
+            if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
         # delete_topic/unknown  20-controller.charter:406  DOC Protocol errors: UNKNOWN_TOPIC_ID
@@ -1788,13 +1784,12 @@ class Controller:
 
         MODEL §4, S2 §6.7
         """
+        p = self.partition[topic]
 
         # reassign/unknown  20-controller.charter:416  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
-        if self.partition[topic] is None:  # absent
+        if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
-
-        p = value(self.partition[topic])
 
         # reassign/invalid  20-controller.charter:420  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
@@ -1879,17 +1874,16 @@ class Controller:
 
         MODEL §4.5
         """
+        p = self.partition[topic]
 
         # cancel_reassignment/unknown  20-controller.charter:453  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
-        if self.partition[topic] is None:  # absent
+        if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown",
                 Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
                 self,
             )]
-
-        p = value(self.partition[topic])
 
         # cancel_reassignment/none_in_progress  20-controller.charter:457  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS

@@ -404,12 +404,11 @@ class Replica:
 
         S3 Min-ISR and acknowledgements, MODEL §2.6
         """
+        lead = self.leads
 
         # write/not_leader  25-replica.charter:22  DOC Protocol errors: NOT_LEADER_OR_FOLLOWER
-        if self.leads is None:  # other
+        if lead is None:  # other
             return [Outcome("write/not_leader", Produced.NOT_LEADER_OR_FOLLOWER, self)]
-
-        lead = value(self.leads)
 
         # write/not_enough_replicas  25-replica.charter:25  MODEL §2.6, S3 Min-ISR and
         # acknowledgements
@@ -446,12 +445,12 @@ class Replica:
 
         S3 Replication from leader, MODEL §2.2
         """
+        lead = self.leads
 
         # fetch/refused  25-replica.charter:46  MODEL §2.3
-        if self.leads is None or self.leader_epoch != request.leader_epoch:  # unasked
+        if lead is None or self.leader_epoch != request.leader_epoch:  # unasked
             return [Outcome("fetch/refused", None, self)]
 
-        lead = value(self.leads)
         parting = divergence(self.world, self.log, request, request.leader_epoch)
 
         # fetch/diverged  25-replica.charter:52  MODEL §3.3, S2 §6.6
@@ -584,7 +583,7 @@ class Replica:
         if (
             self.leads is not None  # leading
             and same_epoch  # epoch
-            and record.partition_epoch <= value(self.leads).partition_epoch  # older
+            and record.partition_epoch <= self.leads.partition_epoch  # older
         ):
             return [Outcome("learn/superseded", False, self)]
 
@@ -672,12 +671,11 @@ class Replica:
 
         S2 §6.5.2, MODEL §2.9
         """
+        lead = self.leads
 
         # propose/not_leader  25-replica.charter:164  MODEL §2.9
-        if self.leads is None:  # other
+        if lead is None:  # other
             return [Outcome("propose/not_leader", None, self)]
-
-        lead = value(self.leads)
 
         # propose/pending  25-replica.charter:166  S2 §6.5.2
         if lead.proposed is not None:  # waits
@@ -720,12 +718,11 @@ class Replica:
 
         S2 §6.5.2
         """
+        lead = self.leads
 
         # take_decision/late  25-replica.charter:187  MODEL §2.9
-        if self.leads is None or value(self.leads).proposed is None:  # over
+        if lead is None or lead.proposed is None:  # over
             return [Outcome("take_decision/late", False, self)]
-
-        lead = value(self.leads)
 
         # take_decision/rolled_back  25-replica.charter:190  S2 §6.5.2
         if decision == Denied():  # no

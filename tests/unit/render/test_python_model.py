@@ -214,3 +214,46 @@ def test_constant_choices_stand_in_the_loop_when_they_are_printed() -> None:
     ):
         assert row in page.model
     assert "default(" not in page.model and "silent\n" not in page.model.split('"""')[2]
+
+
+MISSING = """
+protocol test.missing
+sort Wall
+record Lamp { lit: bool, by: option Wall }
+fun holder(lamp: Lamp, walls: set Wall) -> set Wall =
+  if some w in walls: lamp.by == present(w) then { w in walls if lamp.by == present(w) } else {}
+component house {
+  state lamps: map Wall -> option Lamp = [w in Wall: none]
+  operation press(one: Wall) -> set Wall cites silent {
+    let lit = { w in Wall if lamps[w] != none and value(lamps[w]).lit }
+    branch dark when out: lamps[one] == none reply lit
+    let lamp = value(lamps[one])
+    branch free when nobody: lamp.by == none or not value(lamp.by) in lit reply {}
+    branch held reply holder(lamp, Wall)
+  }
+  operation switch(one: Wall) -> bool cites silent {
+    branch off when there: lamps[one] != none and on: value(lamps[one]).lit reply false
+    branch on reply true
+  }
+}
+witness lit of house: some w in Wall: lamps[w] == none
+instance tiny of house { Wall = 1 }
+"""
+
+
+def test_what_was_tested_for_none_is_printed_without_value() -> None:
+    model = api.load_text(MISSING, name="spec/missing.charter")
+    where = Page("spec/missing.charter", "5" * 20, "m", "prelude")
+    page = texts(model, model.components[0], where).model
+    for row in (
+        "if lamp.by in walls",
+        "frozenset({lamp.by})",
+        "if (lamps := self.lamps[w]) is not None and lamps.lit",
+        "        lamp = self.lamps[one]\n",
+        "if lamp is None:  # out",
+        "if lamp.by is None or lamp.by not in lit:  # nobody",
+        "(lamps := self.lamps[one]) is not None  # there",
+        "and lamps.lit  # on",
+    ):
+        assert row in page, page
+    assert "value(" not in page

@@ -16,6 +16,7 @@ from charter.render.python_model.faults import has_faults, print_fails
 from charter.render.python_model.imports import PRELUDE_NAMES, names_defined, with_imports
 from charter.render.python_model.layout import Block, Doc, Spread, call, joined, lines
 from charter.render.python_model.names import Names, camel
+from charter.render.python_model.narrow import bound
 from charter.render.python_model.operations import OperationPrinter, cited, place
 from charter.render.python_model.types import TypePrinter
 from charter.render.python_model.wire import WirePrinter
@@ -234,6 +235,7 @@ class ComponentPrinter:
         emitter = Emitter()
         printer = self.printer("world")
         methods = OperationPrinter(self.component, printer, emitter)
+        printer.take(bound([function.body]) | {p.name for p in function.params})
         params = [
             f"{printer.local(p.name)}: {self.types.annotation(p.type)}" for p in function.params
         ]
@@ -250,6 +252,11 @@ class ComponentPrinter:
 
     def tail(self, methods: OperationPrinter, e: n.Expr) -> None:
         """`return e`, with lets as assignments and choices as `if` and `match` statements."""
+        with methods.printer.knowing():
+            self.returned(methods, e)
+
+    def returned(self, methods: OperationPrinter, e: n.Expr) -> None:
+        """`tail`, where it may be forgotten later what is known of values that may be missing."""
         printer, out = methods.printer, methods.out
         match e:
             case n.Let(name=name, value=value, body=body):
@@ -258,10 +265,13 @@ class ComponentPrinter:
             case n.If(condition=condition, then=then, otherwise=otherwise) if not _short(
                 e, printer
             ):
+                printer.name_found(condition, [then])
+                printer.name_found(condition, [otherwise], holds=False)
                 methods.put(printer.doc(condition), "if ", ":")
-                with out.indent():
+                with out.indent(), printer.knowing(condition):
                     self.tail(methods, then)
-                self.tail(methods, otherwise)
+                with printer.knowing(condition, holds=False):
+                    self.tail(methods, otherwise)
             case n.Match() if isinstance(e.subject.type, t.Option) and not _short(e, printer):
                 none = next(c for c in e.cases if c.tag == "none")
                 present = next(c for c in e.cases if c.tag == "present")
@@ -335,10 +345,10 @@ class ComponentPrinter:
 def _short(e: n.Expr, printer: ExprPrinter) -> bool:
     """Whether an expression fits in one line without lines before it."""
     held, printer.needed = printer.needed, []
-    renamed = dict(printer.renamed)
+    renamed, taken = dict(printer.renamed), dict(printer.taken)
     text = "".join(lines(printer.doc(e), 0))
     short = len(text) <= 80 and not printer.needed and "\n" not in text and ":=" not in text
-    printer.needed, printer.renamed = held, renamed
+    printer.needed, printer.renamed, printer.taken = held, renamed, taken
     return short
 
 

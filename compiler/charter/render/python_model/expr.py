@@ -5,47 +5,42 @@ of the comprehension around them. Option matches become `is None` tests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from keyword import iskeyword
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.render.python_model.choices import Functions, constants, never_empty
+from charter.render.python_model.choices import Functions
 from charter.render.python_model.layout import Block, Doc, Joined, Spread, call, flat, joined
-from charter.render.python_model.names import Names
+from charter.render.python_model.names import Names, is_path
+from charter.render.python_model.narrow import (
+    Known,
+    asks_value,
+    member,
+    only_member,
+    present_where,
+)
+from charter.render.python_model.pieces import (
+    AND,
+    ATOM,
+    CHOICE,
+    COMPARE,
+    FALSE,
+    INFIX,
+    NOT,
+    OR,
+    OR_SET,
+    PLUS,
+    TIMES,
+    TRUE,
+    UNARY,
+    Assignment,
+    Piece,
+    chain,
+)
+from charter.render.python_model.prelude_calls import call_of
 from charter.render.python_model.types import TypePrinter
-
-ATOM, UNARY, TIMES, PLUS, AND_SET, OR_SET, COMPARE, NOT, AND, OR, CHOICE = range(16, 5, -1)
-"""How tightly Python's operators bind; a part that binds less than its place gets parentheses."""
-
-Infix = tuple[str, int]
-INFIX: Mapping[str, Infix] = {
-    "and": ("and", AND), "or": ("or", OR), "eq": ("==", COMPARE), "ne": ("!=", COMPARE),
-    "lt": ("<", COMPARE), "le": ("<=", COMPARE), "gt": (">", COMPARE), "ge": (">=", COMPARE),
-    "in": ("in", COMPARE), "subset": ("<=", COMPARE), "add": ("+", PLUS), "sub": ("-", PLUS),
-    "mul": ("*", TIMES), "union": ("|", OR_SET), "intersection": ("&", AND_SET),
-    "difference": ("-", PLUS),
-}  # fmt: skip
-TRUE = n.Literal(True, type=t.Bool())
-FALSE = n.Literal(False, type=t.Bool())
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A printed expression and how tightly its outermost operator binds."""
-
-    doc: Doc
-    level: int = ATOM
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """A line that an expression needs before it: `name: hint = value`."""
-
-    name: str
-    hint: str
-    value: Doc
 
 
 @dataclass(slots=True)
@@ -55,7 +50,8 @@ class ExprPrinter:
     `world` is how the sizes of the world are reached, `state` what stands before a variable.
     `needed` collects lines that must come before the statement; `sure` says whether the place is
     reached in every run, so that such a line may be added. `chosen` are picks `or none` of sets
-    that are never empty."""
+    that are never empty; `naming` are to become local variables where they are tested for `None`,
+    `taken` are the names of such and of other locals."""
 
     names: Names
     types: TypePrinter
@@ -70,6 +66,9 @@ class ExprPrinter:
     looped: bool = False
     subjects: int = 0
     chosen: set[str] = field(default_factory=set)
+    known: Known = field(default_factory=Known)
+    naming: dict[n.Expr, str] = field(default_factory=dict)
+    taken: dict[str, n.Expr | None] = field(default_factory=dict)
 
     # --- helpers ---------------------------------------------------------------------------------
 
@@ -85,6 +84,31 @@ class ExprPrinter:
             return self.doc(e, level)
         finally:
             self.sure = before
+
+    @contextmanager
+    def knowing(self, condition: n.Expr = TRUE, *, holds: bool = True) -> Iterator[None]:
+        """While expressions are printed that are reached only where `condition` holds, or does
+        not; what else becomes known meanwhile is forgotten, too."""
+        before = self.known
+        self.known = before.where(condition, holds=holds)
+        yield
+        self.known = before
+
+    def name_found(self, condition: n.Expr, later: Sequence[n.Expr], *, holds: bool = True) -> None:
+        """Give a name to what `condition` finds in a map, if `later` expressions ask for it: they
+        are reached only where it holds (or does not)."""
+        for e in () if self.looped else present_where(condition, holds=holds):
+            owner = e.target if isinstance(e, n.MapGet) else None
+            if isinstance(owner, n.StateRef | n.Local) and asks_value(e, later):
+                name = self.names.local(owner.name.rpartition(".")[2])
+                while self.taken.setdefault(name, e) != e:
+                    name += "_"
+                self.naming[e] = name
+                self.known = self.known.with_name(e, name)
+
+    def take(self, names: Iterable[str]) -> None:
+        """Tell which locals the function or method has; nothing else may get their names."""
+        self.taken.update(dict.fromkeys((self.local(name) for name in names), None))
 
     def local(self, name: str) -> str:
         """The Python name of a local."""
@@ -103,37 +127,15 @@ class ExprPrinter:
         doc = self.doc(value)
         return Assignment(self.bound(name), hint, doc)
 
-    def choices(self, pick: n.Pick, *, sure: bool = True) -> Doc:
-        """What may be picked, in a fixed order. A set that is never empty is never `or none`."""
-        certain = never_empty(pick.domain, self.functions)
-        if pick.or_none and certain and pick.index is None:
-            self.chosen.add(pick.name)
-        before, self.sure = self.sure, self.sure and sure
-        try:
-            return self.ordered(
-                pick.domain, "one_of" if certain or not pick.or_none else "one_or_none"
-            )
-        finally:
-            self.sure = before
-
-    def ordered(self, domain: n.Expr, function: str) -> Doc:
-        """The members of a set in a fixed order, by a function of the prelude if need be."""
-        if isinstance(domain, n.If) and all(map(constants, (domain.then, domain.otherwise))):
-            yes, no = self.ordered(domain.then, function), self.ordered(domain.otherwise, function)
-            condition = self.doc(domain.condition, OR)
-            return Spread((yes, joined("if ", condition), joined("else ", no)))
-        if literals := constants(domain):
-            items = tuple(self.doc(literal) for literal in literals)
-            return Block("(", items, ",)" if len(items) == 1 else ")")
-        return call(function, self.doc(domain))
-
     # --- expressions -----------------------------------------------------------------------------
 
     def piece(self, e: n.Expr) -> Piece:
         """The printed expression."""
+        if e not in self.naming and (name := self.known.name(e)):
+            return Piece(name)
         match e:
             case n.Literal():
-                return Piece(self.literal(e))
+                return Piece(self.types.literal(e, self.world))
             case n.Local(name=name):
                 return Piece(self.local(name))
             case n.StateRef(name=name):
@@ -159,7 +161,7 @@ class ExprPrinter:
             case n.Binary():
                 return self.binary(e)
             case n.If(condition=condition, then=then, otherwise=otherwise):
-                return self.choice(self.doc(condition, OR), then, otherwise)
+                return self.choice(condition, then, otherwise)
             case n.Let(name=name, value=value, body=body):
                 return self.let(name, value, body)
             case n.Match():
@@ -172,21 +174,6 @@ class ExprPrinter:
                 raise TypeError("small core")
             case _:
                 return Piece(self.structure(e))
-
-    def literal(self, e: n.Literal) -> str:
-        """A constant, in the type that it is used as."""
-        match e.type, e.value:
-            case _, None:
-                return "None"
-            case t.Enum(name), member:
-                return f"{self.names.types[name]}.{member}"
-            case t.Sort(), position:
-                return f"element({self.types.loop(e.type, self.world)}, {position})"
-            case t.Counter(name, ordered=ordered), number:
-                text = str(number) if ordered else f'"{number}"'
-                return f"{self.names.types[name]}({text})"
-            case _, value:
-                return repr(value).replace("'", '"')
 
     def structure(
         self, e: n.MapGet | n.RecordNew | n.RecordWith | n.UnionNew | n.MapWith | n.MapNew
@@ -231,7 +218,8 @@ class ExprPrinter:
                 comma = "," if len(items) == 1 else ""
                 return Block("(", tuple(self.doc(i) for i in items), f"{comma})")
             case n.Comprehend():
-                return self.comprehend(e)
+                with self.knowing():
+                    return self.comprehend(e)
 
     def keyword(self, name: str, value: n.Expr) -> Doc:
         """`name=value`."""
@@ -249,12 +237,13 @@ class ExprPrinter:
         """An infix operation; `a implies b` is `not a or b`."""
         if e.op == "implies":
             left = self.unary("not", e.left)
-            return Piece(Spread((left.doc, joined("or ", self.unsure(e.right, NOT)))), OR)
+            with self.knowing(e.left):
+                return Piece(Spread((left.doc, joined("or ", self.unsure(e.right, NOT)))), OR)
         if e.op in ("and", "or"):
             return self.connective(e)
         if e.op in ("eq", "ne") and isinstance(e.right, n.Literal) and e.right.value is None:
             word = "is" if e.op == "eq" else "is not"
-            return Piece(Spread((self.doc(e.left, OR_SET), f"{word} None")), COMPARE)
+            return Piece(Spread((self.tested(e.left), f"{word} None")), COMPARE)
         if e.op in ("eq", "ne") and isinstance(e.right, n.SetNew) and not e.right.items:
             if e.op == "eq":
                 return Piece(joined("not ", self.doc(e.left, NOT)), NOT)
@@ -280,15 +269,36 @@ class ExprPrinter:
     def connective(self, e: n.Binary) -> Piece:
         """`and`, `or`: a chain of equal ones stands side by side."""
         symbol, level = INFIX[e.op]
-        parts = chain(e, e.op)
-        docs = [self.doc(parts[0], NOT)]
-        docs += [joined(f"{symbol} ", self.unsure(part, NOT)) for part in parts[1:]]
+        parts, docs = chain(e, e.op), list[Doc]()
+        with self.knowing():
+            for i, part in enumerate(parts):
+                self.name_found(part, parts[i + 1 :], holds=e.op == "and")
+                doc = self.unsure(part, NOT) if i else self.doc(part, NOT)
+                docs.append(joined(f"{symbol} ", doc) if i else doc)
+                self.known = self.known.where(part, holds=e.op == "and")
         return Piece(Spread(tuple(docs)), level)
 
-    def choice(self, condition: Doc, then: n.Expr, otherwise: n.Expr) -> Piece:
+    def tested(self, e: n.Expr) -> Doc:
+        """What is compared with `None`: it gets its name there, if it is to have one."""
+        name = self.naming.pop(e, None)
+        if name is None:
+            return self.doc(e, OR_SET)
+        with self.knowing():
+            self.known = Known()
+            doc = self.doc(e)
+        return Block("(", (joined(f"{name} := ", doc),), ")", "")
+
+    def choice(self, condition: n.Expr, then: n.Expr, otherwise: n.Expr) -> Piece:
         """`then if condition else otherwise`."""
-        yes, no = self.unsure(then, OR), self.unsure(otherwise)
-        return Piece(Spread((yes, joined("if ", condition), joined("else ", no))), CHOICE)
+        with self.knowing():
+            self.name_found(condition, [then])
+            self.name_found(condition, [otherwise], holds=False)
+            test = self.doc(condition, OR)
+            with self.knowing(condition):
+                yes = self.unsure(then, OR)
+            with self.knowing(condition, holds=False):
+                no = self.unsure(otherwise)
+        return Piece(Spread((yes, joined("if ", test), joined("else ", no))), CHOICE)
 
     def let(self, name: str, value: n.Expr, body: n.Expr) -> Piece:
         """Before the statement if the place is sure to be reached, else a comprehension of one."""
@@ -338,7 +348,7 @@ class ExprPrinter:
         piece = self.piece(e.subject)
         present = next((c.names[0] for c in e.cases if c.tag == "present"), "")
         text = flat(piece.doc)
-        if all(part.isidentifier() and not iskeyword(part) for part in text.split(".")):
+        if is_path(text):
             if present:
                 self.renamed[present] = text
             return text, text
@@ -412,6 +422,8 @@ class ExprPrinter:
     def quantified(self, e: n.Quantified) -> Piece:
         """`all(... for ...)`, `any(...)`, `sum(...) == 1`, `only(...)`; `forall` in `forall` and
         `some` in `some` share a comprehension."""
+        if found := member(e):
+            return self.membership(*found)
         if e.kind == "the" and e.body == TRUE:
             return Piece(call("only", self.doc(e.domain)))
         if e.kind in ("exactly one", "the"):
@@ -431,8 +443,20 @@ class ExprPrinter:
         word = "all" if e.kind == "forall" else "any"
         return Piece(Block(f"{word}(", (self.unsure(body), *clauses, *lets), ")", ""))
 
+    def membership(self, e: n.Expr, sets: Sequence[n.Expr]) -> Piece:
+        """`e in a & b`; of all values of a type, `e is not None`."""
+        if not sets:
+            return Piece(Spread((self.tested(e), "is not None")), COMPARE)
+        groups = [self.doc(group, OR_SET if len(sets) == 1 else ATOM) for group in sets]
+        joint: Doc = groups[0]
+        for group in groups[1:]:
+            joint = Spread((joint, joined("& ", group)))
+        return Piece(Spread((self.doc(e, OR_SET), joined("in ", joint))), COMPARE)
+
     def comprehend(self, e: n.Comprehend) -> Doc:
         """`frozenset(body for ... if ...)`."""
+        if (found := only_member(e)) and found in self.known.inside:
+            return call("frozenset", Block("{", (self.doc(found[0]),), "}"))
         clauses: list[Doc] = []
         inner: n.Expr = e
         while True:
@@ -441,7 +465,9 @@ class ExprPrinter:
             clauses.append(self.clause(inner.name, inner.domain))
             self.sure = before
             if inner.condition != TRUE:
+                self.name_found(inner.condition, [inner.body])
                 clauses.append(joined("if ", self.unsure(inner.condition, OR)))
+                self.known = self.known.where(inner.condition, holds=True)
             if not inner.flatten:
                 break
             if not isinstance(inner.body, n.Comprehend):
@@ -458,33 +484,12 @@ class ExprPrinter:
     # --- built-ins -------------------------------------------------------------------------------
 
     def builtin(self, e: n.Builtin) -> Piece:
-        """A built-in function, mostly one of the prelude's."""
-        if e.name == "default" and isinstance(e.args[0], n.Local) and e.args[0].name in self.chosen:
-            return self.piece(e.args[0])
-        args = [self.doc(a) for a in e.args]
-        ranking = isinstance(e.type, t.Ranking)
-        match e.name:
-            case "size":
-                return Piece(call("len", *args))
-            case "set":
-                return Piece(call("frozenset", *args))
-            case "remove":
-                return Piece(call("without", *args))
-            case "append" if ranking:
-                return Piece(call("place_last", *args))
-            case "concat" if ranking:
-                return Piece(call("join", *args))
-            case "append" | "concat":
-                assert isinstance(e.type, t.Seq)
-                return Piece(call(e.name, *args, self.types.limit(e.type.limit, self.world)))
-            case "bump" if isinstance(e.type, t.Counter) and not e.type.ordered:
-                return Piece(call("fresh", *args))
-            case _:
-                return Piece(call(e.name, *args))
-
-
-def chain(e: n.Expr, op: n.BinaryOp) -> list[n.Expr]:
-    """The operands of a chain of one operator."""
-    if isinstance(e, n.Binary) and e.op == op:
-        return [*chain(e.left, op), *chain(e.right, op)]
-    return [e]
+        """A built-in function. What is known to be there needs no `value` and no `default`."""
+        first = e.args[0] if e.args else None
+        if e.name == "default" and isinstance(first, n.Local) and first.name in self.chosen:
+            return self.piece(first)
+        if e.name == "value" and first in self.known.present:
+            found = self.piece(first)
+            if is_path(flat(found.doc)):
+                return found
+        return Piece(call_of(e, [self.doc(a) for a in e.args], self.types, self.world))

@@ -70,6 +70,11 @@ def safe(name: str, taken: Iterable[str] = ()) -> str:
     return name
 
 
+def is_path(text: str) -> bool:
+    """Whether a text is a name, or names with dots between them."""
+    return all(part.isidentifier() and not keyword.iskeyword(part) for part in text.split("."))
+
+
 @dataclass(frozen=True, slots=True)
 class Names:
     """The names of one page. `types` are by name of the charter; `cases` by tag."""

@@ -4,15 +4,18 @@ its own. Ghost state, and what only serves it, is left out."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import children
-from charter.render.python_model.expr import AND, Assignment, ExprPrinter
-from charter.render.python_model.layout import WIDTH, Block, Doc, call, joined, lines
+from charter.render.python_model.choices import constants, never_empty
+from charter.render.python_model.expr import ExprPrinter
+from charter.render.python_model.layout import WIDTH, Block, Doc, Spread, call, joined, lines
 from charter.render.python_model.names import camel
+from charter.render.python_model.narrow import Known, bound, present_where
+from charter.render.python_model.pieces import AND, CHOICE, OR, Assignment
 from charter.render.text import Emitter
 
 
@@ -89,6 +92,7 @@ class OperationPrinter:
     def operation(self, operation: n.Operation) -> None:
         """The method of an operation, then those of its branches."""
         self.methods.clear()
+        self.printer.take(self.locals_in(operation))
         names = {p.name: p.type for p in operation.params}
         self.signature(self.printer.names.attribute(operation.name), names, operation)
         with self.out.indent():
@@ -113,6 +117,17 @@ class OperationPrinter:
         for owner, branch, params in list(self.methods):
             self.out.line()
             self.method(owner, branch, params)
+
+    def locals_in(self, operation: n.Operation) -> set[str]:
+        """The names of all locals of an operation."""
+        found = {p.name for p in operation.params}
+        for branch in operation.branches:
+            conditions = [conjunct.condition for conjunct in branch.guard]
+            lets = [bind.value for bind in branch.lets]
+            found |= bound([*conditions, *lets, *self.live_expressions(branch)])
+            found |= {bind.name for bind in branch.lets}
+            found |= {s.name for s in branch.body if isinstance(s, n.Bind | n.Pick)}
+        return found
 
     def outcome_type(self, operation: n.Operation) -> str:
         """The type hint of an outcome."""
@@ -189,10 +204,16 @@ class OperationPrinter:
         out = self.out
         lets = [b for b in branch.lets if b.name not in known and b.name in used]
         known |= {bind.name for bind in branch.lets}
+        first = [b for b in self.found_first(operation, branch, known) if b.name in used]
+        lets += first
+        known |= {bind.name for bind in first}
         if not (out.lines[-1].endswith('"""') and lets):
             out.line()
         for bind in lets:
             self.assign(self.printer.bind(bind.name, bind.value))
+            if bind in first:
+                name = self.printer.local(bind.name)
+                self.printer.known = self.printer.known.with_name(bind.value, name)
         if lets:
             out.line()
         apart = any(isinstance(s, n.Bind | n.Pick) for s in self.live(branch))
@@ -200,10 +221,36 @@ class OperationPrinter:
         if not apart and branch.doc:
             self.comment(branch.doc)
         depth = out.depth
-        if branch.guard:
-            self.guard(branch.guard)
-            out.depth += 1
-        if apart:
+        with self.printer.knowing():
+            if branch.guard:
+                self.guard(branch.guard, [] if apart else self.live_expressions(branch))
+                out.depth += 1
+            self.taken(operation, branch, known)
+        out.depth = depth
+        if len(branch.guard) == 1 and not branch.group:
+            condition = branch.guard[0].condition
+            self.printer.known = self.printer.known.where(condition, holds=False)
+
+    def found_first(
+        self, operation: n.Operation, branch: n.Branch, known: Collection[str]
+    ) -> list[n.Bind]:
+        """Where a branch is taken if something is `none`, and later ones begin with a let of its
+        value, that let stands before the branch: it is tested there, and never `none` behind it."""
+        if len(branch.guard) != 1 or branch.group:
+            return []
+        found: list[n.Bind] = []
+        present = present_where(branch.guard[0].condition, holds=False)
+        for bind in operation.branches[-1].lets:
+            match bind.value:
+                case n.Builtin(name="value", args=(e,)) if e in present and bind.name not in known:
+                    found.append(n.Bind(bind.name, e))
+                case _:
+                    pass
+        return found
+
+    def taken(self, operation: n.Operation, branch: n.Branch, known: set[str]) -> None:
+        """What a branch does if it is taken: in a method of its own, or here."""
+        if any(isinstance(s, n.Bind | n.Pick) for s in self.live(branch)):
             params = self.free(operation, branch, known)
             self.methods.append((operation, branch, params))
             name = self.method_name(operation, branch)
@@ -211,7 +258,6 @@ class OperationPrinter:
             self.put(doc, "allowed += " if branch.group else "return ")
         else:
             self.outcome(operation, branch, self.live(branch), collects=bool(branch.group))
-        out.depth = depth
 
     def method_name(self, operation: n.Operation, branch: n.Branch) -> str:
         """The name of a branch's own method."""
@@ -227,21 +273,24 @@ class OperationPrinter:
         kinds |= {bind.name: bind.value.type for bind in branch.lets}
         return {name: kind for name, kind in kinds.items() if name in read and name not in bound}
 
-    def guard(self, guard: tuple[n.Conjunct, ...]) -> None:
-        """`if` with every conjunct on a line of its own, and its label behind it."""
+    def guard(self, guard: tuple[n.Conjunct, ...], body: Sequence[n.Expr]) -> None:
+        """`if` with every conjunct on a line of its own, and its label behind it. What a conjunct
+        finds in a map gets a name, if later ones or the `body` ask for it."""
         printer = self.printer
-        if len(guard) == 1:
-            doc, label = printer.doc(guard[0].condition), guard[0].label
-            before = len(self.out.lines)
-            self.put(doc, "if ", ":")
-            self._label(before, label)
-            return
         docs: list[Doc] = []
         for i, conjunct in enumerate(guard):
             printer.sure = i == 0
-            doc = printer.doc(conjunct.condition, AND)
+            later = [*(other.condition for other in guard[i + 1 :]), *body]
+            printer.name_found(conjunct.condition, later)
+            doc = printer.doc(conjunct.condition, AND if len(guard) > 1 else CHOICE)
+            printer.known = printer.known.where(conjunct.condition, holds=True)
             docs.append(joined("and ", doc) if i else doc)
         printer.sure = True
+        if len(guard) == 1:
+            before = len(self.out.lines)
+            self.put(docs[0], "if ", ":")
+            self._label(before, guard[0].label)
+            return
         self.put("if (")
         with self.out.indent():
             for doc, conjunct in zip(docs, guard, strict=True):
@@ -264,8 +313,8 @@ class OperationPrinter:
             self.out.lines.insert(before, f"{indent}# {label}")
 
     def method(self, operation: n.Operation, branch: n.Branch, params: dict[str, t.Type]) -> None:
-        """A branch as a method."""
-        out = self.out
+        """A branch as a method. What its caller has tested is not known here."""
+        out, self.printer.known = self.out, Known()
         self.signature(self.method_name(operation, branch), params, operation)
         with out.indent():
             about = f"{branch.doc}\n\n{cited(branch.citations)}" if branch.doc else ""
@@ -293,15 +342,40 @@ class OperationPrinter:
         printer = self.printer
         name = printer.bound(pick.name)
         if pick.index is None:
-            each = printer.choices(pick)
+            each = self.choices(pick)
         else:
             variable, kind = pick.index
             key = printer.bound(variable)
-            options = printer.choices(pick, sure=False)
+            options = self.choices(pick, sure=False)
             loop = f"for {key} in {printer.types.loop(kind, printer.world)}"
             each = call("each", Block("{", (joined(f"{key}: ", options), loop), "}", ""))
         self.put(each, f"for {name} in ", ":")
         self.out.depth += 1
+
+    def choices(self, pick: n.Pick, *, sure: bool = True) -> Doc:
+        """What may be picked, in a fixed order. A set that is never empty is never `or none`."""
+        certain = never_empty(pick.domain, self.printer.functions)
+        if pick.or_none and certain and pick.index is None:
+            self.printer.chosen.add(pick.name)
+        printer = self.printer
+        before, printer.sure = printer.sure, printer.sure and sure
+        try:
+            return self.ordered(
+                pick.domain, "one_of" if certain or not pick.or_none else "one_or_none"
+            )
+        finally:
+            self.printer.sure = before
+
+    def ordered(self, domain: n.Expr, function: str) -> Doc:
+        """The members of a set in a fixed order, by a function of the prelude if need be."""
+        if isinstance(domain, n.If) and all(map(constants, (domain.then, domain.otherwise))):
+            yes, no = self.ordered(domain.then, function), self.ordered(domain.otherwise, function)
+            condition = self.printer.doc(domain.condition, OR)
+            return Spread((yes, joined("if ", condition), joined("else ", no)))
+        if literals := constants(domain):
+            items = tuple(self.printer.doc(literal) for literal in literals)
+            return Block("(", items, ",)" if len(items) == 1 else ")")
+        return call(function, self.printer.doc(domain))
 
     def outcome(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
+from charter.core import nodes as n
 from charter.core import types as t
 from charter.render.python_model.names import Names, snake
 
@@ -86,6 +87,21 @@ class TypePrinter:
         if isinstance(kind, t.Sort):
             return self.loop(kind, world)
         return f"frozenset({self.loop(kind, world)})"
+
+    def literal(self, e: n.Literal, world: str) -> str:
+        """A constant, in the type that it is used as."""
+        match e.type, e.value:
+            case _, None:
+                return "None"
+            case t.Enum(name), member:
+                return f"{self.names.types[name]}.{member}"
+            case t.Sort(), position:
+                return f"element({self.loop(e.type, world)}, {position})"
+            case t.Counter(name, ordered=ordered), number:
+                text = str(number) if ordered else f'"{number}"'
+                return f"{self.names.types[name]}({text})"
+            case _, value:
+                return repr(value).replace("'", '"')
 
     # --- JSON ------------------------------------------------------------------------------------
 

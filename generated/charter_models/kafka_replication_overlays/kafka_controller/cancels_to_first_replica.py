@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, first, keep, value
+from charter_models.prelude import Outcome, first, keep
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -44,17 +44,16 @@ class Changed(Controller):
 
         MODEL §4.5
         """
+        p = self.partition[topic]
 
         # cancel_reassignment/unknown  20-controller.charter:453  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
-        if self.partition[topic] is None:  # absent
+        if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown",
                 Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
                 self,
             )]
-
-        p = value(self.partition[topic])
 
         # cancel_reassignment/none_in_progress  20-controller.charter:457  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS

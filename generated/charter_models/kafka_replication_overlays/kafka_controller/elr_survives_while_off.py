@@ -116,7 +116,7 @@ class Changed(Controller):
         # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
-            known is not None and not value(known).fenced  # lives
+            known is not None and not known.fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -129,7 +129,7 @@ class Changed(Controller):
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
-            known is not None and value(known).fenced  # fenced
+            known is not None and known.fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -140,16 +140,16 @@ class Changed(Controller):
 
         # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
         if (
-            known is not None and value(known).fenced  # fenced
+            known is not None and known.fenced  # fenced
             and restarted  # other_process
-            and previous_epoch == value(known).epoch  # same_session
+            and previous_epoch == known.epoch  # same_session
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
         # register/unclean  overlay.charter:295
         if (
-            (known is None or (value(known).fenced and restarted))  # fenced
-            and (known is None or previous_epoch != value(known).epoch)  # other_session
+            (known is None or (known.fenced and restarted))  # fenced
+            and (known is None or previous_epoch != known.epoch)  # other_session
         ):
             allowed += self._register_unclean(broker, epoch, registered_now, able)
         if allowed:

@@ -188,8 +188,8 @@ def replaced_electable(
     10-rules.charter:69  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
-    if any(p.leader == l_ and l_ in isr for l_ in able):
-        return frozenset(l_ for l_ in able if p.leader == l_)
+    if p.leader in able & isr:
+        return frozenset({p.leader})
     if len(clean) > 0:
         return clean
     return frozenset(replicas) & able if config.unclean_election else frozenset()
@@ -464,7 +464,7 @@ class Changed(Controller):
         # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
-            known is not None and not value(known).fenced  # lives
+            known is not None and not known.fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -477,7 +477,7 @@ class Changed(Controller):
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
-            known is not None and value(known).fenced  # fenced
+            known is not None and known.fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -488,16 +488,16 @@ class Changed(Controller):
 
         # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
         if (
-            known is not None and value(known).fenced  # fenced
+            known is not None and known.fenced  # fenced
             and restarted  # other_process
-            and previous_epoch == value(known).epoch  # same_session
+            and previous_epoch == known.epoch  # same_session
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
         # register/unclean  overlay.charter:295
         if (
-            (known is None or (value(known).fenced and restarted))  # fenced
-            and (known is None or previous_epoch != value(known).epoch)  # other_session
+            (known is None or (known.fenced and restarted))  # fenced
+            and (known is None or previous_epoch != known.epoch)  # other_session
         ):
             allowed += self._register_unclean(broker, epoch, registered_now, able)
         if allowed:
@@ -562,7 +562,7 @@ class Changed(Controller):
         # heartbeat/stale_epoch  20-controller.charter:85  S2 §6.5.1
         if (
             known is not None  # known
-            and value(known).epoch != epoch  # other_session
+            and known.epoch != epoch  # other_session
         ):
             allowed.append(Outcome(
                 "heartbeat/stale_epoch",
@@ -778,9 +778,7 @@ class Changed(Controller):
                                 next(
                                     recorded(slot, next_, twice)
                                     for next_ in [refreshed(slot, leader[t], self.config)
-                                    if not doubted
-                                    and slot is not None
-                                    and broker in value(slot).elr
+                                    if not doubted and slot is not None and broker in slot.elr
                                     else handed_over(slot, broker, doubted, leader[t], self.config)]
                                 )
                                 for slot in [self.partition[t]]
@@ -800,17 +798,17 @@ class Changed(Controller):
         allowed: list[Outcome[Controller, Reply]] = []
 
         able = active(self.world, self.registration)
+        p = self.partition[topic]
 
         # elect_leader/unknown  20-controller.charter:343  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
-        if self.partition[topic] is None:  # absent
+        if p is None:  # absent
             return [Outcome(
                 "elect_leader/unknown",
                 Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
                 self,
             )]
 
-        p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
         # elect_leader/not_needed  20-controller.charter:348  DOC Protocol errors:
@@ -929,7 +927,7 @@ class Changed(Controller):
                 else frozenset(l_ for l_ in able if p.leader == l_)
                 if first(p.replicas) == p.leader
                 else frozenset(b for b in able if first(p.replicas) == b)
-                if any(first(p.replicas) == b for b in p.isr & able)
+                if first(p.replicas) in p.isr & able
                 else electable(p, p.replicas, p.isr, frozenset(), able, cleanly(self.config)),
             )
             for t in self.world.topics
@@ -955,17 +953,16 @@ class Changed(Controller):
 
         MODEL §4.5
         """
+        p = self.partition[topic]
 
         # cancel_reassignment/unknown  20-controller.charter:453  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
-        if self.partition[topic] is None:  # absent
+        if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown",
                 Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
                 self,
             )]
-
-        p = value(self.partition[topic])
 
         # cancel_reassignment/none_in_progress  20-controller.charter:457  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS

@@ -64,8 +64,8 @@ def replaced_electable(
     10-rules.charter:69  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
-    if any(p.leader == l_ and l_ in isr for l_ in able):
-        return frozenset(l_ for l_ in able if p.leader == l_)
+    if p.leader in able & isr:
+        return frozenset({p.leader})
     if len(clean) > 0:
         return clean
     return frozenset(replicas) & able if config.unclean_election else frozenset()

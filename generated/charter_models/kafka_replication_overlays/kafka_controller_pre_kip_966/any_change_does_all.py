@@ -188,9 +188,7 @@ class Changed(Controller):
                                 next(
                                     recorded(slot, next_, twice)
                                     for next_ in [refreshed(slot, leader[t], self.config)
-                                    if not doubted
-                                    and slot is not None
-                                    and broker in value(slot).elr
+                                    if not doubted and slot is not None and broker in slot.elr
                                     else handed_over(slot, broker, doubted, leader[t], self.config)]
                                 )
                                 for slot in [self.partition[t]]
@@ -210,17 +208,17 @@ class Changed(Controller):
         allowed: list[Outcome[Controller, Reply]] = []
 
         able = active(self.world, self.registration)
+        p = self.partition[topic]
 
         # elect_leader/unknown  20-controller.charter:343  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
-        if self.partition[topic] is None:  # absent
+        if p is None:  # absent
             return [Outcome(
                 "elect_leader/unknown",
                 Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
                 self,
             )]
 
-        p = value(self.partition[topic])
         preferred = value(first(p.replicas))
 
         # elect_leader/not_needed  20-controller.charter:348  DOC Protocol errors:
@@ -339,7 +337,7 @@ class Changed(Controller):
                 else frozenset(l_ for l_ in able if p.leader == l_)
                 if first(p.replicas) == p.leader
                 else frozenset(b for b in able if first(p.replicas) == b)
-                if any(first(p.replicas) == b for b in p.isr & able)
+                if first(p.replicas) in p.isr & able
                 else electable(p, p.replicas, p.isr, frozenset(), able, cleanly(self.config)),
             )
             for t in self.world.topics

@@ -76,7 +76,7 @@ class Changed(Controller):
         # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
-            known is not None and not value(known).fenced  # lives
+            known is not None and not known.fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -89,7 +89,7 @@ class Changed(Controller):
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
-            known is not None and value(known).fenced  # fenced
+            known is not None and known.fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
@@ -100,16 +100,16 @@ class Changed(Controller):
 
         # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
         if (
-            known is not None and value(known).fenced  # fenced
+            known is not None and known.fenced  # fenced
             and restarted  # other_process
-            and previous_epoch == value(known).epoch  # same_session
+            and previous_epoch == known.epoch  # same_session
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
         # register/unclean  20-controller.charter:53  S0 §5.2, S1 How it works
         if (
-            (known is None or (value(known).fenced and restarted))  # fenced
-            and (known is None or previous_epoch != value(known).epoch)  # other_session
+            (known is None or (known.fenced and restarted))  # fenced
+            and (known is None or previous_epoch != known.epoch)  # other_session
         ):
             allowed += self._register_unclean(broker, epoch, registered_now, able)
         if allowed:
@@ -143,7 +143,7 @@ class Changed(Controller):
         # heartbeat/stale_epoch  20-controller.charter:85  S2 §6.5.1
         if (
             known is not None  # known
-            and value(known).epoch != epoch  # other_session
+            and known.epoch != epoch  # other_session
         ):
             allowed.append(Outcome(
                 "heartbeat/stale_epoch",

@@ -72,15 +72,13 @@ class Changed(Controller):
         at_ = frozenset(
             t
             for t in self.world.topics
-            if self.partition[t] is not None and value(self.partition[t]).topic_id == topic_id
+            if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
         # alter_partition/stale_broker_epoch  20-controller.charter:256  S2 §6.5.1
-        if (
-            self.registration[from_] is None
-            or value(self.registration[from_]).epoch != broker_epoch
-        ):  # unknown_session
+        # unknown_session
+        if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch",
                 Rejected(Error.STALE_BROKER_EPOCH),
@@ -99,28 +97,28 @@ class Changed(Controller):
         # alter_partition/not_leader  20-controller.charter:262  S2 §6.3
         if (
             found is not None  # known
-            and value(found).leader != from_  # other
+            and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
         # alter_partition/other_leader_epoch  20-controller.charter:268  S2 §6.3
         if (
             found is not None  # known
-            and value(found).leader_epoch != leader_epoch  # other
+            and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
         # alter_partition/other_partition_epoch  20-controller.charter:274  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
-            and value(found).partition_epoch != partition_epoch  # other
+            and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
         # alter_partition/impossible_isr  20-controller.charter:281
         if (
             found is not None  # known
-            and (not isr <= frozenset(value(found).replicas) or from_ not in isr)  # senseless
+            and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
@@ -128,7 +126,7 @@ class Changed(Controller):
         if (
             found is not None  # known
             # senseless
-            and ((recovering and not value(found).recovering) or (recovering and len(isr) > 1))
+            and ((recovering and not found.recovering) or (recovering and len(isr) > 1))
         ):
             allowed += self._alter_partition_impossible_recovery()
 

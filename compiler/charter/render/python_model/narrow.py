@@ -1,0 +1,112 @@
+"""What conditions say of values that may be missing, as Python's type checkers see it too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from charter.core import nodes as n
+from charter.core.walk import conjuncts, locals_of, nodes
+
+Exprs = tuple[n.Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What holds where an expression is printed: `present` are not `none`, of `inside` the first is
+    a member of the second, `named` have been given to a local variable of Python."""
+
+    present: Exprs = ()
+    inside: tuple[tuple[n.Expr, n.Expr], ...] = ()
+    named: tuple[tuple[n.Expr, str], ...] = ()
+
+    def where(self, condition: n.Expr, *, holds: bool) -> Known:
+        """What is known besides where a condition holds, or where it does not."""
+        found = member(condition) if holds else None
+        inside = tuple((found[0], group) for group in found[1]) if found else ()
+        present = present_where(condition, holds=holds)
+        return replace(self, present=self.present + present, inside=self.inside + inside)
+
+    def with_name(self, e: n.Expr, name: str) -> Known:
+        """What is known once a local variable has the value of `e`."""
+        return replace(self, named=(*self.named, (e, name)))
+
+    def name(self, e: n.Expr) -> str | None:
+        """The local variable that holds the value of `e`."""
+        return next((name for held, name in self.named if held == e), None)
+
+
+def present_where(condition: n.Expr, *, holds: bool) -> Exprs:
+    """The values that are not `none` where a condition holds, or where it does not."""
+    match condition:
+        case n.Unary(op="not", operand=operand):
+            return present_where(operand, holds=not holds)
+        case n.Binary(op="ne" | "eq", left=left, right=n.Literal(value=None)):
+            return (left,) if (condition.op == "ne") == holds else ()
+        case n.Binary(op="and", left=left, right=right) if holds:
+            return present_where(left, holds=True) + present_where(right, holds=True)
+        case n.Binary(op="or" | "implies", left=left, right=right) if not holds:
+            first = present_where(left, holds=condition.op == "implies")
+            return first + present_where(right, holds=False)
+        case n.Quantified() if holds and (found := member(condition)):
+            return (found[0],)
+        case _:
+            return ()
+
+
+def member(e: n.Expr) -> tuple[n.Expr, Exprs] | None:
+    """For `some x in S: y == present(x) and x in T ...`: `y`, and the sets that it is in."""
+    if not isinstance(e, n.Quantified) or e.kind != "some":
+        return None
+    sets: list[n.Expr] = [] if isinstance(e.domain, n.Domain) else [e.domain]
+    found: list[n.Expr] = []
+    for part in conjuncts(e.body):
+        match part:
+            case n.Binary(op="in", left=n.Local(name=e.name), right=right):
+                sets.append(right)
+            case n.Binary(op="eq", left=left, right=n.Present(inner=n.Local(name=e.name))):
+                found.append(left)
+            case _:
+                return None
+    free = [*found, *sets]
+    if len(found) != 1 or any(e.name in locals_of(part) for part in free):
+        return None
+    return found[0], tuple(sets)
+
+
+def only_member(e: n.Comprehend) -> tuple[n.Expr, n.Expr] | None:
+    """For `{x in S if y == present(x)}`: `y` and `S`."""
+    match e:
+        case n.Comprehend(
+            condition=n.Binary(op="eq", left=left, right=n.Present(inner=n.Local(name=e.name))),
+            body=n.Local(name=e.name),
+            flatten=False,
+        ) if e.name not in locals_of(left):
+            return left, e.domain
+        case _:
+            return None
+
+
+def asks_value(e: n.Expr, places: Iterable[n.Expr]) -> bool:
+    """Whether one of `places` has `value(e)` inside."""
+    return any(
+        isinstance(part, n.Builtin) and part.name == "value" and part.args == (e,)
+        for place in places
+        for part in nodes(place)
+    )
+
+
+def bound(places: Iterable[n.Expr]) -> frozenset[str]:
+    """The names of all locals that expressions read or bind."""
+    found: set[str] = set()
+    for node in (node for place in places for node in nodes(place)):
+        match node:
+            case n.Local(name=name) | n.Let(name=name) | n.MapNew(name=name):
+                found.add(name)
+            case n.Quantified(name=name) | n.Comprehend(name=name):
+                found.add(name)
+            case n.Match(cases=cases):
+                found |= {name for case in cases for name in case.names}
+            case _:
+                pass
+    return frozenset(found)

@@ -1,0 +1,48 @@
+"""Printed expressions, and how tightly Python's operators bind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.render.python_model.layout import Doc
+
+ATOM, UNARY, TIMES, PLUS, AND_SET, OR_SET, COMPARE, NOT, AND, OR, CHOICE = range(16, 5, -1)
+"""How tightly Python's operators bind; a part that binds less than its place gets parentheses."""
+
+Infix = tuple[str, int]
+INFIX: Mapping[str, Infix] = {
+    "and": ("and", AND), "or": ("or", OR), "eq": ("==", COMPARE), "ne": ("!=", COMPARE),
+    "lt": ("<", COMPARE), "le": ("<=", COMPARE), "gt": (">", COMPARE), "ge": (">=", COMPARE),
+    "in": ("in", COMPARE), "subset": ("<=", COMPARE), "add": ("+", PLUS), "sub": ("-", PLUS),
+    "mul": ("*", TIMES), "union": ("|", OR_SET), "intersection": ("&", AND_SET),
+    "difference": ("-", PLUS),
+}  # fmt: skip
+TRUE = n.Literal(True, type=t.Bool())
+FALSE = n.Literal(False, type=t.Bool())
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A printed expression and how tightly its outermost operator binds."""
+
+    doc: Doc
+    level: int = ATOM
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A line that an expression needs before it: `name: hint = value`."""
+
+    name: str
+    hint: str
+    value: Doc
+
+
+def chain(e: n.Expr, op: n.BinaryOp) -> list[n.Expr]:
+    """The operands of a chain of one operator."""
+    if isinstance(e, n.Binary) and e.op == op:
+        return [*chain(e.left, op), *chain(e.right, op)]
+    return [e]
