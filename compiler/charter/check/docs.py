@@ -8,11 +8,11 @@ from charter.syntax import nodes as sx
 
 
 def doc_of(item: sx.Item) -> str:
-    """The author's comment directly above an item. What a blank line sets apart, such as the
-    comment that opens a file, is about more than the item."""
-    lines = [line.strip() for line in item.comments]
+    """The author's comment directly above an item. What a blank line sets apart opens a section
+    (`Item.section`); a comment without text parts paragraphs."""
+    lines = item.comments
     first = max((position + 1 for position, line in enumerate(lines) if not line), default=0)
-    return "\n".join(lines[first:])
+    return "\n".join(line.strip() for line in lines[first:]).strip()
 
 
 def type_docs(nodes: Iterable[sx.Declaration]) -> Iterable[tuple[str, str]]:

@@ -245,6 +245,7 @@ def operation(context: Context, machine: Machine, node: sx.Operation) -> ir.Oper
     return ir.Operation(
         signature.name, signature.params, signature.result, tuple(branches),
         citations(context, node.citations), span=node.span, doc=doc_of(node),
+        section=node.section,
     )  # fmt: skip
 
 
@@ -342,6 +343,7 @@ class _SystemBuilder:
         return ir.Step(
             signature.name, signature.params, tuple(body.lines),
             citations(self.context, node.citations), span=node.span, doc=doc_of(node),
+            section=node.section,
         )  # fmt: skip
 
     def budget(self, body: Body, name: sx.Name) -> None:

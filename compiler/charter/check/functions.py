@@ -109,5 +109,5 @@ def function(outside: Scope, node: sx.FunDecl, citations: tuple[ir.Citation, ...
     body = inside.check(node.body, signature.result)
     return ir.Function(
         signature.name, (*signature.params, *state), signature.result, body, citations,
-        span=node.span, doc=doc_of(node),
+        span=node.span, doc=doc_of(node), section=node.section,
     )  # fmt: skip

@@ -68,10 +68,12 @@ else:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """What all statements and declarations share: a place and the author's comment above it."""
+    """What all statements and declarations share: a place and the author's comment above it. Of
+    functions, operations and steps `section` is the comment that opened the section they are in."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
     doc: str = field(default="", compare=False)
+    section: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ def _operation(operation: n.Operation) -> Json:
         "operation": operation.name,
         "doc": operation.doc,
         "citations": _citations(operation.citations),
+        **({"section": operation.section} if operation.section else {}),
         **_place(operation.span),
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, Literal, TypeVar
 
@@ -31,6 +31,19 @@ def remarked(reader: Reader, node: Tree, item: ItemT) -> ItemT:
     if found is None:
         return item
     return replace(item, comments=found.comments, trailing=found.trailing, closing=found.closing)
+
+
+def in_sections(items: Iterable[ItemT]) -> tuple[ItemT, ...]:
+    """The items of a file, a component or a system, each with the section in which it stands. A
+    comment that a blank line sets apart from the item below it opens a section."""
+    found: list[ItemT] = []
+    section = ""
+    for item in items:
+        lines = [line.strip() for line in item.comments]
+        apart = max((i for i, line in enumerate(item.comments) if not line), default=0)
+        section = "\n".join(lines[:apart]).strip() or section
+        found.append(replace(item, section=section) if section else item)
+    return tuple(found)
 
 
 # --- statements ----------------------------------------------------------------------------------

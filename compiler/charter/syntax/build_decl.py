@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
 from charter.syntax import nodes
-from charter.syntax.build_body import let, operation, remarked, state, statement
+from charter.syntax.build_body import in_sections, let, operation, remarked, state, statement
 from charter.syntax.build_expr import (
     Reader,
     arguments,
@@ -121,7 +121,7 @@ def _component(reader: Reader, node: Tree) -> nodes.ComponentDecl:
     called, *members = node.children
     return nodes.ComponentDecl(
         name(reader, called),
-        tuple(_component_member(reader, child) for child in trees(tuple(members))),
+        in_sections(_component_member(reader, child) for child in trees(tuple(members))),
         span=reader.span(node),
     )
 
@@ -185,7 +185,7 @@ def _system(reader: Reader, node: Tree) -> nodes.SystemDecl:
     called, *members = node.children
     return nodes.SystemDecl(
         name(reader, called),
-        tuple(_system_member(reader, child) for child in trees(tuple(members))),
+        in_sections(_system_member(reader, child) for child in trees(tuple(members))),
         span=reader.span(node),
     )
 

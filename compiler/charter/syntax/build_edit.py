@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from charter.syntax import nodes
-from charter.syntax.build_body import branch, operation, remarked, state
+from charter.syntax.build_body import branch, in_sections, operation, remarked, state
 from charter.syntax.build_decl import plain_declaration, step
 from charter.syntax.build_expr import (
     Reader,
@@ -44,7 +44,7 @@ def file(reader: Reader, part: Part) -> nodes.File:
     dotted = ".".join(leaf(child).text for child in head.children)
     item = nodes.File(
         nodes.Name(dotted, span=reader.span(head)),
-        tuple(_declaration(reader, child) for child in rest),
+        in_sections(_declaration(reader, child) for child in rest),
         span=reader.span(node),
     )
     return remarked(reader, node, item)

@@ -215,11 +215,9 @@ def _is_block(node: Tree) -> bool:
 
 def _paragraph(lines: list[str], comment: _Comment, text: str, until: int) -> None:
     """Append a line, and "" if a blank line follows before the next comment or the item."""
-    if comment.text:
-        lines.append(comment.text)
+    lines.append(comment.text or " ")
     rest = BLANK_LINE.match(text, comment.end)
-    blank = rest is not None and (text.startswith("--", rest.end()) or rest.end() == until)
-    if lines and lines[-1] and (blank or not comment.text):
+    if rest is not None and (text.startswith("--", rest.end()) or rest.end() == until):
         lines.append("")
 
 

@@ -17,13 +17,15 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item(Node):
-    """A node that can carry comment lines above it (`comments`; "" is a blank line between two
-    paragraphs), one behind it (`trailing`), and those before its closing brace, or before the end
-    of the file (`closing`)."""
+    """A node that can carry comment lines above it (`comments`; "" is a blank line, " " a comment
+    without text, which parts paragraphs), one behind it (`trailing`), and those before its closing
+    brace, or before the end of the file (`closing`). `section` is the comment that opened the
+    section in which the item stands."""
 
     comments: tuple[str, ...] = ()
     trailing: str = ""
     closing: tuple[str, ...] = ()
+    section: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,8 @@ def fits(doc: Doc, indent: int) -> bool:
 
 
 def comment_rows(comments: tuple[str, ...], indent: int) -> list[Row]:
-    """Comments on lines of their own; "" is a blank line."""
-    return [Row(f"{' ' * indent}-- {line}" if line else "") for line in comments]
+    """Comments on lines of their own; "" is a blank line, " " a comment without text."""
+    return [Row(f"{' ' * indent}-- {line}".rstrip() if line else "") for line in comments]
 
 
 def remark(item: nodes.Item, body: list[Row], indent: int, at: int = -1) -> list[Row]:

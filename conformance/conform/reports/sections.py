@@ -29,6 +29,8 @@ class Rule:
     text: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
     """For each citation where it can be read, "" if that is not known."""
+    section: str = ""
+    """Of an operation: the comment that opened the section of the charter in which it stands."""
 
     @property
     def operation(self) -> str:
@@ -166,8 +168,10 @@ def _pairs(reader: Reader) -> tuple[tuple[str, str], ...]:
 
 
 def _operation(reader: Reader) -> Rule:
-    reader.fields("operation", "doc", "citations", "file", "line")
-    return _rule(reader, reader.text("operation"), reader.text("doc"), ())
+    opened = ("section",) if "section" in reader.object() else ()
+    reader.fields("operation", "doc", "citations", "file", "line", *opened)
+    rule = _rule(reader, reader.text("operation"), reader.text("doc"), ())
+    return replace(rule, section=reader.text("section") if opened else "")
 
 
 def _branch(reader: Reader) -> Rule:

@@ -53,6 +53,10 @@ class World:
 # --- rules ----------------------------------------------------------------------------------------
 
 
+# Single-decree Paxos. A ballot belongs to one proposer, so the two are one thing here. Messages
+# that are never received are as good as lost.
+
+
 def majority(world: World, group: frozenset[Acceptor]) -> bool:
     """paxos.charter:27  SIMPLE Choosing a Value"""
     return 2 * len(group) > len(world.acceptors)

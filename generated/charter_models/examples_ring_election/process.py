@@ -49,6 +49,10 @@ class World:
 # --- rules ----------------------------------------------------------------------------------------
 
 
+# The election of Chang and Roberts: candidates travel around a ring in one direction, only the
+# greatest comes back to where it began, and then its name goes around once more.
+
+
 def beats(other: int, mine: int) -> bool:
     """ring_election.charter:22  RING"""
     return other > mine

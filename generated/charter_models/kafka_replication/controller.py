@@ -182,6 +182,10 @@ class World:
 # --- rules ----------------------------------------------------------------------------------------
 
 
+# The vocabulary of Kafka's replication protocol with KIP-966 (Eligible Leader Replicas). A topic
+# has one partition here: what the controller decides, it decides partition by partition.
+
+
 def refusals() -> frozenset[Error]:
     """The codes with which a proposal may be refused where the texts say that it is, but not
     how.
@@ -196,6 +200,10 @@ def refusals() -> frozenset[Error]:
         Error.INVALID_UPDATE_VERSION,
         Error.OPERATION_NOT_ATTEMPTED,
     })
+
+
+# The rules of the controller as pure functions: who stays in sync, who stays eligible, who may
+# lead, and what a change of a partition's record bumps.
 
 
 def default_config() -> Config:

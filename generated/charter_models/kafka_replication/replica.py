@@ -163,6 +163,10 @@ class World:
 # --- rules ----------------------------------------------------------------------------------------
 
 
+# The rules of a replica as pure functions: what is committed, where logs diverge, who may join the
+# ISR. Offsets count from 0, ends are exclusive: an empty log ends at 0.
+
+
 def batch(
     world: World,
     log: tuple[LeaderEpoch, ...],

@@ -334,6 +334,67 @@ fun g(b: Broker) -> bool = true""")
     assert [function.doc for function in model.functions] == ["Who may lead.", ""]
 
 
+def test_a_comment_that_is_set_apart_opens_a_section_of_a_file_or_of_a_machine() -> None:
+    model = load("""-- What this file
+-- is about.
+
+-- Who may lead.
+fun f(b: Broker) -> bool = true
+fun g(b: Broker) -> bool = true
+
+-- The rest.
+
+component c {
+  state on: bool = true
+  operation first() -> bool { branch done reply on }
+
+  -- Brokers come and go.
+  --
+  -- They say so.
+
+  -- One comes.
+  operation come() -> bool { branch done reply on }
+  operation go() -> bool { branch done reply on }
+}
+fun h(b: Broker) -> bool = true
+witness w of c: on""")
+    about = "What this file\nis about."
+    assert [f.section for f in model.functions] == [about, about, "The rest."]
+    (component,) = model.components
+    assert [o.section for o in component.operations] == [
+        "",
+        "Brokers come and go.\n\nThey say so.",
+        "Brokers come and go.\n\nThey say so.",
+    ]
+    assert component.operations[1].doc == "One comes."
+
+
+def test_a_comment_without_text_parts_paragraphs() -> None:
+    model = load("""-- Who may lead.
+--
+-- Nobody who is fenced.
+fun f(b: Broker) -> bool = true""")
+    assert model.functions[0].doc == "Who may lead.\n\nNobody who is fenced."
+
+
+def test_what_an_edit_adds_stands_in_no_section() -> None:
+    model = load(
+        """-- All.
+
+fun f(b: Broker) -> bool = true
+variant v {
+  add fun g(b: Broker) -> bool = true
+  replace fun f with not replaced
+}""",
+        variant="v",
+    )
+    assert {f.name: f.section for f in model.functions} == {
+        "replaced_f": "All.",
+        "f": "All.",
+        "g": "",
+    }
+
+
 def test_took_of_an_operation_is_one_of_its_branches() -> None:
     text = """component c { state on: bool = true
   operation go() -> bool { branch yes when on reply true branch no reply false } }

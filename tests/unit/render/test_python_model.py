@@ -34,6 +34,8 @@ record Lamp {
 }
 union Reply { hung(epoch: Epoch), refused }
 
+-- What is asked of walls.
+
 -- The lamps of one colour.
 fun of_color(lamps: map Wall -> option Lamp, color: Color) -> set Wall cites BOOK "2" =
   { w in Wall if match lamps[w] { none -> false, present(lamp) -> lamp.color == color } }
@@ -46,7 +48,12 @@ component house {
   volatile state warm: set Wall = {}
   ghost state ever: bool = false
 
+  -- Walls are changed one by one,
+  -- by hand.
+
   -- Hangs a lamp.
+  --
+  -- Somebody asks for it, and it gets a number.
   operation hang(at: Wall, color: Color) -> Reply cites BOOK "1.2" {
     branch occupied cites BOOK "1.3" when full: lamps[at] != none and same: epoch == 0 reply refused
     branch dim
@@ -120,6 +127,14 @@ def test_comments_become_docstrings_when_a_model_is_printed(page: str) -> None:
     assert '"""Hangs a lamp.' in page
     assert '"""The lamps of one colour.' in page
     assert "Volatile: a failover loses it." in page
+
+
+def test_sections_become_comments_and_prose_paragraphs_when_a_model_is_printed(page: str) -> None:
+    assert "\n\n\n# What is asked of walls.\n\n\ndef of_color(" in page
+    assert "\n\n    # Walls are changed one by one, by hand.\n\n    def hang(" in page
+    assert page.count("one by one") == 1
+    about = '        """Hangs a lamp.\n\n        Somebody asks for it, and it gets a number.\n'
+    assert about in page
 
 
 def test_ghosts_are_absent_when_a_model_is_printed(page: str) -> None:

@@ -135,3 +135,10 @@ def test_what_tlc_says_is_read() -> None:
     said = read(text)
     assert (said.generated, said.distinct, said.depth, said.steps) == (1_234, 17, 4, 1)
     assert said.error == "Invariant Check_a is violated."
+
+
+def test_sections_stand_once_above_their_first_operation() -> None:
+    text = LOCK.replace("  -- A client asks.", "  -- What clients do.\n\n  -- A client asks.")
+    module = exported(api.load_text(text))["lock.tla"]
+    assert module.count("\\* What clients do.") == 1
+    assert "\\* What clients do.\n\n\\* A client asks." in module

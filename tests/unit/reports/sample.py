@@ -243,7 +243,8 @@ def sections_json():
         "levels": [["replies", []], ["metadata", ["partition"]],
                    ["everything", ["config", "partition", "registration"]]],
         "ordered": ["replicas"],
-        "operations": [{"operation": name, "citations": cited[name], "line": 10 + place, **rule}
+        "operations": [{"operation": name, "citations": cited[name], "line": 10 + place, **rule,
+                        **({"section": f"Brokers come. {HOSTILE}"} if place > 1 else {})}
                        for place, name in enumerate(operations)],
         "branches": [{"operation": operation, "branch": branch, "citations": cited[operation],
                       "line": 20 + place, **rule,

@@ -178,6 +178,14 @@ def test_run_tells_what_was_not_compared_and_why_that_is_allowed(site):
     assert "not compared: 1 unsupported votes (allowed)" in page.text
 
 
+def test_branches_stand_under_the_sections_of_the_charter(site):
+    text = pages(site)["runs/kafka-controller-4.3.1/branches.html"].text
+    assert text.count("Brokers come.") == 1
+    assert (
+        text.index("expire/fenced") < text.index("Brokers come.") < text.index("register/unclean")
+    )
+
+
 def test_comparison_shows_both_sides_of_the_first_difference(site):
     text = Page(site / "compare.html").text
     assert "diverges conforms 1" in text

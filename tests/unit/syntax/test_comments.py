@@ -108,3 +108,11 @@ def test_a_charter_keeps_tree_and_comments_when_it_is_formatted(path: Path) -> N
 def _comments(text: str) -> list[str]:
     """Comments of texts whose string literals have no dashes."""
     return [found.strip() for found in re.findall(r"--(.*)", text) if found.strip()]
+
+
+def test_a_comment_without_text_stays_and_a_blank_line_is_another_thing() -> None:
+    text = "protocol p\n\n-- one\n--\n-- two\n\n-- three\nsort A\n"
+    tree = parsed(text)
+    assert tree.declarations[0].comments == ("one", " ", "two", "", "three")
+    assert tree.declarations[0].section == "one\n\ntwo"
+    assert show(tree) == text

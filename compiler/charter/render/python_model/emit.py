@@ -4,8 +4,9 @@ Templates hold the text; this module fills them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from charter.core import nodes as n
 from charter.core import types as t
@@ -23,6 +24,7 @@ from charter.render.python_model.wire import WirePrinter
 from charter.render.text import Emitter, environment
 
 PACKAGE = "charter.render.python_model"
+FoundT = TypeVar("FoundT", n.Function, n.Operation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +130,28 @@ class ComponentPrinter:
             records=[self.record(r) for r in self.reach.records],
             unions=[self.union(u) for u in self.reach.unions],
             world=self.world_fields(),
-            functions=[self.function(f) for f in self.reach.functions],
+            functions=self.in_sections(self.reach.functions, self.function, 0),
             klass=camel(self.component.name),
             fields=self.fields(),
-            operations=[self.operation(o) for o in self.component.operations],
+            operations=self.in_sections(self.component.operations, self.operation, 1),
             faults=[self.fails(o) for o in self.component.operations if has_faults(o)],
             initial=self.initial(),
         )
+
+    def in_sections(
+        self, found: Iterable[FoundT], text: Callable[[FoundT], str], depth: int
+    ) -> list[str]:
+        """The texts of functions or operations; a comment stands where a section begins."""
+        texts: list[str] = []
+        section = ""
+        for each in found:
+            if each.section and each.section != section:
+                section = each.section
+                emitter = Emitter(depth)
+                OperationPrinter(self.component, self.printer("world"), emitter).comment(section)
+                texts.append("\n".join(emitter.lines))
+            texts.append(text(each))
+        return texts
 
     def title(self) -> str:
         """The docstring of the module."""

@@ -102,7 +102,7 @@ def why(machine: Machine, prop: n.Property, scope: Scope) -> Why:
     return Why(
         parts=tuple(_parts(machine, prop.body, scope)),
         where=prop.span.where(),
-        says=" ".join(prop.doc.split("\n\n")[-1].split()),
+        says=" ".join(prop.doc.split("\n\n")[0].split()),
         cites=tuple(f'{c.source} "{c.section}"' for c in prop.citations if c.section),
     )
 

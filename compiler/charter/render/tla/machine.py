@@ -230,7 +230,11 @@ class Module:
             lines += section("steps")[:-1]
         else:
             lines += section("operations")[:-1]
+        opened = ""
         for operation in self.operations:
+            if operation.section not in ("", opened):
+                opened = operation.section
+                lines += ["", *comment(notes(opened))]
             lines += self._action(operation)
         lines += self._properties()
         lines += self._looking()
