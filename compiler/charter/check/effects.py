@@ -7,7 +7,7 @@ from typing import assert_never
 
 from charter.check.known import Facts, never_empty
 from charter.core import nodes as ir
-from charter.core.walk import conjuncts, nodes, statement_expressions
+from charter.core.walk import nodes, operands, statement_expressions
 from charter.diagnostics import Diagnostics
 
 FAILOVER = "failover"
@@ -68,7 +68,7 @@ def is_open_guard(branch: ir.Branch) -> bool:
 
 def _parts(branch: ir.Branch) -> list[ir.Expr]:
     """What the guard of a branch joins with `and`, within labels too."""
-    return [part for conjunct in branch.guard for part in conjuncts(conjunct.condition)]
+    return [part for conjunct in branch.guard for part in operands(conjunct.condition, "and")]
 
 
 def _is_true(expr: ir.Expr) -> bool:

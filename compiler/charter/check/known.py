@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from charter.core import nodes as ir
-from charter.core.walk import conjuncts, substitute
+from charter.core.walk import operands, substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def never_empty(line: ir.Pick, facts: Facts) -> bool:
     if _has_member(wanted):
         return True
     for condition in facts.conditions:
-        for part in conjuncts(facts.expand(condition)):
+        for part in operands(facts.expand(condition), "and"):
             inner = part if line.index is None else _for_all(part, line.index[0])
             if inner is not None and _says_nonempty(inner, wanted):
                 return True

@@ -8,13 +8,16 @@ from typing import TypeAlias
 
 from charter.core import nodes as n
 
-Expr: TypeAlias = (
-    "n.Literal | n.Local | n.StateRef | n.ConstRef | n.Domain | n.Took"
-    " | n.Call[Expr] | n.Primitive[Expr] | n.Checked[Expr] | n.Unary[Expr] | n.Binary[Expr]"
-    " | n.If[Expr] | n.Let[Expr] | n.Quantified[Expr] | n.Comprehend[Expr]"
+Strict: TypeAlias = (
+    "n.Call[Expr] | n.Primitive[Expr] | n.Unary[Expr] | n.Binary[Expr]"
     " | n.RecordNew[Expr] | n.RecordWith[Expr] | n.FieldOf[Expr]"
     " | n.UnionNew[Expr] | n.Present[Expr] | n.IsCase[Expr] | n.CaseArg[Expr]"
-    " | n.MapNew[Expr] | n.MapWith[Expr] | n.MapGet[Expr] | n.SetNew[Expr] | n.SeqNew[Expr]"
+    " | n.MapWith[Expr] | n.MapGet[Expr] | n.SetNew[Expr] | n.SeqNew[Expr]"
+)
+"""All operands are always evaluated (but those of `and`, `or` and `implies`)."""
+Expr: TypeAlias = (
+    "Strict | n.Literal | n.Local | n.StateRef | n.ConstRef | n.Domain | n.Took | n.Checked[Expr]"
+    " | n.If[Expr] | n.Let[Expr] | n.Quantified[Expr] | n.Comprehend[Expr] | n.MapNew[Expr]"
 )
 Change: TypeAlias = "n.Bind[Expr] | n.Pick[Expr] | n.Assign[Expr]"
 Statement: TypeAlias = "Change | n.Require[Expr] | n.CallOperation[Expr]"

@@ -150,6 +150,12 @@ def holds(kind: Type, wanted: type[Sort | Counter | Seq]) -> bool:
     return any(isinstance(part, wanted) for part in inside(kind))
 
 
+def may_miss(key: Type) -> bool:
+    """Whether a key of this type may lie outside of a map that has it as its key type: one of sort
+    elements, truth values and enum members does not, one with numbers or lists inside may."""
+    return any(isinstance(part, Int | Counter | Seq | Ranking) for part in inside(key))
+
+
 def record_of(kind: Type) -> Record:
     """The type, which is a record."""
     assert isinstance(kind, Record)

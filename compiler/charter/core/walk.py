@@ -141,11 +141,15 @@ def locals_of(expr: ir.Expr) -> frozenset[str]:
     return frozenset(node.name for node in nodes(expr) if isinstance(node, ir.Local))
 
 
-def conjuncts(expr: ir.Expr) -> Iterator[ir.Expr]:
-    """The parts of a conjunction, from left to right."""
-    if isinstance(expr, ir.Binary) and expr.op == "and":
-        yield from conjuncts(expr.left)
-        yield from conjuncts(expr.right)
+@overload
+def operands(expr: small.Expr, op: ir.BinaryOp) -> Iterator[small.Expr]: ...
+@overload
+def operands(expr: ir.Expr, op: ir.BinaryOp) -> Iterator[ir.Expr]: ...
+def operands(expr: ir.Expr, op: ir.BinaryOp) -> Iterator[ir.Expr]:
+    """The parts of a chain of one operator, from left to right."""
+    if isinstance(expr, ir.Binary) and expr.op == op:
+        yield from operands(expr.left, op)
+        yield from operands(expr.right, op)
     else:
         yield expr
 

@@ -18,8 +18,6 @@ from charter.core import types as t
 from charter.core.walk import branch_expressions, locals_of, nodes, statement_expressions
 
 S = TypeVar("S", bound="n.Statement")
-CERTAIN = (t.Sort, t.Enum, t.Bool)
-"""Types of keys that are all in a map."""
 
 
 def run(model: n.Model) -> n.Model:
@@ -54,7 +52,7 @@ def _adds_no_condition(e: n.Expr) -> bool:
         case n.StateRef():
             return not e.primed
         case n.MapGet(target=whole) | n.MapWith(target=whole):
-            return isinstance(t.map_of(whole.type).key, CERTAIN)
+            return not t.may_miss(t.map_of(whole.type).key)
         case n.SeqNew():
             return not isinstance(e.type, t.Ranking) or len(e.items) < 2
         case n.Primitive():

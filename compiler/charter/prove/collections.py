@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Literal as OneOf
-from typing import assert_never, cast
+from typing import cast
 
 from charter.core import nodes as n
 from charter.core import small as s
@@ -29,48 +29,12 @@ Coded = tuple[Sym, Term]
 
 def anything(layout: Layout, kind: t.Type) -> Sym:
     """Some value of `kind`, for places where nothing is defined."""
-    match kind:
-        case t.Bool():
-            return Scalar(FALSE)
-        case t.Int() | t.Counter():
-            return layout.numbers.constant(layout.range(kind)[0] or 0)
-        case t.Sort() | t.Enum():
-            return Scalar(layout.word(0, layout.cardinality(kind)))
-        case t.Option():
-            return Maybe(FALSE, None)
-        case t.Record(fields=fields):
-            return Fields(tuple(anything(layout, part) for _, part in fields))
-        case t.Union(cases=cases):
-            first = tuple(anything(layout, part) for _, part in cases[0][1])
-            return Tagged(layout.word(0, len(cases)), (first, *[None] * (len(cases) - 1)))
-        case t.Set(inner=inner):
-            return normal(layout, inner, Bag(()))
-        case t.Map(key=key, value=value):
-            return Fields((anything(layout, value),) * len(layout.keys(key)[0]))
-        case t.Seq() | t.Ranking():
-            return Line(layout.numbers.constant(0), ())
-        case _:
-            assert_never(kind)
-
-
-def has_numbers(kind: t.Type) -> bool:
-    """Whether values of a finite key type hold ints, so that a key may lie outside the domain."""
-    match kind:
-        case t.Int() | t.Seq() | t.Ranking():
-            return True
-        case t.Option(inner=inner) | t.Set(inner=inner) | t.Map(value=inner):
-            return has_numbers(inner)
-        case t.Record(fields=fields):
-            return any(has_numbers(part) for _, part in fields)
-        case t.Union(cases=cases):
-            return any(has_numbers(part) for _, params in cases for _, part in params)
-        case _:
-            return False
+    return layout.constant(kind, layout.universe.least(kind))
 
 
 def in_domain(layout: Layout, kind: t.Type, hits: list[Term]) -> Term:
     """That a key is one of the domain, from its comparisons with all of them."""
-    return layout.terms.or_(*hits) if has_numbers(kind) else TRUE
+    return layout.terms.or_(*hits) if t.may_miss(kind) else TRUE
 
 
 def look_up(layout: Layout, kind: t.Map, table: Fields, key: Sym) -> Coded:

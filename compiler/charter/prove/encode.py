@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never, cast
+from typing import assert_never, cast
 
 from charter.core import nodes as n
 from charter.core import small as s
@@ -36,13 +36,6 @@ Names = Mapping[str, Sym]
 Coded = tuple[Sym, Term]
 """A value, and the condition under which the definition has one."""
 Way = Callable[[], Coded]
-Strict: TypeAlias = (
-    "n.Call[s.Expr] | n.Primitive[s.Expr] | n.Unary[s.Expr] | n.Binary[s.Expr]"
-    " | n.RecordNew[s.Expr] | n.RecordWith[s.Expr] | n.FieldOf[s.Expr] | n.UnionNew[s.Expr]"
-    " | n.Present[s.Expr] | n.IsCase[s.Expr] | n.CaseArg[s.Expr] | n.MapGet[s.Expr]"
-    " | n.MapWith[s.Expr] | n.SetNew[s.Expr] | n.SeqNew[s.Expr]"
-)
-"""Nodes whose operands are always all evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +141,7 @@ class Encoder:
                 result, possible = self.applied(e, args)
                 return result, terms.and_(defined, possible)
 
-    def applied(self, e: Strict, args: tuple[Sym, ...]) -> Coded:
+    def applied(self, e: s.Strict, args: tuple[Sym, ...]) -> Coded:
         """An operation whose operands are all evaluated: its value, and where it has one."""
         layout = self.layout
         match e:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.core.walk import conjuncts, nodes
+from charter.core.walk import nodes, operands
 from charter.diagnostics import Span
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Locals, Outcome, Scope, State
@@ -139,7 +139,7 @@ def _each(runs: tuple[Run, ...], tell: Callable[[Run], str]) -> str:
 def _false_part(machine: Machine, condition: n.Expr, run: Run) -> n.Expr:
     """The first conjunct that is false."""
     scope = Scope(run.state)
-    parts = conjuncts(condition)
+    parts = operands(condition, "and")
     return next(p for p in parts if not machine.evaluator.truth(p, scope, run.names))
 
 

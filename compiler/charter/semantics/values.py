@@ -45,6 +45,32 @@ class Universe:
             known = self._domains[kind] = _domain(kind, self)
         return known
 
+    def least(self, kind: t.Type) -> Value:
+        """The first value of a type; of numbers without a range, and of counters, 0."""
+        match kind:
+            case t.Bool():
+                return False
+            case t.Int(low=low):
+                return 0 if low is None else self.limit(low)
+            case t.Sort() | t.Counter():
+                return 0
+            case t.Enum(members=members):
+                return members[0]
+            case t.Option():
+                return None
+            case t.Record(fields=fields):
+                return tuple(self.least(part) for _, part in fields)
+            case t.Union(cases=((tag, params), *_)):
+                return (tag, *(self.least(part) for _, part in params))
+            case t.Set():
+                return frozenset()
+            case t.Map(key=key, value=value):
+                return (self.least(value),) * len(self.domain(key))
+            case t.Seq() | t.Ranking():
+                return ()
+            case t.Union():
+                raise TypeError("a union without cases")
+
     def position(self, kind: t.Type, value: Value) -> int:
         """Where `value` stands in `domain(kind)`; KeyError if it does not."""
         if isinstance(kind, t.Sort) and value in range(len(self.sorts[kind.name])):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from charter.core import nodes as n
 from charter.core import small as s
@@ -20,14 +20,6 @@ from charter.explore.native.values import Held, Keeper, Place, Scalar, Tree, sca
 
 ERROR, FATAL = 0, 1
 """Slots of the context: the first failure, and why the engine cannot go on."""
-
-
-Strict: TypeAlias = (
-    "n.Call[s.Expr] | n.Primitive[s.Expr] | n.Unary[s.Expr] | n.Binary[s.Expr]"
-    " | n.RecordNew[s.Expr] | n.RecordWith[s.Expr] | n.FieldOf[s.Expr] | n.UnionNew[s.Expr]"
-    " | n.Present[s.Expr] | n.IsCase[s.Expr] | n.CaseArg[s.Expr] | n.MapGet[s.Expr]"
-    " | n.MapWith[s.Expr] | n.SetNew[s.Expr] | n.SeqNew[s.Expr]"
-)
 
 
 @dataclass(slots=True)
@@ -122,7 +114,7 @@ class Expr:
             case _:
                 return self.applied(e, [self.value(part) for part in children(e)])
 
-    def applied(self, e: Strict, args: list[Held]) -> Held:
+    def applied(self, e: s.Strict, args: list[Held]) -> Held:
         """An operation whose operands are all evaluated."""
         keep = self.keep
         match e:

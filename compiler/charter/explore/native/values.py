@@ -360,24 +360,7 @@ class Keeper:
 
     def blank(self, kind: t.Type) -> Held:
         """The value whose slots are all zero."""
-        match kind:
-            case t.Bool():
-                return Scalar("false")
-            case t.Set():
-                _, low, high = self.layout.width(kind)
-                return Scalar("0", low, high)
-            case t.Option(inner=inner):
-                return Tree(kind, (Scalar("false"), self.blank(inner)))
-            case t.Record(fields=fields):
-                return Tree(kind, tuple(self.blank(part) for _, part in fields))
-            case t.Union(cases=cases):
-                return Tree(kind, (self.number(0), *(self.blank(p) for _, p in cases[0][1])))
-            case t.Map(key=key, value=value):
-                return Tree(kind, (self.blank(value),) * self.layout.size(key))
-            case t.Seq() | t.Ranking():
-                return Tree(kind, ())
-            case t.Int() | t.Sort() | t.Counter() | t.Enum():
-                return self.number(self.layout.low(kind))
+        return self.constant(kind, self.layout.universe.least(kind))
 
 
 def scalar(value: Held) -> Scalar:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.walk import operands
 from charter.render.python_model.choices import Functions
 from charter.render.python_model.layout import Block, Doc, Joined, Spread, call, flat, joined
 from charter.render.python_model.names import Names, is_path
@@ -37,7 +38,6 @@ from charter.render.python_model.pieces import (
     UNARY,
     Assignment,
     Piece,
-    chain,
 )
 from charter.render.python_model.prelude_calls import call_of
 from charter.render.python_model.types import TypePrinter
@@ -269,7 +269,7 @@ class ExprPrinter:
     def connective(self, e: n.Binary) -> Piece:
         """`and`, `or`: a chain of equal ones stands side by side."""
         symbol, level = INFIX[e.op]
-        parts, docs = chain(e, e.op), list[Doc]()
+        parts, docs = tuple(operands(e, e.op)), list[Doc]()
         with self.knowing():
             for i, part in enumerate(parts):
                 self.name_found(part, parts[i + 1 :], holds=e.op == "and")

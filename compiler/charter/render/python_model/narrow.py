@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
-from charter.core.walk import conjuncts, locals_of, nodes
+from charter.core.walk import locals_of, nodes, operands
 
 Exprs = tuple[n.Expr, ...]
 
@@ -60,7 +60,7 @@ def member(e: n.Expr) -> tuple[n.Expr, Exprs] | None:
         return None
     sets: list[n.Expr] = [] if isinstance(e.domain, n.Domain) else [e.domain]
     found: list[n.Expr] = []
-    for part in conjuncts(e.body):
+    for part in operands(e.body, "and"):
         match part:
             case n.Binary(op="in", left=n.Local(name=e.name), right=right):
                 sets.append(right)

@@ -39,10 +39,3 @@ class Assignment:
     name: str
     hint: str
     value: Doc
-
-
-def chain(e: n.Expr, op: n.BinaryOp) -> list[n.Expr]:
-    """The operands of a chain of one operator."""
-    if isinstance(e, n.Binary) and e.op == op:
-        return [*chain(e.left, op), *chain(e.right, op)]
-    return [e]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
 from charter.core import small as s
-from charter.render.tla.expr import COMPARISONS, Printer, chain
+from charter.core.walk import operands
+from charter.render.tla.expr import COMPARISONS, Printer
 from charter.render.tla.layout import (
     Around,
     Binding,
@@ -266,7 +267,7 @@ class Body:
     def condition(self, e: s.Expr) -> list[Item]:
         """The parts of a condition, so written that TLC does not branch on them."""
         items: list[Item] = []
-        for part in chain(e, "and"):
+        for part in operands(e, "and"):
             if plain(part):
                 items.append(self.printer.item(part))
             else:

@@ -9,13 +9,14 @@ from typing import TypeAlias
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.core.walk import locals_of
+from charter.core.walk import locals_of, operands
 from charter.render.tla.layout import (
     Around,
     Binding,
     Bullets,
     Choice,
     Doc,
+    Indexed,
     Infix,
     Item,
     Listed,
@@ -299,7 +300,7 @@ class Printer:
     def binary(self, e: n.Binary[s.Expr]) -> Piece:
         """An infix operation."""
         if e.op in ("and", "or"):
-            items = tuple(self.item(part) for part in chain(e, e.op))
+            items = tuple(self.item(part) for part in operands(e, e.op))
             return Piece(Bullets("/\\" if e.op == "and" else "\\/", items), CONNECTIVE)
         if e.op == "implies":
             left, right = self.doc(e.left, COMPARE), self.doc(e.right, COMPARE)
@@ -390,54 +391,7 @@ class Printer:
                 return Piece(call(e.name.capitalize(), first, *rest))
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed(Doc):
-    """`f[key]` for an `f` that is not a name."""
-
-    target: Doc
-    key: Doc
-    after: str
-
-    @property
-    def flat(self) -> str:
-        target, key = self.target.flat, self.key.flat
-        return f"{target}[{key}{self.after}" if target and key else ""
-
-    def tall(self, width: int) -> list[str]:
-        lines = self.target.lines(width)
-        key = self.key.lines(width - len(lines[-1]) - 2)
-        column = len(lines[-1]) + 1
-        lines[-1] += f"[{key[0]}"
-        lines += [" " * column + line for line in key[1:]]
-        lines[-1] += self.after
-        return lines
-
-
-def chain(e: s.Expr, op: str) -> list[s.Expr]:
-    """The parts of a chain of `and` or `or`."""
-    if isinstance(e, n.Binary) and e.op == op:
-        return [*chain(e.left, op), *chain(e.right, op)]
-    return [e]
-
-
 def sure(kind: t.Type, key: s.Expr) -> bool:
     """Whether a key cannot be outside of a map: its type has no number, or it ranges over the
     keys."""
-    return not numeric(kind) or key.type == kind
-
-
-def numeric(kind: t.Type) -> bool:
-    """Whether a key type has numbers inside."""
-    match kind:
-        case t.Int() | t.Counter():
-            return True
-        case t.Option(inner=inner) | t.Set(inner=inner) | t.Ranking(inner=inner):
-            return numeric(inner)
-        case t.Seq() | t.Map():
-            return True
-        case t.Record(fields=fields):
-            return any(numeric(part) for _, part in fields)
-        case t.Union(cases=cases):
-            return any(numeric(part) for _, params in cases for _, part in params)
-        case _:
-            return False
+    return not t.may_miss(kind) or key.type == kind

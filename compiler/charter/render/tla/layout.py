@@ -128,6 +128,29 @@ class Infix(Doc):
 
 
 @dataclass(frozen=True, slots=True)
+class Indexed(Doc):
+    """`f[key]` for an `f` that is not a name."""
+
+    target: Doc
+    key: Doc
+    after: str
+
+    @property
+    def flat(self) -> str:
+        target, key = self.target.flat, self.key.flat
+        return f"{target}[{key}{self.after}" if target and key else ""
+
+    def tall(self, width: int) -> list[str]:
+        lines = self.target.lines(width)
+        key = self.key.lines(width - len(lines[-1]) - 2)
+        column = len(lines[-1]) + 1
+        lines[-1] += f"[{key[0]}"
+        lines += [" " * column + line for line in key[1:]]
+        lines[-1] += self.after
+        return lines
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """A member of a list: as it stands after a bullet, as it stands on a line with others, and a
     word that is noted beside it."""
