@@ -200,19 +200,21 @@ class Expr:
                 inside = code.add(self.bit(inner, self.keep.inner(value)), "1")
                 return code.select(there, inside, "0")
             case t.Record(fields=fields):
-                total = "0"
-                for i, (_, part) in enumerate(fields):
-                    total = code.binary("mul", total, str(layout.size(part)))
-                    total = code.add(total, self.bit(part, self.keep.field(value, i)))
-                return total
+                kinds = [part for _, part in fields]
+                return self.digits(kinds, lambda i: self.keep.field(value, i))
             case t.Map(key=key, value=part):
-                total = "0"
-                for i in range(layout.size(key)):
-                    total = code.binary("mul", total, str(layout.size(part)))
-                    total = code.add(total, self.bit(part, self.keep.entry(value, str(i))))
-                return total
+                kinds = [part] * layout.size(key)
+                return self.digits(kinds, lambda i: self.keep.entry(value, str(i)))
             case _:
                 return self.searched(kind, value)
+
+    def digits(self, kinds: list[t.Type], part: Callable[[int], Held]) -> Ref:
+        """The position of a value that is told by the positions of its parts."""
+        total = "0"
+        for i, kind in enumerate(kinds):
+            total = self.code.binary("mul", total, str(self.layout.size(kind)))
+            total = self.code.add(total, self.bit(kind, part(i)))
+        return total
 
     def searched(self, kind: t.Type, value: Held) -> Ref:
         """The position in a table of the domain, by looking at each."""

@@ -54,12 +54,14 @@ def binary(expr: Expr, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
             raise AssertionError(f"{e.op} does not evaluate all of its operands")
 
 
-def set_of(expr: Expr, kind: t.Type, items: list[Held]) -> Scalar:
-    """`{a, b}`."""
+def set_of(expr: Expr, kind: t.Type, items: list[Held], count: Ref | None = None) -> Scalar:
+    """A set of items, or of the first `count` of them."""
     low, high = members_span(expr, kind, [item for item in items if isinstance(item, Scalar)])
-    ty, mask, inner = mask_type(high - low + 1), "0", t.inner_of(kind)
-    for item in items:
-        mask = expr.code.binary("or", mask, single(expr, inner, item, low, high), ty)
+    ty, mask, code = mask_type(high - low + 1), "0", expr.code
+    for i, item in enumerate(items):
+        inside = "true" if count is None else code.compare("slt", str(i), count)
+        bit = single(expr, t.inner_of(kind), item, low, high)
+        mask = code.binary("or", mask, code.select(inside, bit, "0", ty), ty)
     return Scalar(mask, low, high)
 
 

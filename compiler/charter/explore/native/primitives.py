@@ -26,7 +26,9 @@ def primitive(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
         case "least" | "greatest":
             return extreme(expr, e, scalar(args[0]))
         case "set":
-            return members(expr, e, args[0])
+            count, places = expr.keep.length(args[0]), range(most(expr, args[0]))
+            items = [expr.keep.item(args[0], str(i)) for i in places]
+            return operators.set_of(expr, e.type, items, count)
         case "nth":
             return nth(expr, args[0], scalar(args[1]).ref, e.type)
         case "keep" | "take" | "drop" | "join":
@@ -62,22 +64,6 @@ def extreme(expr: Expr, e: n.Primitive[s.Expr], mask: Scalar) -> Held:
         at = code.load(place)
     some = code.compare("ne", mask.ref, "0", ty)
     return expr.member(e.type, code.select(some, at, "0"), mask)
-
-
-def members(expr: Expr, e: n.Primitive[s.Expr], value: Held) -> Scalar:
-    """The items of a list as a set."""
-    code = expr.code
-    assert isinstance(e.type, t.Set)
-    count = expr.keep.length(value)
-    items = [expr.keep.item(value, str(i)) for i in range(most(expr, value))]
-    scalars = [item for item in items if isinstance(item, Scalar)]
-    low, high = operators.members_span(expr, e.type, scalars)
-    ty, mask = mask_type(high - low + 1), "0"
-    for i, item in enumerate(items):
-        inside = code.compare("slt", str(i), count)
-        bit = operators.single(expr, e.type.inner, item, low, high)
-        mask = code.binary("or", mask, code.select(inside, bit, "0", ty), ty)
-    return Scalar(mask, low, high)
 
 
 def most(expr: Expr, value: Held) -> int:

@@ -152,8 +152,13 @@ class Printer:
                 return Piece(Around("-", self.doc(operand, ATOM)), OPERATOR)
             case n.Binary():
                 return self.binary(e)
-            case n.If() | n.Let() | n.Quantified():
-                return self.control(e)
+            case n.If(condition=condition, then=then, otherwise=otherwise):
+                doc = Choice(self.doc(condition), self.doc(then), self.doc(otherwise))
+                return Piece(doc, OPEN)
+            case n.Let():
+                return Piece(self.let(e), OPEN)
+            case n.Quantified():
+                return Piece(self.quantified(e), OPEN)
             case _:
                 return Piece(self.structure(e))
 
@@ -314,17 +319,6 @@ class Printer:
         return Piece(Infix(left, INFIX[e.op], self.doc(e.right, ATOM)), OPERATOR)
 
     # --- control ---------------------------------------------------------------------------------
-
-    def control(self, e: n.If[s.Expr] | n.Let[s.Expr] | n.Quantified[s.Expr]) -> Piece:
-        """Everything that stands open to the right."""
-        match e:
-            case n.If(condition=condition, then=then, otherwise=otherwise):
-                doc = Choice(self.doc(condition), self.doc(then), self.doc(otherwise))
-                return Piece(doc, OPEN)
-            case n.Let():
-                return Piece(self.let(e), OPEN)
-            case n.Quantified():
-                return Piece(self.quantified(e), OPEN)
 
     def quantified(self, e: n.Quantified[s.Expr]) -> Doc:
         """`\\A a \\in S, b \\in T : body`; what does not depend on each other stands together."""
