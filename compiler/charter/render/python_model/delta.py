@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 from charter.render.python_model.emit import PACKAGE, Page, Texts, wire_module
 from charter.render.python_model.imports import (
-    PRELUDE_NAMES,
     SIBLING_NAMES,
     import_lines,
     names_defined,
     names_read,
     with_imports,
 )
+from charter.render.python_model.names import PRELUDE
 from charter.render.python_model.operations import doc_lines
 from charter.render.text import environment
 
@@ -84,7 +84,7 @@ def delta_text(plain: Plain, sibling: Texts, page: Page, about: str) -> str | No
             changed=CHANGED,
         )
     )
-    return with_imports(rendered, {page.prelude: PRELUDE_NAMES, page.sibling: SIBLING_NAMES})
+    return with_imports(rendered, {page.prelude: PRELUDE, page.sibling: SIBLING_NAMES})
 
 
 def _new(base: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:

@@ -14,9 +14,9 @@ from charter.core.reach import Reach
 from charter.core.walk import children
 from charter.render.python_model.expr import ExprPrinter
 from charter.render.python_model.faults import has_faults, print_fails
-from charter.render.python_model.imports import PRELUDE_NAMES, names_defined, with_imports
+from charter.render.python_model.imports import names_defined, with_imports
 from charter.render.python_model.layout import Block, Doc, Spread, call, joined, lines
-from charter.render.python_model.names import Names, camel
+from charter.render.python_model.names import PRELUDE, Names, camel
 from charter.render.python_model.narrow import bound
 from charter.render.python_model.operations import OperationPrinter, cited, place
 from charter.render.python_model.types import TypePrinter
@@ -101,8 +101,8 @@ class ComponentPrinter:
 
     def texts(self) -> Texts:
         """Both modules."""
-        model = with_imports(self.body(), {self.page.prelude: PRELUDE_NAMES})
-        modules = {self.page.prelude: PRELUDE_NAMES, self.page.module: names_defined(model)}
+        model = with_imports(self.body(), {self.page.prelude: PRELUDE})
+        modules = {self.page.prelude: PRELUDE, self.page.module: names_defined(model)}
         return Texts(model, with_imports(self.wire_body(), modules))
 
     def wire_body(self) -> str:

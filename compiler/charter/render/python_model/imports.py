@@ -6,14 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Mapping
 
 from charter.render.python_model.layout import Block, lines
-from charter.render.python_model.names import PRELUDE
 
-_JSON = frozenset({
-    "Json", "Path", "Sorts", "elements", "fields_of", "in_json", "items_of", "maps",
-    "never_issued_in", "number", "opaque_number", "opaque_text", "pairs_of", "text_of", "truth",
-})  # fmt: skip
-PRELUDE_NAMES = PRELUDE | _JSON
-"""Everything that a model may import from the prelude."""
 SIBLING_NAMES = frozenset({"begin", "instead_of"})
 """Everything that a sibling imports to be made of the plain model."""
 _STANDARD = {
