@@ -16,6 +16,7 @@ from charter.api.charters import (
     drawn,
     explore,
     exported,
+    failing_scenarios,
     flattened,
     formatted,
     generate,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from charter.explore.result import SearchResult
     from charter.explore.swarm import WalksResult
     from charter.render.story.tell import Story
+    from charter.semantics.scenario import ScenarioFails
 
 __all__ = [
     "PLAIN",
@@ -55,6 +57,7 @@ __all__ = [
     "Model",
     "Opened",
     "Refused",
+    "ScenarioFails",
     "SearchResult",
     "Selection",
     "Simulation",
@@ -72,6 +75,7 @@ __all__ = [
     "drawn",
     "explore",
     "exported",
+    "failing_scenarios",
     "flattened",
     "formatted",
     "generate",

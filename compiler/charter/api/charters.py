@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from charter.explore.swarm import WalksResult
     from charter.render.story.tell import Story
     from charter.semantics.fairness import Verdict
+    from charter.semantics.scenario import ScenarioFails
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +253,14 @@ def explore(
     from charter.explore import select
 
     return select.explore(model, _instance(model, instance), options, progress)
+
+
+def failing_scenarios(model: ir.Model, machine: str) -> tuple[ScenarioFails, ...]:
+    """Where the scenarios of a component or a system fail that the rules do not bear out, in the
+    order of the charter."""
+    from charter.semantics.scenario import failing
+
+    return failing(model, machine)
 
 
 def search_json(

@@ -14,7 +14,7 @@ from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span
 from charter.passes import run_rich
 from charter.project.sources import Selection
-from charter.semantics.scenario import ScenarioFails, follow
+from charter.semantics.scenario import failing
 from charter.syntax import nodes as sx
 from charter.syntax.parse import parse
 
@@ -111,11 +111,8 @@ def check_sources(sources: Sequence[Source]) -> Diagnostics:
 
 def check_scenarios(model: ir.Model, diagnostics: Diagnostics) -> None:
     """Every scenario that fails on the definition."""
-    for scenario in model.scenarios:
-        try:
-            follow(model, scenario)
-        except ScenarioFails as found:
-            diagnostics.error("scenario/fails", found.sentence(), found.span)
+    for found in failing(model):
+        diagnostics.error("scenario/fails", found.sentence(), found.span)
 
 
 def check_overlay_sources(sources: Sequence[Source], overlay: Sequence[Source]) -> Diagnostics:

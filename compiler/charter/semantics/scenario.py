@@ -9,6 +9,7 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.walk import nodes, operands
 from charter.diagnostics import Span
+from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Locals, Outcome, Scope, State
 from charter.semantics.machine import Machine
@@ -35,6 +36,16 @@ class ScenarioFails(Exception):
         found = f"expected {self.expected}, but {self.actual}"
         return f'scenario "{self.title}"{step}: {found}'
 
+    def json(self) -> Json:
+        """For what programs read."""
+        return {
+            "scenario": self.title,
+            "step": self.moment,
+            "where": self.span.where(),
+            "expected": self.expected,
+            "actual": self.actual,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Followed:
@@ -55,6 +66,18 @@ class Run:
     state: State
     steps: tuple[Followed, ...]
     names: Locals
+
+
+def failing(model: n.Model, machine: str = "") -> tuple[ScenarioFails, ...]:
+    """Where the scenarios of a machine ("": of all) fail, in the order of the charter."""
+    found: list[ScenarioFails] = []
+    for scenario in model.scenarios:
+        if machine in ("", scenario.instance.machine):
+            try:
+                follow(model, scenario)
+            except ScenarioFails as problem:
+                found.append(problem)
+    return tuple(found)
 
 
 def follow(model: n.Model, scenario: n.Scenario) -> tuple[Run, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,7 +40,7 @@ from conform.console.progress import Search, searching
 from conform.console.terminal import columns, number, out, out_json, say
 
 if TYPE_CHECKING:
-    from charter.api import Model, Opened, SearchResult, Selection, Story
+    from charter.api import Model, Opened, ScenarioFails, SearchResult, Selection, Story
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
@@ -55,12 +55,15 @@ EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr --keep build/states
   conform explore spec/kafka --instance trio --engine spark --master local[2] --journal build/trio
 
-Exit code 0: searched to the end, nothing violated; 1: a property fails, a system is stuck, or the
-charter asks for a value that does not exist; 3: the search gave up, or a property is unknown;
-4: something was never met that the instance does not say it `misses`: a witness, what a property is
-about (the left side of an `implies`, the members of a `forall`), a branch or a step; or a mutant is
-not caught by the property that it names. An instance `misses` things with its own bounds: with
---set what was never met is told, and the exit code is 0. With --mutant '*' 0 means: all are caught.
+The scenarios of the component or system are followed too, in the variant, but not with a mutant.
+
+Exit code 0: searched to the end, nothing violated; 1: a property or a scenario fails, a system is
+stuck, or the charter asks for a value that does not exist; 3: the search gave up, or a property is
+unknown; 4: something was never met that the instance does not say it `misses`: a witness, what a
+property is about (the left side of an `implies`, the members of a `forall`), a branch or a step; or
+a mutant is not caught by the property that it names. An instance `misses` things with its own
+bounds: with --set what was never met is told, and the exit code is 0. With --mutant '*' 0 means:
+all are caught.
 """
 
 
@@ -135,6 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
         explored.append(_explore(charter, model, selection, arguments))
         if not arguments.json:
             _show(explored[-1])
+            _show_scenarios(explored)
     if arguments.json:
         rows = [one.json() for one in explored]
         out_json({"instances": list[Json](rows)} if several else rows[0])
@@ -164,14 +168,15 @@ _WORST = (1, 3, 4, 0)
 @dataclass(frozen=True, slots=True)
 class _Explored:
     """What the search of one instance has found, with the bounds that were set, what is known of
-    the mutant, the stories of what is wrong, and the story of the first state that was asked
-    for."""
+    the mutant, the stories of what is wrong, the story of the first state that was asked for, and
+    the scenarios of its machine that fail (of a mutant none is followed)."""
 
     found: SearchResult
     bounds: dict[str, int]
     mutant: Judged | None
     wrong: tuple[Story, ...]
     first: Story | None
+    scenarios: tuple[ScenarioFails, ...]
 
     @property
     def stories(self) -> tuple[Story, ...]:
@@ -182,11 +187,12 @@ class _Explored:
         """What `--json` prints."""
         mutant = None if self.mutant is None else self.mutant.json()
         whole = api.search_json(self.found, self.wrong, self.first)
-        return whole | {"set": {**self.bounds}, "mutant": mutant}
+        failing = [one.json() for one in self.scenarios]
+        return whole | {"set": {**self.bounds}, "mutant": mutant, "failing_scenarios": failing}
 
 
 def _status(one: _Explored) -> int:
-    if one.wrong:
+    if one.wrong or one.scenarios:
         return 1
     if not one.found.complete:
         return 3
@@ -220,6 +226,7 @@ def _explore(
         judged(model, arguments.mutant, found),
         tuple(api.told(model, found.instance.name, one) for one in found.wrong),
         first_story(model, found),
+        () if arguments.mutant else api.failing_scenarios(model, found.instance.machine),
     )
 
 
@@ -289,8 +296,16 @@ def _show(one: _Explored) -> None:
         out(one.mutant.sentence(found.instance.name))
     if not found.complete:
         out("the search stopped before its end: what was not seen is unknown")
-    elif found.fine:
+    elif found.fine and not one.scenarios:
         out("nothing is violated")
+
+
+def _show_scenarios(explored: Sequence[_Explored]) -> None:
+    """The scenarios of the last one that fail, unless one before was of the same machine."""
+    *before, last = (one.found.instance.machine for one in explored)
+    for failing in () if last in before else explored[-1].scenarios:
+        out(f"{failing.span.where()}: {failing.sentence()}")
+        out(failing.span.excerpt())
 
 
 def _table(found: SearchResult) -> list[list[str]]:
