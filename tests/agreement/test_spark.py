@@ -165,7 +165,7 @@ class Killed(Exception):
 
 @pytest.fixture
 def small(cache: Path) -> tuple[Program, Exploration]:
-    model, instance = chosen("primary_backup", "tiny")
+    model, instance = chosen("ring_election", "small")
     return program(model, instance, Choices(), cache), explore(
         model, instance, Options(cache=cache)
     )
@@ -228,7 +228,7 @@ def test_a_folder_of_another_search_is_left_alone(
     compiled, _ = small
     killed(compiled, spark, tmp_path, 3)
     before = (tmp_path / "spark.json").read_bytes()
-    other = program(*chosen("primary_backup", "small"), Choices(), cache)
+    other = program(*chosen("ring_election", "tiny"), Choices(), cache)
     with pytest.raises(OtherSearch, match="name another folder"):
         SparkSearch(other, spark, tmp_path).run()
     assert (tmp_path / "spark.json").read_bytes() == before

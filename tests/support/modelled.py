@@ -26,6 +26,7 @@ class Model:
     module: ModuleType
     universe: Universe
     states: dict[tuple[Value, ...], object] = field(default_factory=dict)
+    args: dict[tuple[str, tuple[Value, ...]], dict[str, Json]] = field(default_factory=dict)
     replies: dict[tuple[str, Value], Json] = field(default_factory=dict)
 
     def state(self, state: State) -> object:
@@ -47,16 +48,14 @@ class Model:
         outcomes: tuple[Outcome, ...] | None,
     ) -> None:
         """Asserts that the model allows just these outcomes (None: it has to raise)."""
-        pairs = zip(operation.params, args, strict=True)
-        given = {p.name: to_json(p.type, value, self.universe) for p, value in pairs}
-        question = f"{operation.name} {given} in {state}"
+        given = self._args(operation, args)
         try:
             said = self.module.outcomes(self.state(state), operation.name, given)
         except Exception as problem:
             if type(problem).__name__ not in NO_VALUE or outcomes is not None:
-                raise AssertionError(question) from problem
+                raise AssertionError(f"{operation.name} {given} in {state}") from problem
             return
-        assert outcomes is not None, question
+        assert outcomes is not None, (operation.name, given, state)
         found: list[Answer] = [(o.branch, o.reply, o.state) for o in said]
         expected: list[Answer] = []
         for outcome in outcomes:
@@ -64,8 +63,15 @@ class Model:
             answer = outcome.branch, reply, after
             if answer not in expected:
                 expected.append(answer)
-        assert len(found) == len(expected), question
-        assert all(answer in found for answer in expected), question
+        assert len(found) == len(expected), (operation.name, given, state)
+        assert all(answer in found for answer in expected), (operation.name, given, state)
+
+    def _args(self, operation: n.Operation, args: tuple[Value, ...]) -> dict[str, Json]:
+        if (operation.name, args) not in self.args:
+            pairs = zip(operation.params, args, strict=True)
+            shown = {p.name: to_json(p.type, value, self.universe) for p, value in pairs}
+            self.args[operation.name, args] = shown
+        return self.args[operation.name, args]
 
     def _reply(self, operation: n.Operation, reply: Value) -> Json:
         if (operation.name, reply) not in self.replies:
