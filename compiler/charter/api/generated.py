@@ -277,7 +277,7 @@ def _sibling_files(
     plain = opened.whole.get(component.name)
     if plain is None:
         return _files(page.module, written)
-    title = f"{about}\n\nWhat differs from {plain.module}, which runs here first."
+    title = f"{about}\n\nWhat differs from the plain model."
     text = delta_text(plain, written, page, title)
     return {_path(page.module): text} if text else _files(page.module, written)
 

@@ -8,11 +8,16 @@ from charter.syntax import nodes as sx
 
 
 def doc_of(item: sx.Item) -> str:
-    """The author's comment directly above an item. What a blank line sets apart opens a section
-    (`Item.section`); a comment without text parts paragraphs."""
+    """The author's comment directly above an item, and what implementers call it. What a blank
+    line sets apart opens a section (`Item.section`); a comment without text parts paragraphs."""
     lines = item.comments
     first = max((position + 1 for position, line in enumerate(lines) if not line), default=0)
-    return "\n".join(line.strip() for line in lines[first:]).strip()
+    match item:
+        case sx.RecordDecl(alias=alias) | sx.FunDecl(alias=alias) | sx.Operation(alias=alias):
+            also = f"Also called `{alias}`." if alias else ""
+        case _:
+            also = ""
+    return "\n".join([*(line.strip() for line in lines[first:]), also]).strip()
 
 
 def type_docs(nodes: Iterable[sx.Declaration]) -> Iterable[tuple[str, str]]:

@@ -17,6 +17,7 @@ from charter.syntax.build_expr import (
     name,
     optional_name,
     params,
+    text,
     type_of,
 )
 from charter.syntax.concrete import Part, Tree, leaf, tree, trees
@@ -323,13 +324,14 @@ def _member(reader: Reader, node: Tree) -> nodes.Let | nodes.Branch | nodes.AnyO
 def operation(reader: Reader, part: Part) -> nodes.Operation:
     """An operation, with its branches."""
     node = tree(part)
-    called, takes, result, cites, *body = node.children
+    called, takes, result, alias, cites, *body = node.children
     item = nodes.Operation(
         name(reader, called),
         params(reader, takes),
         type_of(reader, result),
         citations(reader, cites),
         tuple(_member(reader, child) for child in trees(tuple(body))),
+        text(alias),
         span=reader.span(node),
     )
     return remarked(reader, node, item)

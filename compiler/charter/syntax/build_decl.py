@@ -33,7 +33,7 @@ def plain_declaration(reader: Reader, part: Part) -> nodes.Declaration:
 
 
 def _record(reader: Reader, node: Tree) -> nodes.RecordDecl:
-    called, *fields = node.children
+    called, alias, *fields = node.children
     return nodes.RecordDecl(
         name(reader, called),
         tuple(
@@ -48,6 +48,7 @@ def _record(reader: Reader, node: Tree) -> nodes.RecordDecl:
             )
             for child in trees(tuple(fields))
         ),
+        text(alias),
         span=reader.span(node),
     )
 
@@ -73,7 +74,7 @@ def _union(reader: Reader, node: Tree) -> nodes.UnionDecl:
 
 
 def _fun(reader: Reader, node: Tree) -> nodes.FunDecl:
-    called, takes, machine, result, cites, body = node.children
+    called, takes, machine, result, alias, cites, body = node.children
     return nodes.FunDecl(
         name(reader, called),
         params(reader, takes),
@@ -81,6 +82,7 @@ def _fun(reader: Reader, node: Tree) -> nodes.FunDecl:
         citations(reader, cites),
         expr(reader, body),
         optional_name(reader, machine),
+        alias=text(alias),
         span=reader.span(node),
     )
 

@@ -141,10 +141,11 @@ class FieldDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class RecordDecl(Item):
-    """`record Partition { ... }`."""
+    """`record Partition alias "..." { ... }`; the alias is what implementers call it."""
 
     name: Name
     fields: tuple[FieldDecl, ...]
+    alias: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +183,9 @@ class AliasDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class FunDecl(Item):
-    """`fun f(x: T) of machine -> U cites ... = body`; without `of` it reads no state. `former` are
-    bodies that edits have replaced: what state those read stays a parameter in core."""
+    """`fun f(x: T) of machine -> U alias "..." cites ... = body`; without `of` it reads no state.
+    `former` are bodies that edits have replaced: what state those read stays a parameter in core.
+    """
 
     name: Name
     params: tuple[Param, ...]
@@ -192,6 +194,7 @@ class FunDecl(Item):
     body: Expr
     machine: Name | None = None
     former: tuple[Expr, ...] = ()
+    alias: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,13 +248,14 @@ class AnyOrder(Item):
 
 @dataclass(frozen=True, slots=True)
 class Operation(Item):
-    """`operation f(x: T) -> U cites ... { lets, branches and groups, in order }`."""
+    """`operation f(x: T) -> U alias "..." cites ... { lets, branches and groups, in order }`."""
 
     name: Name
     params: tuple[Param, ...]
     result: Type
     citations: tuple[Citation, ...]
     body: tuple[Let | Branch | AnyOrder, ...]
+    alias: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,11 @@ def cites_doc(citations: tuple[nodes.Citation, ...]) -> Doc:
     return Nest((LINE, "cites ", ", ".join(shown)))
 
 
+def alias_doc(alias: str) -> Doc:
+    """` alias "handleBrokerFenced"`, or nothing; it may go to the next line."""
+    return Nest((LINE, "alias ", quoted(alias))) if alias else ""
+
+
 # --- statements ----------------------------------------------------------------------------------
 
 
@@ -168,6 +173,7 @@ def operation_rows(item: nodes.Operation, indent: int, opening: str = "") -> lis
         (
             (f"{opening}operation {item.name.text}", params_doc(item.params)),
             (" -> ", type_doc(item.result)),
+            alias_doc(item.alias),
             cites_doc(item.citations),
         )
     )

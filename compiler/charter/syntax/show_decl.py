@@ -8,6 +8,7 @@ from charter.syntax import nodes
 from charter.syntax.layout import LINE, STEP, WIDTH, Doc, Group, Nest, brackets, flat, join
 from charter.syntax.rows import BLANK, Row, block, fits, remark, remarked, rows_of
 from charter.syntax.show_body import (
+    alias_doc,
     cites_doc,
     operation_rows,
     state_rows,
@@ -38,9 +39,10 @@ def plain_rows(item: Plain, indent: int, opening: str = "") -> list[Row]:
     match item:
         case nodes.EnumDecl():
             return _enum(item, indent, opening)
-        case nodes.RecordDecl(name, fields):
+        case nodes.RecordDecl(name, fields, alias):
             inner = [row for each in fields for row in _field(each, indent + STEP)]
-            return block(item, f"{opening}record {name.text}", inner, indent)
+            title = Group((f"{opening}record {name.text}", alias_doc(alias)))
+            return block(item, title, inner, indent)
         case nodes.UnionDecl():
             return _union(item, indent, opening)
         case nodes.ComponentDecl(name, members):
@@ -97,7 +99,7 @@ def _simple(
         case nodes.FunDecl(name, params, result, citations, body, machine):
             of = f" of {machine.text}" if machine else ""
             head: Doc = (f"fun {name.text}", params_doc(params), f"{of} -> ", type_doc(result))
-            header: Doc = Group((head, cites_doc(citations), " ="))
+            header: Doc = Group((head, alias_doc(item.alias), cites_doc(citations), " ="))
             return Group((header, Nest((LINE, expression(body)))))
         case nodes.PropertyDecl(kind, name, machine, citations, body):
             header = Group((f"{kind} {name.text} of {machine.text}", cites_doc(citations), ":"))

@@ -86,6 +86,8 @@ class Error(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Partition:
+    """Also called `PartitionRegistration`."""
+
     topic_id: TopicId
     replicas: tuple[Broker, ...]
     """The first is the preferred leader."""
@@ -108,6 +110,8 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
+    """Also called `BrokerRegistration`."""
+
     epoch: BrokerEpoch
     fenced: bool
     shutting_down: bool
@@ -215,7 +219,8 @@ def default_config() -> Config:
 
 
 def active(world: World, registration: Map[Broker, Registration | None]) -> frozenset[Broker]:
-    """Brokers that may lead: registered, not fenced, not on their way out.
+    """Brokers that may lead: registered, not fenced, not on their way out. Also called
+    `isActive`.
 
     10-rules.charter:11  S1 Eligible Leader Replicas (ELR), MODEL §8.3
     """
@@ -228,9 +233,9 @@ def active(world: World, registration: Map[Broker, Registration | None]) -> froz
 
 def min_isr(replicas: tuple[Broker, ...], config: Config) -> int:
     """A partition cannot have more in-sync replicas than replicas; the texts assume that nobody
-    asks.
+    asks. Also called `getTopicEffectiveMinIsr`.
 
-    10-rules.charter:15
+    10-rules.charter:17
     """
     return max(1, min(config.min_insync_replicas, len(replicas)))
 
@@ -243,9 +248,10 @@ def eligible_after(
     config: Config,
 ) -> frozenset[Broker]:
     """Whoever leaves the ISR while it is under min.insync.replicas stays eligible: the high
-    watermark cannot advance without it. Once the ISR is large enough nobody is.
+    watermark cannot advance without it. Once the ISR is large enough nobody is. Also called
+    `maybePopulateTargetElr`.
 
-    10-rules.charter:20  S0 §5.2, S1 Case A, S1 Case G
+    10-rules.charter:24  S0 §5.2, S1 Case A, S1 Case G
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
@@ -261,7 +267,7 @@ def last_known_after(
     """An eligible replica that shut down uncleanly may still be complete: it is remembered,
     until the ISR is large enough again. `next` is the partition but for this field.
 
-    10-rules.charter:33  S1 Balanced mode, S0 §5.3.1
+    10-rules.charter:38  S1 Balanced mode, S0 §5.3.1
     """
     if not config.elr or len(next_.isr) >= min_isr(next_.replicas, config):
         return frozenset()
@@ -276,7 +282,7 @@ def remembering(
 ) -> Partition:
     """The next partition, with what is remembered for an unclean recovery.
 
-    10-rules.charter:40  S1 Balanced mode
+    10-rules.charter:45  S1 Balanced mode
     """
     return replace(next_, last_known_elr=last_known_after(p, next_, suspect, config))
 
@@ -290,7 +296,7 @@ def complete(
 ) -> frozenset[Broker]:
     """Who holds every committed record, as far as the controller can tell.
 
-    10-rules.charter:45  S1 Eligible Leader Replicas (ELR)
+    10-rules.charter:50  S1 Eligible Leader Replicas (ELR)
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -305,9 +311,9 @@ def candidates(
 ) -> frozenset[Broker]:
     """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
     which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
-    `isr` are what the change makes of them.
+    `isr` are what the change makes of them. Also called `isValidNewLeader`.
 
-    10-rules.charter:57  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:62  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 
@@ -322,9 +328,9 @@ def electable(
 ) -> frozenset[Broker]:
     """Whom the controller may make leader after a change of brokers: the leader stays if it can;
     otherwise any candidate; without one any active replica, where unclean election is
-    configured.
+    configured. Also called `electAnyLeader`.
 
-    10-rules.charter:69  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:75  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = candidates(p, replicas, isr, suspect, able, config)
     if p.leader in able & isr:
@@ -338,7 +344,7 @@ def bumped(p: Partition, next_: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
-    10-rules.charter:84  MODEL §2.8, S2 §6.5.1
+    10-rules.charter:91  MODEL §2.8, S2 §6.5.1
     """
     led = next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch))
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
@@ -355,7 +361,7 @@ def joined(
     """The ISR after an election from `isr`. A leader that was not complete is alone there.
     Without a leader and without ELR the last member stays, reachable or not.
 
-    10-rules.charter:92  S1 Case B, S1 The Last Replica Standing issue, S1 How it works
+    10-rules.charter:99  S1 Case B, S1 The Last Replica Standing issue, S1 How it works
     """
     if leader is None:
         return p.isr & frozenset(replicas) if not isr and not config.elr else isr
@@ -373,9 +379,9 @@ def elected(
     """A partition after an election: `shape` is the partition with its replicas as they shall
     be, `isr` is what is left, `suspect` came back from an unclean shutdown, `leader` is the
     outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
-    claim to be complete.
+    claim to be complete. Also called `PartitionChangeBuilder.build`.
 
-    10-rules.charter:108  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
+    10-rules.charter:115  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound
@@ -400,7 +406,7 @@ def completes(
     """A reassignment completes once the ISR without the leaving replicas holds all that were
     added and is not under min.insync.replicas.
 
-    10-rules.charter:130  MODEL §4.3, S2 §6.7
+    10-rules.charter:138  MODEL §4.3, S2 §6.7
     """
     return adding <= isr and len(isr) > 0 and len(isr) >= min_isr(replicas, config)
 
@@ -413,9 +419,10 @@ def settled(
     config: Config,
 ) -> Partition:
     """The partition after an accepted change of its ISR, or of its replicas: completes the
-    reassignment if it can. Completion starts a new leader epoch, whoever leads.
+    reassignment if it can. Completion starts a new leader epoch, whoever leads. Also called
+    `completeReassignmentIfNeeded`.
 
-    10-rules.charter:136  MODEL §4.3, MODEL §2.9
+    10-rules.charter:144  MODEL §4.3, MODEL §2.9
     """
     complete_ = reassignment_done(p, isr, config)
     replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete_ else p.replicas
@@ -441,9 +448,10 @@ def settled(
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """Whether a reassignment is under way that this ISR completes.
+    """Whether a reassignment is under way that this ISR completes. Also called
+    `maybeCompleteReassignment`.
 
-    10-rules.charter:161  MODEL §4.3
+    10-rules.charter:170  MODEL §4.3
     """
     return (
         len(p.adding | p.removing) > 0
@@ -465,7 +473,7 @@ def leaders_after(
     """Who may lead once `isr` is accepted: the leader, unless the reassignment that it completes
     removes it.
 
-    10-rules.charter:167  MODEL §4.3
+    10-rules.charter:178  MODEL §4.3
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     return frozenset({p.leader}) if p.leader in synced else synced & able
@@ -475,7 +483,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether the partition is touched when `gone` stops serving: it was in sync or, coming back
     suspect, eligible.
 
-    10-rules.charter:176  S0 §5.2
+    10-rules.charter:187  S0 §5.2
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -489,7 +497,7 @@ def successors(
 ) -> frozenset[Broker]:
     """Who may lead the partition of `slot` when `gone` stops serving.
 
-    10-rules.charter:180  MODEL §2.8
+    10-rules.charter:191  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -505,9 +513,10 @@ def handed_over(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
+    """The partition of `slot` when `gone` has stopped serving and `leader` was elected. Also
+    called `generateLeaderAndIsrUpdates`.
 
-    10-rules.charter:196  MODEL §2.8
+    10-rules.charter:207  MODEL §2.8
     """
     if slot is None:
         return None
@@ -519,7 +528,7 @@ def handed_over(
 def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """Who may lead the partition of `slot` if it has no leader, now that `able` brokers serve.
 
-    10-rules.charter:212  MODEL §2.8
+    10-rules.charter:224  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -529,9 +538,10 @@ def saviours(slot: Partition | None, able: frozenset[Broker], config: Config) ->
 
 
 def taken_up(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """The partition of `slot` once `leader` was elected where it had none.
+    """The partition of `slot` once `leader` was elected where it had none. Also called
+    `handleBrokerUnfenced`.
 
-    10-rules.charter:220  MODEL §2.8
+    10-rules.charter:232  MODEL §2.8
     """
     if slot is None:
         return None
@@ -544,7 +554,7 @@ def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[
     """A leader is chosen by order of an operator. Without a candidate any active replica will
     do.
 
-    10-rules.charter:228  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:241  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
     clean = candidates(p, p.replicas, p.isr, frozenset(), able, config)
     return clean if len(clean) > 0 else frozenset(p.replicas) & able
@@ -552,9 +562,10 @@ def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """The replicas while a reassignment to `target` is under way: the target first, then who
-    leaves. In which order those stand no text says; `leaving` is one.
+    leaves. In which order those stand no text says; `leaving` is one. Also called
+    `PartitionReassignmentReplicas`.
 
-    10-rules.charter:235  MODEL §4.2, KIP 455
+    10-rules.charter:248  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -571,7 +582,7 @@ def leavers(
 ) -> frozenset[tuple[Broker, ...]]:
     """The orders in which the replicas that a reassignment to `target` removes may stand.
 
-    10-rules.charter:244
+    10-rules.charter:258
     """
     return frozenset(o for o in rankings(world.brokers) if frozenset(o) == departing(p, target))
 
@@ -580,7 +591,7 @@ def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """The replicas that a reassignment to `target` removes once it completes. Those that an
     earlier one was only adding go at once.
 
-    10-rules.charter:249  MODEL §4.2, KIP 455
+    10-rules.charter:263  MODEL §4.2, KIP 455
     """
     return frozenset(p.replicas) - p.adding - frozenset(target)
 
@@ -588,7 +599,7 @@ def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
 def forgotten(slot: Partition | None) -> Partition | None:
     """The partition of `slot` with nobody eligible but the ISR.
 
-    10-rules.charter:253  DOC Eligible Leader Replicas
+    10-rules.charter:267  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
@@ -603,7 +614,7 @@ def new_partition(
 ) -> Partition:
     """A partition of a new topic.
 
-    10-rules.charter:260  MODEL §2.4, DOC CreateTopics
+    10-rules.charter:274  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
         topic_id=id_,
@@ -621,7 +632,7 @@ def new_partition(
 
 
 def led_by(slot: Partition | None, broker: Broker) -> bool:
-    """10-rules.charter:281"""
+    """10-rules.charter:295"""
     return slot is not None and slot.leader == broker
 
 
@@ -633,7 +644,7 @@ def heard_from(
 ) -> Map[Broker, frozenset[Broker] | None]:
     """Who has not read the metadata, once `broker` has reported.
 
-    10-rules.charter:285  MODEL §8.3
+    10-rules.charter:299  MODEL §8.3
     """
     return Map({
         b: (s - {broker} if caught_up else s) if (s := behind[b]) is not None else None
@@ -644,7 +655,7 @@ def heard_from(
 def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) -> Partition | None:
     """The partition of `slot` led by its preferred leader, if that is in sync and can lead.
 
-    10-rules.charter:299  DOC auto.leader.rebalance.enable
+    10-rules.charter:313  DOC auto.leader.rebalance.enable
     """
     if slot is None:
         return None
@@ -656,7 +667,7 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
 def cleanly(config: Config) -> Config:
     """An operator who moves replicas did not ask for an unclean election.
 
-    10-rules.charter:310
+    10-rules.charter:324
     """
     return replace(config, unclean_election=False)
 
@@ -669,7 +680,7 @@ def unheard(
     """Who has not read the metadata, once `broker` is unfenced: it has to report anew, and
     nobody knows whether it was stopping itself.
 
-    10-rules.charter:314
+    10-rules.charter:328
     """
     return Map({
         b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
@@ -717,7 +728,7 @@ class Controller:
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
         """A broker starts, or (not `restarted`) the same process asks again. It brings the
-        broker epoch of its last clean shutdown, or nothing.
+        broker epoch of its last clean shutdown, or nothing. Also called `registerBroker`.
 
         MODEL §8.1, S0 §5.2, S2 §6.5.1
         """
@@ -731,7 +742,7 @@ class Controller:
         )
         able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -743,7 +754,7 @@ class Controller:
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:36
+        # register/session_lives  20-controller.charter:37
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -756,7 +767,7 @@ class Controller:
                 self,
             ))
 
-        # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -764,7 +775,7 @@ class Controller:
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:53  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -773,7 +784,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:66  S2 §6.5.1
+        # register/again  20-controller.charter:67  S2 §6.5.1
         # A broker epoch is one uptime of one process: whoever asks again has it already.
         return [Outcome("register/again", Registered(value(known).epoch), self)]
 
@@ -855,7 +866,7 @@ class Controller:
         want_shut_down: bool,
     ) -> list[Outcome[Controller, Reply]]:
         """A broker reports: whether it has read the metadata up to now, and what it wants to
-        become.
+        become. Also called `processBrokerHeartbeat`.
 
         MODEL §8.1, MODEL §8.3, S3 Controlled shutdown
         """
@@ -863,11 +874,11 @@ class Controller:
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:81
+        # heartbeat/unregistered  20-controller.charter:83
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:85  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -883,7 +894,7 @@ class Controller:
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:91  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -896,27 +907,27 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:100  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:109  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:111  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:121  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:123  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:130  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:132  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -930,7 +941,7 @@ class Controller:
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:138  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:140  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -939,7 +950,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:152  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:154  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             # all_know
@@ -947,7 +958,7 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:165
+        # heartbeat/waits_unsure  20-controller.charter:167
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -961,7 +972,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:171
+        # heartbeat/fenced_unsure  20-controller.charter:173
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -977,7 +988,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:183  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:185  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -986,7 +997,7 @@ class Controller:
         )]
 
     def _heartbeat_unregistered(self) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/unregistered  20-controller.charter:81"""
+        """heartbeat/unregistered  20-controller.charter:83"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in (Error.BROKER_ID_NOT_REGISTERED, Error.STALE_BROKER_EPOCH):
             allowed.append(Outcome("heartbeat/unregistered", Rejected(error), self))
@@ -1207,7 +1218,7 @@ class Controller:
         heard: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/fenced_unsure  20-controller.charter:171"""
+        """heartbeat/fenced_unsure  20-controller.charter:173"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(successors(
@@ -1243,12 +1254,12 @@ class Controller:
         return allowed
 
     def session_expires(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """The session of a broker times out.
+        """The session of a broker times out. Also called `handleBrokerFenced`.
 
         S1 How it works, MODEL §2.8
         """
 
-        # session_expires/fenced  20-controller.charter:191  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:196  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             (registration := self.registration[broker]) is not None  # runs
@@ -1256,11 +1267,11 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:203
+        # session_expires/idle  20-controller.charter:208
         return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """session_expires/fenced  20-controller.charter:191  S1 Case A, S1 Case C, S1 Case D, S1
+        """session_expires/fenced  20-controller.charter:196  S1 Case A, S1 Case C, S1 Case D, S1
         Case F
         """
         allowed: list[Outcome[Controller, Reply]] = []
@@ -1321,21 +1332,21 @@ class Controller:
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """An operator removes a broker that will not come back. Whether a replica of it stays
-        eligible no text says.
+        eligible no text says. Also called `unregisterBroker`.
 
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:217  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:225  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:220
+        # unregister/removed  20-controller.charter:228
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  20-controller.charter:220"""
+        """unregister/removed  20-controller.charter:228"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for suspect in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -1367,7 +1378,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:234
+        # failover/replayed  20-controller.charter:242
         after = replace(self, behind=Map({b: None for b in self.world.brokers}))
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1382,7 +1393,7 @@ class Controller:
         isr_epochs: Map[Broker, BrokerEpoch | None],
         recovering: bool,
     ) -> list[Outcome[Controller, Reply]]:
-        """What a leader proposes for its partition.
+        """What a leader proposes for its partition. Also called `alterPartition`.
 
         S2 §6.5.1, S2 §6.5.2, MODEL §2.9
         """
@@ -1395,7 +1406,7 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:256  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:265  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
@@ -1404,7 +1415,7 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:260  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:269  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -1413,35 +1424,35 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:262  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:271  S2 §6.3
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:268  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:277  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:274  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:283  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:281
+        # alter_partition/impossible_isr  20-controller.charter:290
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:288  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:297  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1449,7 +1460,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:296  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:305  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1466,7 +1477,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:305  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:314  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1474,30 +1485,30 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:316  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:325  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:330  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:339  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
     def _alter_partition_not_leader(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/not_leader  20-controller.charter:262  S2 §6.3"""
+        """alter_partition/not_leader  20-controller.charter:271  S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(refusals()):
             allowed.append(Outcome("alter_partition/not_leader", Rejected(error), self))
         return allowed
 
     def _alter_partition_other_leader_epoch(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/other_leader_epoch  20-controller.charter:268  S2 §6.3"""
+        """alter_partition/other_leader_epoch  20-controller.charter:277  S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(refusals()):
             allowed.append(Outcome("alter_partition/other_leader_epoch", Rejected(error), self))
         return allowed
 
     def _alter_partition_other_partition_epoch(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/other_partition_epoch  20-controller.charter:274  S2 §6.5.1, S2 §6.3"""
+        """alter_partition/other_partition_epoch  20-controller.charter:283  S2 §6.5.1, S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(refusals()):
             allowed.append(Outcome("alter_partition/other_partition_epoch", Rejected(error), self))
@@ -1511,7 +1522,7 @@ class Controller:
         return allowed
 
     def _alter_partition_impossible_recovery(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/impossible_recovery  20-controller.charter:288  KIP 704"""
+        """alter_partition/impossible_recovery  20-controller.charter:297  KIP 704"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(refusals()):
             allowed.append(Outcome("alter_partition/impossible_recovery", Rejected(error), self))
@@ -1524,7 +1535,7 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/completed_for_another  20-controller.charter:305  MODEL §4.3, DOC
+        """alter_partition/completed_for_another  20-controller.charter:314  MODEL §4.3, DOC
         Protocol errors: NEW_LEADER_ELECTED
         """
         allowed: list[Outcome[Controller, Reply]] = []
@@ -1596,7 +1607,7 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/committed  20-controller.charter:330  S2 §6.5.2, S1 Case E, S1 Case F,
+        """alter_partition/committed  20-controller.charter:339  S2 §6.5.2, S1 Case E, S1 Case F,
         S1 Case G
         """
         next_ = settled(p, isr, p.leader, recovering, self.config)
@@ -1614,7 +1625,8 @@ class Controller:
         )]
 
     def elect_leader(self, topic: Topic, unclean: bool) -> list[Outcome[Controller, Reply]]:
-        """An operator asks for the preferred leader, or for any leader at all.
+        """An operator asks for the preferred leader, or for any leader at all. Also called
+        `electLeaders`.
 
         DOC kafka-leader-election, S3 Unclean leader election
         """
@@ -1623,7 +1635,7 @@ class Controller:
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:343  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:353  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1634,12 +1646,12 @@ class Controller:
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:348  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:358  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:353  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:363  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1655,7 +1667,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:358  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:368  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1672,7 +1684,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:366  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:376  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not choices(p, able, self.config):  # empty
             return [Outcome(
@@ -1681,7 +1693,7 @@ class Controller:
                 self,
             )]
 
-        # elect_leader/elected  20-controller.charter:369  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:379  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1690,7 +1702,7 @@ class Controller:
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/elected  20-controller.charter:369  S3 Unclean leader election"""
+        """elect_leader/elected  20-controller.charter:379  S3 Unclean leader election"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(choices(p, able, self.config)):
             after = replace(
@@ -1705,13 +1717,13 @@ class Controller:
 
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         """The controller's periodic look for partitions whose preferred leader could lead and
-        does not.
+        does not. Also called `maybeBalancePartitionLeaders`.
 
         DOC auto.leader.rebalance.enable
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:379
+        # balance_leaders/balanced  20-controller.charter:392
         after = replace(
             self,
             partition=Map({
@@ -1726,15 +1738,18 @@ class Controller:
         topic: Topic,
         replicas: tuple[Broker, ...],
     ) -> list[Outcome[Controller, Reply]]:
-        """DOC CreateTopics"""
+        """Also called `createTopics`.
 
-        # create_topic/exists  20-controller.charter:386  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        DOC CreateTopics
+        """
+
+        # create_topic/exists  20-controller.charter:402  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:390  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:406  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1743,7 +1758,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:393  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:409  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1752,7 +1767,7 @@ class Controller:
         replicas: tuple[Broker, ...],
         isr: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """create_topic/created  20-controller.charter:393  DOC CreateTopics, MODEL §2.4"""
+        """create_topic/created  20-controller.charter:409  DOC CreateTopics, MODEL §2.4"""
         allowed: list[Outcome[Controller, Reply]] = []
         id_ = fresh(self.last_topic_id)
         for leader in one_or_none(isr):
@@ -1765,18 +1780,21 @@ class Controller:
         return allowed
 
     def delete_topic(self, topic_id: TopicId) -> list[Outcome[Controller, Reply]]:
-        """DOC DeleteTopics"""
+        """Also called `deleteTopics`.
+
+        DOC DeleteTopics
+        """
         at_ = frozenset(
             t
             for t in self.world.topics
             if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:406  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:422  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:408  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:424  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1788,18 +1806,19 @@ class Controller:
         topic: Topic,
         target: tuple[Broker, ...],
     ) -> list[Outcome[Controller, Reply]]:
-        """An operator names the replicas that the partition shall have.
+        """An operator names the replicas that the partition shall have. Also called
+        `alterPartitionReassignments`.
 
         MODEL §4, S2 §6.7
         """
         p = self.partition[topic]
 
-        # reassign/unknown  20-controller.charter:416  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:435  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
-        # reassign/invalid  20-controller.charter:420  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:439  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1808,11 +1827,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | departing(p, target))
         as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:426  MODEL §4.2
+        # reassign/completed  20-controller.charter:445  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:441  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:460  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1878,13 +1897,14 @@ class Controller:
         return allowed
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
-        """An operator gives a reassignment up: back to the replicas from before.
+        """An operator gives a reassignment up: back to the replicas from before. Also called
+        `cancelPartitionReassignment`.
 
         MODEL §4.5
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:453  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:475  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1893,7 +1913,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:457  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:479  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1906,7 +1926,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:463  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:485  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1917,7 +1937,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:466  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:488  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1928,7 +1948,7 @@ class Controller:
         original: tuple[Broker, ...],
         isr: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """cancel_reassignment/reverted  20-controller.charter:466  MODEL §4.5"""
+        """cancel_reassignment/reverted  20-controller.charter:488  MODEL §4.5"""
         allowed: list[Outcome[Controller, Reply]] = []
         back = replace(p, replicas=original, adding=frozenset(), removing=frozenset())
         for leader in one_or_none(electable(p, original, isr, frozenset(), able, self.config)):
@@ -1950,11 +1970,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:483
+        # set_min_isr/same  20-controller.charter:505
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:488  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:510  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
@@ -1963,7 +1983,7 @@ class Controller:
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  20-controller.charter:483"""
+        """set_min_isr/same  20-controller.charter:505"""
         allowed: list[Outcome[Controller, Reply]] = []
         for cleared in (False, True):
             after = replace(
@@ -1978,7 +1998,7 @@ class Controller:
     def set_unclean_election(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """DOC unclean.leader.election.enable"""
 
-        # set_unclean_election/changed  20-controller.charter:497  DOC
+        # set_unclean_election/changed  20-controller.charter:519  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -1986,7 +2006,7 @@ class Controller:
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:505  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:527  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(
@@ -1996,7 +2016,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:512  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:534  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(
             self,

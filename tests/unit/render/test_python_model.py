@@ -27,7 +27,7 @@ opaque Serial
 
 enum Color { RED, GREEN }
 -- What hangs on a wall.
-record Lamp {
+record Lamp alias "WallLamp" {
   color: Color
   from: option Wall       -- where it hung before
   serial: Serial
@@ -37,7 +37,8 @@ union Reply { hung(epoch: Epoch), refused }
 -- What is asked of walls.
 
 -- The lamps of one colour.
-fun of_color(lamps: map Wall -> option Lamp, color: Color) -> set Wall cites BOOK "2" =
+fun of_color(lamps: map Wall -> option Lamp, color: Color) -> set Wall
+  alias "findByColor" cites BOOK "2" =
   { w in Wall if match lamps[w] { none -> false, present(lamp) -> lamp.color == color } }
 
 -- A house with lamps.
@@ -54,7 +55,7 @@ component house {
   -- Hangs a lamp.
   --
   -- Somebody asks for it, and it gets a number.
-  operation hang(at: Wall, color: Color) -> Reply cites BOOK "1.2" {
+  operation hang(at: Wall, color: Color) -> Reply alias "mount" cites BOOK "1.2" {
     branch occupied cites BOOK "1.3" when full: lamps[at] != none and same: epoch == 0 reply refused
     branch dim
       when bright: size(of_color(lamps, RED)) > 1 and size(of_color(lamps, GREEN)) > 1
@@ -123,9 +124,9 @@ def test_a_label_stands_once_when_it_covers_several_conditions(page: str) -> Non
 
 
 def test_comments_become_docstrings_when_a_model_is_printed(page: str) -> None:
-    assert '    """What hangs on a wall."""' in page
+    assert '    """What hangs on a wall. Also called `WallLamp`."""' in page
     assert '"""Hangs a lamp.' in page
-    assert '"""The lamps of one colour.' in page
+    assert '"""The lamps of one colour. Also called `findByColor`.' in page
     assert "Volatile: a failover loses it." in page
 
 
@@ -133,8 +134,8 @@ def test_sections_become_comments_and_prose_paragraphs_when_a_model_is_printed(p
     assert "\n\n\n# What is asked of walls.\n\n\ndef of_color(" in page
     assert "\n\n    # Walls are changed one by one, by hand.\n\n    def hang(" in page
     assert page.count("one by one") == 1
-    about = '        """Hangs a lamp.\n\n        Somebody asks for it, and it gets a number.\n'
-    assert about in page
+    second = "Somebody asks for it, and it gets a number. Also called `mount`.\n"
+    assert f'        """Hangs a lamp.\n\n        {second}' in page
 
 
 def test_ghosts_are_absent_when_a_model_is_printed(page: str) -> None:

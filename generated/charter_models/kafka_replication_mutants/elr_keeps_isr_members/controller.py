@@ -5,7 +5,7 @@
 
 Who is back in the ISR stays in the ELR too.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """70-mutants.charter:12"""
+    """Also called `maybePopulateTargetElr`.
+
+    70-mutants.charter:12
+    """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - suspect

@@ -5,7 +5,7 @@
 
 Who is no replica any more stays eligible.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """70-mutants.charter:20"""
+    """Also called `maybePopulateTargetElr`.
+
+    70-mutants.charter:20
+    """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect

@@ -6,7 +6,7 @@
 Who came back from an unclean shutdown stays eligible, though it may have lost what was
 committed.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """70-mutants.charter:27"""
+    """Also called `maybePopulateTargetElr`.
+
+    70-mutants.charter:27
+    """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - isr

@@ -6,7 +6,7 @@
 Who leaves an ISR that is still large enough to commit without it becomes eligible all the
 same.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """70-mutants.charter:6"""
+    """Also called `maybePopulateTargetElr`.
+
+    70-mutants.charter:6
+    """
     if not config.elr:
         return frozenset()
     return ((p.elr | p.isr) & frozenset(replicas)) - isr - suspect

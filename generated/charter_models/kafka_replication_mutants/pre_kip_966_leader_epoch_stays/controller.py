@@ -5,7 +5,7 @@
 
 Another leader without another leader epoch.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ suspected_defect, releases from 4.0.0 on (DOC Eligible Leader Replicas), because
 min.insync.replicas is changed, the topic deleted: from now on the controller fails whenever
 b2 is unregistered or starts uncleanly.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ suspected_defect, releases from 4.3.0 on (S2 §6.7), because: It completes altho
 of the target is not in sync, and leaves an ISR smaller than min.insync.replicas: writes with
 acks=all stop.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ SPEC_DIGEST = "01d4e5497aa2b05c9ccd"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """overlay.charter:94"""
+    """Also called `maybeCompleteReassignment`.
+
+    overlay.charter:94
+    """
     rest = isr - p.removing
     return (
         len(p.adding | p.removing) > 0

@@ -6,7 +6,7 @@
 documented_difference, releases 3.8.0 to 4.2.1 (KIP 455), because: KIP-455: a reassignment is
 done when all target replicas are in sync; min.insync.replicas has no part in it.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ SPEC_DIGEST = "6e28d0d9754403a26974"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """overlay.charter:107"""
+    """Also called `maybeCompleteReassignment`.
+
+    overlay.charter:107
+    """
     return (
         len(p.adding | p.removing) > 0
         and len(isr - p.removing) > 0

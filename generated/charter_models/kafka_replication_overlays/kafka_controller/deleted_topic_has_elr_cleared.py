@@ -7,7 +7,7 @@ suspected_defect, releases 4.0.1 to 4.1.2 (JIRA KAFKA-19383), because: A topic i
 min.insync.replicas set before brokers are told of either: the broker's image of the metadata
 fails. Not in 4.0.0, before KAFKA-19383 was mended, nor in 4.2.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ suspected_defect, releases 4.0.0 to 4.0.2 (DOC Eligible Leader Replicas), becaus
 documentation: the last known leader is selected if it is unfenced. ISR and ELR empty, last
 leader b2 fenced: the unfencing of b1 makes b2 leader.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def replaced_electable(
 ) -> frozenset[Broker]:
     """Whom the controller may make leader after a change of brokers: the leader stays if it can;
     otherwise any candidate; without one any active replica, where unclean election is
-    configured.
+    configured. Also called `electAnyLeader`.
 
-    10-rules.charter:69  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:75  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
     if p.leader in able & isr:
@@ -75,7 +75,10 @@ def electable(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:81"""
+    """Also called `electAnyLeader`.
+
+    overlay.charter:81
+    """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
     if len(last_) > 0:

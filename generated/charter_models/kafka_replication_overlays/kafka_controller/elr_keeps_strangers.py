@@ -7,7 +7,7 @@ suspected_defect, releases from 4.0.0 on (S1 Eligible Leader Replicas (ELR)), be
 broker that holds no replica is listed as eligible leader: a reassignment from {b1, b2} to
 {b1} leaves ELR {b2}.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:237"""
+    """Also called `maybePopulateTargetElr`.
+
+    overlay.charter:237
+    """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect
@@ -47,9 +50,9 @@ def replaced_candidates(
 ) -> frozenset[Broker]:
     """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
     which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
-    `isr` are what the change makes of them.
+    `isr` are what the change makes of them. Also called `isValidNewLeader`.
 
-    10-rules.charter:57  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:62  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 
@@ -62,7 +65,7 @@ def candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Only replicas are elected all the same.
+    """Only replicas are elected all the same. Also called `isValidNewLeader`.
 
     overlay.charter:243
     """

@@ -7,7 +7,7 @@ suspected_defect, releases from 4.0.0 on (S1 Case G), because: min.insync.replic
 {r1}, ELR {r2}: r1 fails, r2 is elected and is the whole ISR, which is enough; r1 stays
 eligible while r2 commits alone.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def elected(
     """A partition after an election: `shape` is the partition with its replicas as they shall
     be, `isr` is what is left, `suspect` came back from an unclean shutdown, `leader` is the
     outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
-    claim to be complete.
+    claim to be complete. Also called `PartitionChangeBuilder.build`.
 
-    10-rules.charter:108  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
+    10-rules.charter:115  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound

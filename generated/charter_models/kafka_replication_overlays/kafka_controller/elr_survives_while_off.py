@@ -7,7 +7,7 @@ suspected_defect, releases from 4.0.0 on (DOC Eligible Leader Replicas), because
 ELR {b2}; ELR off; min.insync.replicas 2 to 1, so that b1 commits alone; b1 fails: b2 is still
 listed, and elected, ELR on or off.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def replaced_complete(
 ) -> frozenset[Broker]:
     """Who holds every committed record, as far as the controller can tell.
 
-    10-rules.charter:45  S1 Eligible Leader Replicas (ELR)
+    10-rules.charter:50  S1 Eligible Leader Replicas (ELR)
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -99,7 +99,7 @@ class Changed(Controller):
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
         """A broker starts, or (not `restarted`) the same process asks again. It brings the
-        broker epoch of its last clean shutdown, or nothing.
+        broker epoch of its last clean shutdown, or nothing. Also called `registerBroker`.
 
         MODEL §8.1, S0 §5.2, S2 §6.5.1
         """
@@ -113,7 +113,7 @@ class Changed(Controller):
         )
         able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -125,7 +125,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:36
+        # register/session_lives  20-controller.charter:37
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -138,7 +138,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -155,7 +155,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:66  S2 §6.5.1
+        # register/again  20-controller.charter:67  S2 §6.5.1
         # A broker epoch is one uptime of one process: whoever asks again has it already.
         return [Outcome("register/again", Registered(value(known).epoch), self)]
 
@@ -196,11 +196,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:483
+        # set_min_isr/same  20-controller.charter:505
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:488  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:510  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -213,13 +213,13 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:505  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:527  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:512  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:534  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -6,7 +6,7 @@
 suspected_defect, all releases (MODEL §8.3), because: After a failover a broker in controlled
 shutdown waits for another one that was stopping before, until that one asks again.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Changed(Controller):
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
         """A broker starts, or (not `restarted`) the same process asks again. It brings the
-        broker epoch of its last clean shutdown, or nothing.
+        broker epoch of its last clean shutdown, or nothing. Also called `registerBroker`.
 
         MODEL §8.1, S0 §5.2, S2 §6.5.1
         """
@@ -65,7 +65,7 @@ class Changed(Controller):
         )
         able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -77,7 +77,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:36
+        # register/session_lives  20-controller.charter:37
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -90,7 +90,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -98,7 +98,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:53  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -120,7 +120,7 @@ class Changed(Controller):
         want_shut_down: bool,
     ) -> list[Outcome[Controller, Reply]]:
         """A broker reports: whether it has read the metadata up to now, and what it wants to
-        become.
+        become. Also called `processBrokerHeartbeat`.
 
         MODEL §8.1, MODEL §8.3, S3 Controlled shutdown
         """
@@ -128,11 +128,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:81
+        # heartbeat/unregistered  20-controller.charter:83
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:85  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -148,7 +148,7 @@ class Changed(Controller):
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:91  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -161,27 +161,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:100  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:109  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:111  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:121  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:123  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.behind[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:130  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:132  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -195,7 +195,7 @@ class Changed(Controller):
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:138  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:140  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -204,7 +204,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:152  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:154  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
@@ -224,7 +224,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:165
+        # heartbeat/waits_unsure  20-controller.charter:167
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -238,7 +238,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:171
+        # heartbeat/fenced_unsure  20-controller.charter:173
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -254,7 +254,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:183  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:185  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",

@@ -19,7 +19,7 @@ Applied:
     stranger_has_no_directory
     cleared_elr_stays_in_index
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -92,7 +92,10 @@ def eligible_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:237"""
+    """Also called `maybePopulateTargetElr`.
+
+    overlay.charter:237
+    """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect
@@ -125,7 +128,7 @@ def replaced_complete(
 ) -> frozenset[Broker]:
     """Who holds every committed record, as far as the controller can tell.
 
-    10-rules.charter:45  S1 Eligible Leader Replicas (ELR)
+    10-rules.charter:50  S1 Eligible Leader Replicas (ELR)
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -153,9 +156,9 @@ def replaced_candidates(
 ) -> frozenset[Broker]:
     """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
     which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
-    `isr` are what the change makes of them.
+    `isr` are what the change makes of them. Also called `isValidNewLeader`.
 
-    10-rules.charter:57  S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:62  S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 
@@ -168,7 +171,7 @@ def candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Only replicas are elected all the same.
+    """Only replicas are elected all the same. Also called `isValidNewLeader`.
 
     overlay.charter:243
     """
@@ -185,9 +188,9 @@ def replaced_electable(
 ) -> frozenset[Broker]:
     """Whom the controller may make leader after a change of brokers: the leader stays if it can;
     otherwise any candidate; without one any active replica, where unclean election is
-    configured.
+    configured. Also called `electAnyLeader`.
 
-    10-rules.charter:69  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:75  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
     if p.leader in able & isr:
@@ -205,7 +208,10 @@ def electable(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:59  DOC Eligible Leader Replicas"""
+    """Also called `electAnyLeader`.
+
+    overlay.charter:59  DOC Eligible Leader Replicas
+    """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
     if len(last_) > 0 and last_ <= able:
@@ -224,9 +230,9 @@ def elected(
     """A partition after an election: `shape` is the partition with its replicas as they shall
     be, `isr` is what is left, `suspect` came back from an unclean shutdown, `leader` is the
     outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
-    claim to be complete.
+    claim to be complete. Also called `PartitionChangeBuilder.build`.
 
-    10-rules.charter:108  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
+    10-rules.charter:115  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound
@@ -243,7 +249,10 @@ def elected(
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """overlay.charter:94"""
+    """Also called `maybeCompleteReassignment`.
+
+    overlay.charter:94
+    """
     rest = isr - p.removing
     return (
         len(p.adding | p.removing) > 0
@@ -260,9 +269,10 @@ def replaced_handed_over(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
+    """The partition of `slot` when `gone` has stopped serving and `leader` was elected. Also
+    called `generateLeaderAndIsrUpdates`.
 
-    10-rules.charter:196  MODEL §2.8
+    10-rules.charter:207  MODEL §2.8
     """
     if slot is None:
         return None
@@ -278,7 +288,10 @@ def handed_over(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:138"""
+    """Also called `generateLeaderAndIsrUpdates`.
+
+    overlay.charter:138
+    """
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -302,9 +315,10 @@ def replaced_growing(
     leaving: tuple[Broker, ...],
 ) -> Partition:
     """The replicas while a reassignment to `target` is under way: the target first, then who
-    leaves. In which order those stand no text says; `leaving` is one.
+    leaves. In which order those stand no text says; `leaving` is one. Also called
+    `PartitionReassignmentReplicas`.
 
-    10-rules.charter:235  MODEL §4.2, KIP 455
+    10-rules.charter:248  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -315,7 +329,10 @@ def replaced_growing(
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """overlay.charter:329"""
+    """Also called `PartitionReassignmentReplicas`.
+
+    overlay.charter:329
+    """
     return replace(
         replaced_growing(p, target, leaving),
         adding=p.adding
@@ -449,7 +466,7 @@ class Changed(Controller):
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
         """A broker starts, or (not `restarted`) the same process asks again. It brings the
-        broker epoch of its last clean shutdown, or nothing.
+        broker epoch of its last clean shutdown, or nothing. Also called `registerBroker`.
 
         MODEL §8.1, S0 §5.2, S2 §6.5.1
         """
@@ -463,7 +480,7 @@ class Changed(Controller):
         )
         able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -475,7 +492,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:36
+        # register/session_lives  20-controller.charter:37
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -488,7 +505,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -549,7 +566,7 @@ class Changed(Controller):
         want_shut_down: bool,
     ) -> list[Outcome[Controller, Reply]]:
         """A broker reports: whether it has read the metadata up to now, and what it wants to
-        become.
+        become. Also called `processBrokerHeartbeat`.
 
         MODEL §8.1, MODEL §8.3, S3 Controlled shutdown
         """
@@ -557,11 +574,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:81
+        # heartbeat/unregistered  20-controller.charter:83
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:85  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -577,7 +594,7 @@ class Changed(Controller):
         now = value(known)
         heard = heard_from(self.world, self.behind, broker, caught_up)
 
-        # heartbeat/stays_fenced  20-controller.charter:91  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -590,27 +607,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:100  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, heard)
 
-        # heartbeat/unfenced  20-controller.charter:109  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:111  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:121  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:123  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.behind[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:130  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:132  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -624,7 +641,7 @@ class Changed(Controller):
 
         leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:138  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:140  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
@@ -633,7 +650,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:152  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:154  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
@@ -653,7 +670,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:165
+        # heartbeat/waits_unsure  20-controller.charter:167
         # After a failover, and once unfenced again, nobody can say who knows, or that it was
         # stopping.
         if (
@@ -667,7 +684,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:171
+        # heartbeat/fenced_unsure  20-controller.charter:173
         if (
             now.shutting_down  # stopping
             and self.behind[broker] is None  # unsure
@@ -683,7 +700,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:183  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:185  MODEL §8.3
         after = replace(self, behind=heard)
         return [Outcome(
             "heartbeat/waits",
@@ -730,12 +747,12 @@ class Changed(Controller):
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """An operator removes a broker that will not come back. Whether a replica of it stays
-        eligible no text says.
+        eligible no text says. Also called `unregisterBroker`.
 
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:217  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:225  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -793,7 +810,8 @@ class Changed(Controller):
         return allowed
 
     def elect_leader(self, topic: Topic, unclean: bool) -> list[Outcome[Controller, Reply]]:
-        """An operator asks for the preferred leader, or for any leader at all.
+        """An operator asks for the preferred leader, or for any leader at all. Also called
+        `electLeaders`.
 
         DOC kafka-leader-election, S3 Unclean leader election
         """
@@ -802,7 +820,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:343  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:353  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -813,7 +831,7 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:348  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:358  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -842,7 +860,7 @@ class Changed(Controller):
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:369  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:379  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -907,7 +925,7 @@ class Changed(Controller):
 
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         """The controller's periodic look for partitions whose preferred leader could lead and
-        does not.
+        does not. Also called `maybeBalancePartitionLeaders`.
 
         DOC auto.leader.rebalance.enable
         """
@@ -951,13 +969,14 @@ class Changed(Controller):
         return allowed
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
-        """An operator gives a reassignment up: back to the replicas from before.
+        """An operator gives a reassignment up: back to the replicas from before. Also called
+        `cancelPartitionReassignment`.
 
         MODEL §4.5
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:453  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:475  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -966,7 +985,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:457  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:479  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -983,7 +1002,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:463  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:485  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -994,7 +1013,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:466  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:488  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
@@ -1003,11 +1022,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:483
+        # set_min_isr/same  20-controller.charter:505
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:488  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:510  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -1020,13 +1039,13 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:505  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:527  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:512  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:534  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

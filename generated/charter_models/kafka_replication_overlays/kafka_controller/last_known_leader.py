@@ -7,7 +7,7 @@ documented_difference, releases from 4.1.0 on (DOC Eligible Leader Replicas), be
 documentation gives an order: a member of the ISR unless it is empty, then of the ELR, then
 the last known leader.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def replaced_electable(
 ) -> frozenset[Broker]:
     """Whom the controller may make leader after a change of brokers: the leader stays if it can;
     otherwise any candidate; without one any active replica, where unclean election is
-    configured.
+    configured. Also called `electAnyLeader`.
 
-    10-rules.charter:69  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:75  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
     if p.leader in able & isr:
@@ -79,7 +79,10 @@ def electable(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:59  DOC Eligible Leader Replicas"""
+    """Also called `electAnyLeader`.
+
+    overlay.charter:59  DOC Eligible Leader Replicas
+    """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
     if len(last_) > 0 and last_ <= able:

@@ -7,7 +7,7 @@ suspected_defect, all releases (KIP 455), because: Reassigned from {b1, b2} to {
 to {b1, b2, b3}, a partition ends with the only replica b3: the first order's removals were
 never withdrawn.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ def replaced_growing(
     leaving: tuple[Broker, ...],
 ) -> Partition:
     """The replicas while a reassignment to `target` is under way: the target first, then who
-    leaves. In which order those stand no text says; `leaving` is one.
+    leaves. In which order those stand no text says; `leaving` is one. Also called
+    `PartitionReassignmentReplicas`.
 
-    10-rules.charter:235  MODEL §4.2, KIP 455
+    10-rules.charter:248  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -45,7 +46,10 @@ def replaced_growing(
 
 
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
-    """overlay.charter:329"""
+    """Also called `PartitionReassignmentReplicas`.
+
+    overlay.charter:329
+    """
     return replace(
         replaced_growing(p, target, leaving),
         adding=p.adding

@@ -7,7 +7,7 @@ suspected_defect, releases from 4.0.0 on (S1 Eligible Leader Replicas (ELR)), be
 {b2} after a reassignment from {b1, b2} to {b1}; b1 fails; the order to reassign to {b2, b1}
 is answered UNKNOWN_SERVER_ERROR.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ suspected_defect, releases up to 3.6.2 (S2 §6.5.1), because: The process that l
 its registration again, as after a lost reply: it is fenced, its epoch is stale, and it still
 leads.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Changed(Controller):
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
         """A broker starts, or (not `restarted`) the same process asks again. It brings the
-        broker epoch of its last clean shutdown, or nothing.
+        broker epoch of its last clean shutdown, or nothing. Also called `registerBroker`.
 
         MODEL §8.1, S0 §5.2, S2 §6.5.1
         """
@@ -71,7 +71,7 @@ class Changed(Controller):
         )
         able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:31  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
@@ -83,7 +83,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/session_lives  20-controller.charter:36
+        # register/session_lives  20-controller.charter:37
         # Fencing must come first; whether it is enough while the old session has not run out, the
         # texts leave open.
         if (
@@ -96,7 +96,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # register/clean  20-controller.charter:40  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -104,7 +104,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  20-controller.charter:53  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session

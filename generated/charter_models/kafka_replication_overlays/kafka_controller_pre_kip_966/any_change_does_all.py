@@ -7,7 +7,7 @@ suspected_defect, all releases (DOC kafka-leader-election: preferred), because: 
 order answers success and the preferred leader does not lead: what changed was that a
 reassignment completed.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ def replaced_handed_over(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """The partition of `slot` when `gone` has stopped serving and `leader` was elected.
+    """The partition of `slot` when `gone` has stopped serving and `leader` was elected. Also
+    called `generateLeaderAndIsrUpdates`.
 
-    10-rules.charter:196  MODEL §2.8
+    10-rules.charter:207  MODEL §2.8
     """
     if slot is None:
         return None
@@ -78,7 +79,10 @@ def handed_over(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:138"""
+    """Also called `generateLeaderAndIsrUpdates`.
+
+    overlay.charter:138
+    """
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -138,12 +142,12 @@ class Changed(Controller):
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """An operator removes a broker that will not come back. Whether a replica of it stays
-        eligible no text says.
+        eligible no text says. Also called `unregisterBroker`.
 
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:217  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:225  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -201,7 +205,8 @@ class Changed(Controller):
         return allowed
 
     def elect_leader(self, topic: Topic, unclean: bool) -> list[Outcome[Controller, Reply]]:
-        """An operator asks for the preferred leader, or for any leader at all.
+        """An operator asks for the preferred leader, or for any leader at all. Also called
+        `electLeaders`.
 
         DOC kafka-leader-election, S3 Unclean leader election
         """
@@ -210,7 +215,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:343  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:353  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -221,7 +226,7 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:348  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:358  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -250,7 +255,7 @@ class Changed(Controller):
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:369  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:379  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -315,7 +320,7 @@ class Changed(Controller):
 
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         """The controller's periodic look for partitions whose preferred leader could lead and
-        does not.
+        does not. Also called `maybeBalancePartitionLeaders`.
 
         DOC auto.leader.rebalance.enable
         """

@@ -6,7 +6,7 @@
 suspected_defect, all releases (MODEL §4.5), because: A cancellation leaves an ISR that is
 smaller than min.insync.replicas, where the text demands an error.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -46,13 +46,14 @@ class Changed(Controller):
     __slots__ = ()
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
-        """An operator gives a reassignment up: back to the replicas from before.
+        """An operator gives a reassignment up: back to the replicas from before. Also called
+        `cancelPartitionReassignment`.
 
         MODEL §4.5
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:453  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:475  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -61,7 +62,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:457  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:479  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -74,7 +75,7 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:463  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:485  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -85,7 +86,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:466  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:488  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:

@@ -7,7 +7,7 @@ suspected_defect, all releases (MODEL §4.5), because: A cancellation that leave
 sync puts the first of the old replicas into the ISR, although it is fenced and may lack
 committed records.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -48,13 +48,14 @@ class Changed(Controller):
     __slots__ = ()
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
-        """An operator gives a reassignment up: back to the replicas from before.
+        """An operator gives a reassignment up: back to the replicas from before. Also called
+        `cancelPartitionReassignment`.
 
         MODEL §4.5
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:453  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:475  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -63,7 +64,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:457  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:479  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -80,7 +81,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:463  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:485  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -91,7 +92,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:466  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:488  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:

@@ -8,7 +8,7 @@ suspected_defect, releases up to 3.7.2 (S2 §6.7), because: Five replicas, ISR {
 reassigned to {r1, r2, r3}: as soon as r1 is in the ISR it is alone there, and writes with
 acks=all stop.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ def default_config() -> Config:
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """overlay.charter:118"""
+    """Also called `maybeCompleteReassignment`.
+
+    overlay.charter:118
+    """
     return (
         len(p.adding | p.removing) > 0
         and len(isr - p.removing) > 0

@@ -7,7 +7,7 @@ pre_kip_966.
 documented_difference, releases 3.8.0 to 4.2.1 (KIP 455), because: KIP-455: a reassignment is
 done when all target replicas are in sync; min.insync.replicas has no part in it.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ def default_config() -> Config:
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
-    """overlay.charter:107"""
+    """Also called `maybeCompleteReassignment`.
+
+    overlay.charter:107
+    """
     return (
         len(p.adding | p.removing) > 0
         and len(isr - p.removing) > 0

@@ -7,7 +7,7 @@ pre_kip_966.
 suspected_defect, all releases (MODEL §8.3), because: A fenced broker whose registration is in
 controlled shutdown heartbeats, is unfenced, and is elected at once.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 known_defect, releases up to 3.5.2 (JIRA KAFKA-15021), because: A follower leaves the ISR: the
 leader stays, and is told of a new leader epoch; its followers and clients have to begin anew.
 
-What differs from charter_models.kafka_replication.controller, which runs here first.
+What differs from the plain model.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def bumped(p: Partition, next_: Partition) -> Partition:
     """The record with its epochs: a change of leader starts a new leader epoch, any change a new
     partition epoch.
 
-    10-rules.charter:84  MODEL §2.8, S2 §6.5.1
+    10-rules.charter:91  MODEL §2.8, S2 §6.5.1
     """
     led = (
         (next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch)))
