@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.set_threshold(100_000, 20, 100)  # models are kept: looking for cycles in them takes a tenth
     if config.getoption("--accept") and os.environ.get("CI"):
         raise pytest.UsageError("--accept rewrites files, which CI must not do")
     if config.getoption("--accept") and config.getoption("numprocesses", None):

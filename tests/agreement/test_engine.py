@@ -35,8 +35,10 @@ SPEC = Path(__file__).resolve().parents[2] / "spec"
 TINY = ["tiny_configuration"]
 """The others have more transitions than the definition does in seconds; tests/counts pins them."""
 
-FEW = [name for name in spec.EXAMPLES if name not in ("primary_backup", "paxos")]
-"""Examples that have few transitions also where elements are told apart."""
+MANY = ["primary_backup", "paxos"]
+"""Examples with many transitions; test_definition holds each of them against the definition."""
+FEW = [name for name in spec.EXAMPLES if name not in MANY]
+"""Those that have few also where elements are told apart."""
 
 Values = tuple[Value, ...]
 Asked = tuple[str, tuple[Value, ...]]
@@ -55,11 +57,17 @@ def test_engines_agree_when_a_tiny_instance_of_kafka_is_explored(name: str) -> N
     assert verdicts(fast) == verdicts(slow)
 
 
-@pytest.mark.parametrize("name", spec.examples())
+@pytest.mark.parametrize("name", spec.examples(FEW))
 def test_engines_agree_when_an_example_is_explored(name: str) -> None:
     fast, slow = both_of(name, "tiny")
     assert counts(fast) == counts(slow)
     assert verdicts(fast) == verdicts(slow)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", spec.examples(MANY))
+def test_engines_agree_when_a_large_example_is_explored(name: str) -> None:
+    test_engines_agree_when_an_example_is_explored(name)
 
 
 @pytest.mark.parametrize("name", spec.examples(FEW))

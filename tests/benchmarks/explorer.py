@@ -40,6 +40,9 @@ COMMIT = ROOT / "spec" / "examples" / "two_phase_commit.charter"
 TIMES = 3
 APART = Choices(symmetry=False)
 
+PARALLEL = ("-XX:+UseParallelGC",)
+"""What TLC itself recommends for Java."""
+
 
 def say(text):
     sys.stdout.write(text + "\n")
@@ -269,7 +272,7 @@ def main():
                 say("TLC: skipped, no --tlc-jar was given")
             else:
                 for workers in (1, 2):
-                    tlc = Tlc(arguments.tlc_jar.resolve(), workers, arguments.tlc_heap)
+                    tlc = Tlc(arguments.tlc_jar.resolve(), workers, arguments.tlc_heap, PARALLEL)
                     against_tlc(model, instance, tlc, cache)
 
 

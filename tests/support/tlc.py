@@ -46,11 +46,13 @@ def jar_of(option: str | None) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Tlc:
-    """A jar, on how many cores it works, and how much memory it may have."""
+    """A jar, on how many cores it works, how much memory it may have, and other options of Java: a
+    run of seconds is shorter without the optimising compiler, a long one is not."""
 
     jar: Path
     workers: int = 1
     heap: str = "1g"
+    java: tuple[str, ...] = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
     def check(
         self, model: n.Model, instance: n.Instance, folder: Path, asked_for: Sequence[str] = ()
@@ -65,7 +67,7 @@ class Tlc:
         (folder / asked).write_text(cfg, encoding="utf-8")
         deadlock = [] if "deadlock" in asked_for else ["-deadlock"]
         command = [
-            *("java", "-XX:+UseParallelGC", f"-Xmx{self.heap}", f"-Djava.io.tmpdir={folder}"),
+            *("java", *self.java, f"-Xmx{self.heap}", f"-Djava.io.tmpdir={folder}"),
             *("-cp", str(self.jar), "tlc2.TLC", "-workers", str(self.workers)),
             *("-metadir", "states", "-config", asked, *deadlock, f"{module}.tla"),
         ]

@@ -42,12 +42,12 @@ def small_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("seed", ["0", "4242"])
-def test_generated_is_fresh_when_hashes_are_seeded(seed: str) -> None:
-    """All of generated/ is made twice in a run of the tests, here: it takes half a minute."""
+def test_generated_is_fresh_whatever_the_hash_seed() -> None:
+    """All of generated/ is made here, once in a run of the tests: it takes half a minute. What is
+    committed was made under other seeds, since each process has one of its own."""
     done = subprocess.run(
         [sys.executable, "-m", "conform.cli.main", "generate", "--check"],
-        cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed},
+        cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "4242"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
