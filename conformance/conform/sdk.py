@@ -36,7 +36,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the adapter says in hello. `version` is that of the implementation that was found."""
+    """What the adapter says in hello. `version` is that of the implementation that was found;
+    `consts` are the constants of the charter that `start` configures it with (None: every one)."""
 
     name: str
     version: str
@@ -44,6 +45,7 @@ class About:
     operations: tuple[str, ...]
     observes: tuple[str, ...]
     capabilities: tuple[str, ...] = ()
+    consts: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,15 @@ def _welcome(implementation: Implementation, message: Mapping[str, Json]) -> Jso
         frozenset(about.capabilities),
         frozenset(about.operations),
         about.observes,
+        frozenset(_consts(message) if about.consts is None else about.consts),
     ).json()
+
+
+def _consts(message: Mapping[str, Json]) -> list[str]:
+    """The constants that the judge's questions have values for."""
+    consts = message.get("consts") or {}
+    assert isinstance(consts, dict)
+    return [*consts]
 
 
 def _answer(implementation: Implementation, question: Json, interned: _Interned) -> Json:

@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from pyarrow.dataset import dataset
 
 from charter import api
 from charter.api import generated as generate
@@ -65,10 +67,46 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def run_reference(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
-    command = ["run", "--target", "reference", "--suite", str(root / "suite")]
+BLIND = """import sys
+from conform import sdk
+
+class Blind(sdk.Adapter):
+    about = sdk.About("blind", "1", "lease", ("acquire", "tick"), ("holder", "left"), (), NAMED)
+    def start(self, question):
+        self.ttl, self.holder, self.left = question.consts.get("ttl", 3), None, 0
+    def perform(self, operation, args):
+        if operation == "acquire":
+            if self.holder is not None:
+                return False
+            self.holder, self.left = args["n"], self.ttl
+            return True
+        if self.holder is None:
+            return False
+        if self.left <= 1:
+            self.holder, self.left = None, 0
+            return True
+        self.left -= 1
+        return False
+    def observe(self):
+        return {"holder": self.holder, "left": self.left}
+
+sdk.serve(Blind())
+"""
+
+
+def target(folder: Path, named: tuple[str, ...]) -> str:
+    """A lease in Python whose hello names these constants; its folder."""
+    folder.mkdir()
+    (folder / "lease.py").write_text(BLIND.replace("NAMED", repr(named)))
+    (folder / "adapter.toml").write_text(
+        'id = "blind"\ntitle = "Blind"\nstart = ["{python}", "{adapter}/lease.py"]\n'
+    )
+    return str(folder)
+
+
+def conform(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "conform.cli.main", *command, "--engine", "inline", "--out", out],
+        [sys.executable, "-m", "conform.cli.main", *command],
         env={**os.environ, "PYTHONPATH": str(root / "generated")},
         cwd=root,
         capture_output=True,
@@ -78,15 +116,62 @@ def run_reference(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def run_target(root: Path, out: Path, name: str = "reference") -> subprocess.CompletedProcess[str]:
+    suite = str(root / "suite")
+    more = ["--engine", "inline", "--out", str(out)]
+    return conform(root, "run", "--target", name, "--suite", suite, *more)
+
+
+def kinds(out: Path) -> Counter[tuple[str, str]]:
+    """How many vectors have which verdict, with what is missing."""
+    rows = dataset(out / "verdicts").to_table(columns=["kind", "detail"]).to_pylist()
+    return Counter((row["kind"], row["detail"]) for row in rows)
+
+
 def test_questions_carry_the_constants_that_the_rules_read(project: Path) -> None:
     lines = (project / "suite" / "vectors.jsonl").read_text().splitlines()
     questions = [json.loads(line)["question"] for line in lines]
     assert {question["consts"]["ttl"] for question in questions} == {1, 2, 3}
 
 
+def test_the_manifest_names_the_constants_that_the_rules_read(project: Path) -> None:
+    manifest = json.loads((project / "suite" / "manifest.json").read_text())
+    assert manifest["consts"] == {"ttl": "int 1..9"}
+
+
+def test_vectors_are_not_sent_to_an_adapter_that_does_not_name_their_constants(
+    project: Path, tmp_path: Path
+) -> None:
+    finished = run_target(project, tmp_path / "run", target(tmp_path / "blind", ()))
+    assert {*kinds(tmp_path / "run")} == {("unsupported", "consts.ttl")}
+    assert finished.returncode == 3, finished.stderr
+
+
+def test_vectors_are_judged_when_the_adapter_names_their_constants(
+    project: Path, tmp_path: Path
+) -> None:
+    finished = run_target(project, tmp_path / "run", target(tmp_path / "sees", ("ttl",)))
+    found = kinds(tmp_path / "run")
+    assert ("unsupported", "consts.ttl") not in found and found["conforms", ""]
+    assert not any(kind == "diverges" for kind, _ in found), finished.stdout
+
+
+def test_doctor_asks_whether_hello_names_the_constants(project: Path, tmp_path: Path) -> None:
+    rule = "hello names the constants that questions have values for"
+    given = ["--sorts", '{"Node": {"n1": 1}}', "--consts", '{"ttl": 3}', "--json"]
+    said = {}
+    for name, named in (("none", ()), ("all", ("ttl",)), ("more", ("ttl", "size"))):
+        folder = target(tmp_path / name, named)
+        done = conform(project, "doctor", "--adapter", folder, *given)
+        said[name] = next(c for c in json.loads(done.stdout) if c["rule"] == rule)
+    assert [said[name]["ok"] for name in ("none", "all", "more")] == [False, True, False]
+    assert "does not name ttl" in said["none"]["detail"]
+    assert "names size, which was not asked" in said["more"]["detail"]
+
+
 def test_the_model_conforms_and_its_mutant_is_caught(project: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    finished = run_reference(project, out)
+    finished = run_target(project, out)
     assert finished.returncode == 0, finished.stderr
     told = json.loads((out / "canaries.json").read_text())["canaries"]
     mutants = [row for row in told if row["kind"] == "mutant"]

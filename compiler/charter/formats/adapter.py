@@ -38,6 +38,8 @@ class Welcome:
     capabilities: frozenset[str]
     operations: frozenset[str]
     observes: tuple[str, ...]
+    consts: frozenset[str] = frozenset()
+    """The constants of the charter that it configures the implementation with."""
 
     def json(self) -> dict[str, Json]:
         return {
@@ -48,6 +50,7 @@ class Welcome:
             "capabilities": [*sorted(self.capabilities)],
             "operations": [*sorted(self.operations)],
             "observes": [*self.observes],
+            **({"consts": [*sorted(self.consts)]} if self.consts else {}),
         }
 
 
@@ -71,14 +74,24 @@ class Results:
     results: list[Result]
 
 
-def hello(release: str, variant: str, errors: Mapping[str, str]) -> dict[str, Json]:
-    """The first message; empty fields are left out."""
+def constant(name: str) -> str:
+    """What an adapter lacks that does not name this constant, as operations are told by name."""
+    return f"consts.{name}"
+
+
+def hello(
+    release: str, variant: str, errors: Mapping[str, str], consts: Mapping[str, str]
+) -> dict[str, Json]:
+    """The first message; empty fields are left out. `consts` maps constants of the charter to
+    their types."""
     message: dict[str, Json] = {"hello": PROTOCOL}
     if release:
         message["release"] = release
         message["variant"] = variant
     if errors:
         message["errors"] = dict(errors)
+    if consts:
+        message["consts"] = dict(consts)
     return message
 
 
@@ -98,6 +111,7 @@ def read_welcome(message: Json) -> Welcome:
         capabilities=frozenset(_texts(message, "capabilities")),
         operations=frozenset(_texts(message, "operations")),
         observes=tuple(_texts(message, "observes")),
+        consts=frozenset(_texts(message, "consts") if "consts" in message else ()),
     )
 
 

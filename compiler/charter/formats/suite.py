@@ -61,6 +61,8 @@ class Manifest:
     models: Models = Models()
     canaries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    consts: Mapping[str, str] = field(default_factory=dict)
+    """The constants that the rules read, and their types; questions have values for them."""
 
     def json(self) -> dict[str, Json]:
         return {
@@ -74,6 +76,7 @@ class Manifest:
             "models": self.models.json(),
             "canaries": {name: list(ids) for name, ids in self.canaries.items()},
             "counts": dict(self.counts),
+            **({"consts": dict(self.consts)} if self.consts else {}),
         }
 
 
@@ -108,9 +111,11 @@ def read_manifest(folder: Path) -> Manifest:
 
 def parse_manifest(value: Json, where: str) -> Manifest:
     """A manifest from parsed JSON. Raises `BadVector`."""
-    reader = Reader(value, where).fields(
+    whole = Reader(value, where)
+    consts = ("consts",) if "consts" in whole.object() else ()
+    reader = whole.fields(
         "format", "digest", "protocol", "variant", "component", "spec_digest", "vectors",
-        "models", "canaries", "counts",
+        "models", "canaries", "counts", *consts,
     )  # fmt: skip
     if reader.value("format") != FORMAT:
         raise BadVector(
@@ -131,6 +136,7 @@ def parse_manifest(value: Json, where: str) -> Manifest:
         ),
         canaries={name: item.texts() for name, item in reader.item("canaries").entries()},
         counts={name: item.integer() for name, item in reader.item("counts").entries()},
+        consts=_names(reader.item("consts")) if consts else {},
     )
 
 

@@ -23,13 +23,15 @@ class Deadlines:
 class Start:
     """How to start an adapter: everything is text, so that it travels to Spark's workers.
 
-    `expect` is what the adapter must report as its version ("" for anything).
+    `expect` is what the adapter must report as its version ("" for anything). `consts` are the
+    constants that questions have values for, with their types.
     """
 
     command: tuple[str, ...]
     release: str = ""
     variant: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)
+    consts: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     deadlines: Deadlines = Deadlines()
     expect: str = ""

@@ -54,7 +54,7 @@ class DirectConnection:
         self._sent.clear()
         self._implementation = self._make()
         start = self._start
-        hello = messages.hello(start.release, start.variant, start.errors)
+        hello = messages.hello(start.release, start.variant, start.errors, start.consts)
         try:
             self._welcome = messages.read_welcome(sdk.answer_message(self._implementation, hello))
         except BadMessage as error:

@@ -82,6 +82,8 @@ class _Trial:
 
     def rules(self) -> Iterator[tuple[str, Callable[[], None]]]:
         yield "hello names operations and what it observes", self.hello
+        if "consts" in self.world:
+            yield "hello names the constants that questions have values for", self.constants
         yield "answers an empty batch", self.empty_batch
         yield "answers a question without operations", self.no_operations
         yield "its lines are in the schema", self.in_schema
@@ -99,6 +101,16 @@ class _Trial:
             raise _Failed("hello lists no operations")
         if not welcome.observes:
             raise _Failed("hello does not say what it observes")
+
+    def constants(self) -> None:
+        named, asked = self.connection.welcome.consts, set(self.start.consts)
+        if asked - named:
+            raise _Failed(
+                f"hello does not name {', '.join(sorted(asked - named))}: vectors with it are"
+                " unsupported, and not sent"
+            )
+        if named - asked:
+            raise _Failed(f"hello names {', '.join(sorted(named - asked))}, which was not asked")
 
     def empty_batch(self) -> None:
         self._ask()

@@ -33,6 +33,7 @@ class Reference(sdk.Adapter):
             tuple(operations),
             tuple(observes),
             ("load",),
+            consts=None,
         )
 
     def start(self, question: sdk.Question) -> None:

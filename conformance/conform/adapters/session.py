@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from charter.formats.adapter import Welcome
+from charter.formats.adapter import Welcome, constant
 from charter.formats.verdict import Kind, Verdict
 from conform.adapters.base import Answered, Asked, Broken, Connection, Deadlines
 from conform.console.errors import CannotStart, Incomplete
@@ -100,6 +100,7 @@ class Session:
         if known is None:
             welcome = self.connection.welcome
             offered = welcome.operations | (welcome.capabilities & {"load"})
+            offered |= {constant(name) for name in welcome.consts}
             lacking = [need for need in needs.split() if need not in offered]
             known = lacking[0] if lacking else ""
             self._unsupported[needs] = known

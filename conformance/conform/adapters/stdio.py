@@ -220,7 +220,7 @@ class StdioConnection:
 
     def _greet(self) -> Welcome:
         start = self._start
-        hello = messages.hello(start.release, start.variant, start.errors)
+        hello = messages.hello(start.release, start.variant, start.errors, start.consts)
         self._child.queue(orjson.dumps(hello) + b"\n")
         line = self._line(start.deadlines.hello)
         try:

@@ -181,7 +181,8 @@ def of_run(context: Context) -> list[Canary]:
 def _kinds(start: Start, items: Sequence[Item], context: Context) -> list[Kind]:
     """The verdicts about a model behind the transport."""
     try:
-        connection: Connection = StdioConnection(start)
+        with_consts = replace(start, consts=context.start.consts)
+        connection: Connection = StdioConnection(with_consts)
     except CannotStart:
         return [Kind.CRASHED] * len(items)
     try:

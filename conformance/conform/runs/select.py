@@ -6,7 +6,7 @@ import importlib
 import os
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -59,6 +59,8 @@ def choose(wanted: Wanted, ranges: Ranges = no_ranges) -> Chosen:
     chosen = target(name)
     found = open_suite(_suite_for(chosen, release, suite), os.cpu_count() or 1)
     prepared = prepare(chosen, release, {"model": found.manifest.models.charter})
+    start = replace(prepared.start, consts=found.manifest.consts)
+    prepared = replace(prepared, start=start)
     entries = models_of(found.manifest, chosen, prepared.release, ranges)
     return Chosen(prepared, found, entries)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import orjson
 
 from charter.formats import canonical
+from charter.formats.adapter import constant
 from charter.formats.canonical import Json
 from charter.formats.reading import BadVector
 from charter.formats.suite import digest_line
@@ -87,6 +88,7 @@ def needs(question: Question) -> str:
     names = {call.operation for call in question.operations}
     if question.given is not None:
         names.add("load")
+    names |= {constant(name) for name in question.consts}
     return " ".join(sorted(names))
 
 

@@ -1,6 +1,7 @@
 """Messages of the adapter protocol."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -22,8 +23,8 @@ def answer(**changes):
 
 def test_messages_are_in_the_schema():
     validator = jsonschema.Draft202012Validator(SCHEMA)
-    validator.validate(hello("4.3.1", "", {"A": "B"}))
-    validator.validate(hello("", "", {}))
+    validator.validate(hello("4.3.1", "", {"A": "B"}, {"ttl": "int 1..9"}))
+    validator.validate(hello("", "", {}, {}))
     validator.validate(WELCOME.json())
     validator.validate(answer())
     validator.validate({"bye": True})
@@ -33,6 +34,9 @@ def test_messages_are_in_the_schema():
 
 def test_welcome_is_read():
     assert read_welcome(WELCOME.json()) == WELCOME
+    assert WELCOME.consts == frozenset() and "consts" not in WELCOME.json()
+    knows = replace(WELCOME, consts=frozenset({"ttl"}))
+    assert read_welcome(knows.json()) == knows
 
 
 @pytest.mark.parametrize(

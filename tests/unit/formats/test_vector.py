@@ -142,6 +142,12 @@ def test_suite_round_trip_and_its_digest(tmp_path):
     assert suite_digest(VECTORS[1:]) != written.digest
 
 
+def test_a_manifest_names_constants_if_there_are_any():
+    about = Manifest("d", "p", "", "c", "s", 0, consts={"ttl": "int 1..9"})
+    assert parse_manifest(about.json(), "manifest.json") == about
+    assert "consts" not in Manifest("d", "p", "", "c", "s", 0).json()
+
+
 def test_manifest_with_another_format_is_refused():
     value = {**Manifest("d", "p", "", "c", "s", 0).json(), "format": 9}
     with pytest.raises(BadVector, match="the format is 9"):

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import orjson
 
@@ -54,8 +55,8 @@ def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
     world: dict[str, Json] = {"sorts": sorts, **({"consts": consts} if consts else {})}
     chosen = target(arguments.adapter)
     prepared = prepare(chosen, arguments.release, {"model": arguments.model})
-    checks = list(check_adapter(prepared.start, world))
-    return checks
+    start = replace(prepared.start, consts=dict.fromkeys(consts, "int"))
+    return list(check_adapter(start, world))
 
 
 def _json(arguments: argparse.Namespace, option: str) -> dict[str, Json]:
