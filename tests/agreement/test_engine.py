@@ -20,11 +20,11 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native import search
-from charter.explore.native.explore import Options, explore
+from charter.explore.native.explore import NativeOptions, explore
 from charter.explore.native.layout import Unsupported
 from charter.explore.native.program import Choices, Program, program
 from charter.explore.native.traces import Teller
-from charter.explore.reference.search import Options as PlainOptions
+from charter.explore.reference.search import ReferenceOptions as PlainOptions
 from charter.explore.reference.search import explore as plainly
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments
@@ -126,7 +126,7 @@ def test_a_sort_is_not_permuted_when_the_instance_names_an_element() -> None:
 def said(model: n.Model, instance: str, workers: int) -> tuple[object, ...]:
     """All that a search says, its traces among it."""
     chosen = next(i for i in model.instances if i.name == instance)
-    got = explore(model, chosen, Options(workers=workers))
+    got = explore(model, chosen, NativeOptions(workers=workers))
     return counts(got), got.properties, got.branches, got.failures
 
 

@@ -13,11 +13,11 @@ from tests.support.drawn_models import INSTANCE, models
 from tests.support.engines import counts, verdicts
 
 from charter.core import nodes as n
-from charter.explore.native.explore import Choices, Options, explore, result_of
+from charter.explore.native.explore import Choices, NativeOptions, explore, result_of
 from charter.explore.native.layout import Unsupported
 from charter.explore.native.program import program
 from charter.explore.native.spark import SparkSearch
-from charter.explore.reference.search import Options as PlainOptions
+from charter.explore.reference.search import ReferenceOptions as PlainOptions
 from charter.explore.reference.search import explore as plainly
 from charter.passes import for_search
 
@@ -44,7 +44,7 @@ class NoSession:
 def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -> None:
     asked = for_search(model, INSTANCE.machine)
     try:
-        native = explore(asked, INSTANCE, Options(most_states=MOST))
+        native = explore(asked, INSTANCE, NativeOptions(most_states=MOST))
     except Unsupported:
         tally["unsupported"] += 1
         return
@@ -52,8 +52,11 @@ def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -
         return
     plain = plainly(asked, INSTANCE, PlainOptions())
     assert (counts(native), verdicts(native)) == (counts(plain), verdicts(plain))
-    hashed = Options(Choices(fingerprints=True), workers=2)
-    for other in (explore(asked, INSTANCE, Options(workers=2)), explore(asked, INSTANCE, hashed)):
+    hashed = NativeOptions(Choices(fingerprints=True), workers=2)
+    for other in (
+        explore(asked, INSTANCE, NativeOptions(workers=2)),
+        explore(asked, INSTANCE, hashed),
+    ):
         assert (counts(other), verdicts(other)) == (counts(native), verdicts(native))
     compiled = program(asked, INSTANCE, Choices(), None)
     search = SparkSearch(compiled, NoSession(), folder.mktemp("spark"), bits=4)

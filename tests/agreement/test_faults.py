@@ -14,7 +14,7 @@ from charter.core import nodes as n
 from charter.core.valid import InvalidCore, validate
 from charter.explore.native.explore import explore as explore_natively
 from charter.explore.reference.search import explore
-from charter.prove.program import Options, encode_component
+from charter.prove.program import EncodingOptions, encode_component
 from charter.render.python_model.emit import Page, Texts, texts
 from charter.semantics.environment import Arguments
 from charter.semantics.faults import Failure, fails
@@ -145,7 +145,7 @@ def test_what_searches_a_protocol_refuses_a_model_with_faults(bent: n.Model) -> 
     for search in (
         lambda: explore(bent, instance),
         lambda: explore_natively(bent, instance),
-        lambda: encode_component(machine, Options()),
+        lambda: encode_component(machine, EncodingOptions()),
         lambda: Planner.of(bent, machine),
     ):
         with pytest.raises(ValueError, match=r"lock\.take/stranger has a fault"):

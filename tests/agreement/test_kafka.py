@@ -11,7 +11,7 @@ from tests.support import spec
 from tests.support.agreement import shown
 
 from charter.core import nodes as n
-from charter.explore.result import Step
+from charter.explore.result import TraceStep
 from charter.explore.successors import Transition
 from charter.semantics.coverage import atoms_read
 from charter.semantics.environment import offered
@@ -70,6 +70,6 @@ def test_what_guards_read_tells_cases_apart_as_the_definition_reads_them(name: s
                 case = (operation, outcome.branch, form(outcome.state), atoms)
                 if case not in seen:
                     seen.add(case)
-                    step = Step(operation, args, outcome.branch)
+                    step = TraceStep(operation, args, outcome.branch)
                     expected.append(Transition(number, step, outcome.reply))
     assert cases == expected and len(cases) > 100

@@ -15,14 +15,14 @@ from tests.support.drawn_models import WHOLE, systems
 from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.explore.native.explore import Choices, GaveUp, Options, Unsupported
+from charter.explore.native.explore import Choices, GaveUp, NativeOptions, Unsupported
 from charter.explore.native.explore import explore as explore_natively
 from charter.explore.native.liveness import check_liveness as natively
 from charter.explore.native.liveness import explore_live
 from charter.explore.reference.liveness import check_liveness as plainly
-from charter.explore.reference.search import Options as PlainOptions
+from charter.explore.reference.search import ReferenceOptions as PlainOptions
 from charter.explore.reference.search import explore
-from charter.semantics.fairness import Verdict
+from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Taken
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "examples"
@@ -33,7 +33,7 @@ MUTANTS = [(name, mutant.name) for name in NAMES for mutant in MODELS[name].muta
 
 
 def as_told(
-    verdicts: tuple[Verdict, ...], among: n.Model | None = None
+    verdicts: tuple[LivenessResult, ...], among: n.Model | None = None
 ) -> list[tuple[object, ...]]:
     """Verdicts with their steps as they are told. In the systems of a drawn model arguments with a
     counter inside may differ: of two values that no rule tells apart either leads to states that
@@ -59,7 +59,7 @@ def assert_agree(model: n.Model, instance: n.Instance, *, symmetry: bool = True)
     options = PlainOptions(symmetry=symmetry)
     searched = explore(replace(model, properties=()), instance, options)
     plain = plainly(model, instance, searched, options)
-    chosen = Options(Choices(symmetry=symmetry), workers=2)
+    chosen = NativeOptions(Choices(symmetry=symmetry), workers=2)
     native = natively(model, instance, chosen)
     assert plain and as_told(native) == as_told(plain)
     together = explore_live(model, instance, chosen)
@@ -96,7 +96,7 @@ def test_verdicts_and_runs_agree_on_mutants(name: str, mutant: str) -> None:
 )
 @given(systems(), st.booleans())
 def agree(tally: Counter[str], model: n.Model, symmetry: bool) -> None:
-    options = Options(Choices(symmetry=symmetry), most_states=MOST)
+    options = NativeOptions(Choices(symmetry=symmetry), most_states=MOST)
     try:
         native = natively(model, WHOLE, options)
     except (Unsupported, GaveUp):

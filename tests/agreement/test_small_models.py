@@ -15,7 +15,7 @@ from charter.core import nodes as n
 from charter.core.valid import validate
 from charter.explore.native.compiled import CompiledMachine
 from charter.explore.native.layout import Unsupported
-from charter.explore.reference.search import Options, explore
+from charter.explore.reference.search import ReferenceOptions, explore
 from charter.semantics.environment import Arguments
 from charter.semantics.values import text
 
@@ -40,7 +40,7 @@ def test_three_models_agree_when_charters_are_generated(folder: Path, model: n.M
     validate(model, "the test's own making")
     name = "small_" + hashlib.sha256(repr(model).encode()).hexdigest()[:12]
     module = import_model(model, model.components[0], folder, name)
-    graph = explore(model, INSTANCE, Options(most_states=STATES)).graph
+    graph = explore(model, INSTANCE, ReferenceOptions(most_states=STATES)).graph
     machine, compiled = graph.machine, compiled_of(model)
     expected = text(shown(machine, machine.initial()))
     sorts, consts = machine.universe.sorts, machine.universe.consts

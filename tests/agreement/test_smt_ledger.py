@@ -19,7 +19,7 @@ from charter.prove import (
     Infeasible,
     Meets,
     PairQuestion,
-    Step,
+    SingleStep,
     StepQuestion,
     Trace,
     always,
@@ -81,7 +81,7 @@ def test_every_obligation_of_the_controller_is_met_or_infeasible_when_z3_is_aske
     model = kafka()
     wanted = obligations(model, component(model))
     found = single_step(opened("standard"), StepQuestion(wanted, always(model, CONTROLLER)))
-    met = [answer for answer in found if isinstance(answer, Step)]
+    met = [answer for answer in found if isinstance(answer, SingleStep)]
     infeasible = [answer for answer in found if isinstance(answer, Infeasible)]
     assert len(met) + len(infeasible) == len(wanted)
     assert len(infeasible) * 20 < len(wanted), [answer.obligation for answer in infeasible]
@@ -94,7 +94,7 @@ def test_volatile_obligations_have_runs_when_no_loaded_state_meets_them() -> Non
     wanted = obligations(model, component(model))
     lemmas = always(model, CONTROLLER)
     loaded = single_step(opened("standard"), StepQuestion(wanted, lemmas, loadable=True))
-    missing = {answer.obligation for answer in loaded if not isinstance(answer, Step)}
+    missing = {answer.obligation for answer in loaded if not isinstance(answer, SingleStep)}
     assert "branch heartbeat/waits" in missing
     goals = [Meets(o) for o in wanted if o.name in missing]
     runs = [r for r in reach(controller("tiny_shutdown"), goals, 5) if isinstance(r, Trace)]

@@ -19,7 +19,7 @@ from charter.explore.native import spark as engine
 from charter.explore.native.explore import (
     Choices,
     Exploration,
-    Options,
+    NativeOptions,
     OtherSearch,
     Progress,
     explore,
@@ -82,7 +82,7 @@ def test_spark_finds_what_the_native_engine_finds(
     model, instance = chosen(charter, name)
     compiled = program(model, instance, Choices(), cache)
     search = SparkSearch(compiled, spark, tmp_path, alone=0)
-    same(on_spark(search), explore(model, instance, Options(cache=cache)))
+    same(on_spark(search), explore(model, instance, NativeOptions(cache=cache)))
 
 
 @pytest.mark.parametrize(("alone", "bits"), [(1 << 15, 4), (2200, 5)])
@@ -94,7 +94,7 @@ def test_counts_do_not_depend_on_who_does_a_level(
     choices = Choices(symmetry=False)
     compiled = program(model, instance, choices, cache)
     search = SparkSearch(compiled, spark, tmp_path, alone=alone, bits=bits)
-    same(on_spark(search), explore(model, instance, Options(choices, cache=cache)))
+    same(on_spark(search), explore(model, instance, NativeOptions(choices, cache=cache)))
 
 
 GAPS = """
@@ -137,7 +137,7 @@ or not: what is offered next depends on which of them was reached first."""
 def test_the_state_that_is_found_first_stands_for_those_like_it(tmp_path: Path, wide: str) -> None:
     model = api.load_text(GAPS.replace("WIDE", wide))
     instance = model.instances[0]
-    native = explore(model, instance, Options())
+    native = explore(model, instance, NativeOptions())
     search = SparkSearch(program(model, instance, Choices(), None), Nowhere(), tmp_path, bits=4)
     found = on_spark(search)
     same(found, native)
@@ -155,7 +155,7 @@ def test_what_is_violated_has_a_shortest_trace(
     model, instance = chosen(charter, "tiny", mutant)
     compiled = program(model, instance, Choices(), cache)
     found = on_spark(SparkSearch(compiled, spark, tmp_path))
-    same(found, explore(model, instance, Options(cache=cache)))
+    same(found, explore(model, instance, NativeOptions(cache=cache)))
     assert not found.fine
 
 
@@ -167,7 +167,7 @@ class Killed(Exception):
 def small(cache: Path) -> tuple[Program, Exploration]:
     model, instance = chosen("ring_election", "small")
     return program(model, instance, Choices(), cache), explore(
-        model, instance, Options(cache=cache)
+        model, instance, NativeOptions(cache=cache)
     )
 
 

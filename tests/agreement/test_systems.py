@@ -10,7 +10,7 @@ from tests.support.counted import never_met
 from charter import api
 from charter.core import nodes as n
 from charter.explore.native.compiled import CompiledMachine
-from charter.explore.reference.search import Options, explore
+from charter.explore.reference.search import ReferenceOptions, explore
 from charter.semantics.environment import Arguments
 
 CHARTER = """
@@ -119,7 +119,7 @@ instance one_asks of office {
 def test_steps_agree_when_a_system_is_explored(variant: str) -> None:
     model = api.load_text(CHARTER, api.Selection(variant))
     instance = model.instances[0]
-    found = explore(model, instance, Options(symmetry=False, renaming=False))
+    found = explore(model, instance, ReferenceOptions(symmetry=False, renaming=False))
     compiled, machine = CompiledMachine.of(model, instance, None), found.graph.machine
     assert found.counts.complete and found.counts.distinct > 20
     assert variant or not never_met(found)
@@ -164,7 +164,7 @@ def test_transitions_are_outside_when_a_number_leaves_its_range() -> None:
 def test_quotients_reach_the_same_when_symmetry_is_off() -> None:
     model = api.load_text(CHARTER)
     instance = model.instances[0]
-    apart = explore(model, instance, Options(symmetry=False))
+    apart = explore(model, instance, ReferenceOptions(symmetry=False))
     folded = explore(model, instance)
     assert folded.counts.distinct < apart.counts.distinct <= 2 * folded.counts.distinct
     assert len(folded.counts.levels) == len(apart.counts.levels)
@@ -188,7 +188,7 @@ def test_only_the_steps_that_an_instance_offers_are_taken() -> None:
     found = explore(model, model.instances[3])
     asked = {step.args for _, step in found.graph.parents if step and step.operation == "ask"}
     assert asked == {(0,)} and found.counts.complete
-    apart = explore(model, model.instances[3], Options(symmetry=False))
+    apart = explore(model, model.instances[3], ReferenceOptions(symmetry=False))
     assert (found.counts, found.properties) == (apart.counts, apart.properties)
     for state in found.graph.states:
         wanted = state["asked"]

@@ -19,7 +19,7 @@ from tests.support.engines import natively
 from charter import api
 from charter.core import nodes as n
 from charter.explore.native.explore import Exploration
-from charter.explore.result import Finding
+from charter.explore.result import CheckResult
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 COUNTS = {
@@ -102,7 +102,7 @@ def shared(protocol: str, name: str, *more: pytest.MarkDecorator) -> object:
     return pytest.param(protocol, name, marks=[spec.together(protocol, name), *more])
 
 
-def finding(found: Exploration, name: str) -> Finding:
+def finding(found: Exploration, name: str) -> CheckResult:
     return next(f for f in found.properties if f.name == name)
 
 

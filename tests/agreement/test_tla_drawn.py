@@ -12,7 +12,7 @@ from tests.support.drawn_models import S, drawn_model
 
 from charter.core import nodes as n
 from charter.core.walk import fold
-from charter.explore.reference.search import Options, explore
+from charter.explore.reference.search import ReferenceOptions, explore
 
 ELEMENTS = (("k0", 0), ("k1", 1), ("k2", 2))
 SEEDS = [9, 29, 33]
@@ -65,7 +65,7 @@ def drawn(seed: int) -> n.Model:
 
 def agrees(seed: int, jar: Path, folder: Path) -> None:
     model = drawn(seed)
-    options = Options(symmetry=False, most_states=600)
+    options = ReferenceOptions(symmetry=False, most_states=600)
     counts = explore(model, model.instances[0], options).counts
     assert counts.complete and counts.distinct > 5
     said = tlc.check(jar, model, model.instances[0], folder)

@@ -14,11 +14,11 @@ import pytest
 from charter import api
 from charter.check.asked import ASKED
 from charter.core import nodes as n
-from charter.explore.native.explore import Choices, Options, explore
+from charter.explore.native.explore import Choices, NativeOptions, explore
 from charter.explore.native.graph import CompiledGraph
 from charter.explore.native.reached import Reached, cell_of, form_of
 from charter.explore.native.traces import Teller
-from charter.explore.reference.search import Options as ReferenceOptions
+from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition
 from charter.formats.states import Cell
 from charter.semantics.evaluate import Scope, State
@@ -51,7 +51,7 @@ def asked(charter: str, name: str, expression: str) -> tuple[n.Model, n.Instance
 
 
 def reached(
-    model: n.Model, instance: n.Instance, question: n.Property | None, options: Options
+    model: n.Model, instance: n.Instance, question: n.Property | None, options: NativeOptions
 ) -> Reached:
     return Reached.of(explore(model, instance, options), question)
 
@@ -70,9 +70,9 @@ def test_the_question_is_answered_as_the_definition_does_it(
     charter: str, name: str, expression: str
 ) -> None:
     model, instance, question = asked(charter, name, expression)
-    found = reached(model, instance, question, Options(workers=2))
+    found = reached(model, instance, question, NativeOptions(workers=2))
     machine = Machine.of(model, instance)
-    detailed = Options(Choices(detailed=True))
+    detailed = NativeOptions(Choices(detailed=True))
     states = CompiledGraph.around(explore(model, instance, detailed)).states
     hits = [machine.holds(question, Scope(state, state, "")) for state in states]
     assert found.head.distinct == len(states)
@@ -106,7 +106,7 @@ def test_rows_are_the_reachable_states_and_their_steps_lead_there(charter: str) 
     """Without symmetry, in charters without counters: a row is the state itself."""
     model = api.load(SPEC / "examples" / f"{charter}.charter")
     instance = next(i for i in model.instances if i.name == "tiny")
-    options = Options(replace(Choices(), symmetry=False))
+    options = NativeOptions(replace(Choices(), symmetry=False))
     rows = rows_of(reached(model, instance, None, options), 777)
     machine = Machine.of(model, instance)
     graph = explore_by_definition(model, instance, ReferenceOptions(symmetry=False)).graph
@@ -135,7 +135,7 @@ def test_steps_lead_there_up_to_renaming_when_states_are_taken_together(
     path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
     model = api.load(path)
     instance = next(i for i in model.instances if i.name == name)
-    found = reached(model, instance, None, Options())
+    found = reached(model, instance, None, NativeOptions())
     rows, machine, teller = (
         rows_of(found),
         Machine.of(model, instance),
@@ -160,7 +160,7 @@ def test_steps_lead_there_up_to_renaming_when_states_are_taken_together(
 
 def test_states_that_were_not_expanded_are_read_too_when_a_search_gives_up() -> None:
     model, instance, question = asked("primary_backup", "standard", "size(isr) == 3")
-    found = reached(model, instance, question, Options(most_states=70_000, workers=2))
+    found = reached(model, instance, question, NativeOptions(most_states=70_000, workers=2))
     head, rows = found.head, rows_of(found, 30_000)
     assert not head.complete and len(rows) == head.distinct == sum(head.levels) >= 70_000
     assert list(found.hits()) == [row["_number"] for row in rows if row["_matches"]]

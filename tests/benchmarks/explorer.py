@@ -26,12 +26,12 @@ from tests.benchmarks.primary_backup_c import SOURCE
 from tests.support.tlc import Tlc
 
 from charter import api
-from charter.explore.native.explore import Choices, Options, explore
+from charter.explore.native.explore import Choices, NativeOptions, explore
 from charter.explore.native.liveness import check_liveness as check_natively
 from charter.explore.native.llvm import compiled, linked
 from charter.explore.native.program import plan_and_text
 from charter.explore.reference.liveness import check_liveness as check_by_definition
-from charter.explore.reference.search import Options as ReferenceOptions
+from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,7 +75,7 @@ def natively(model, instance, cache, workers=1, clock=cpu):
     found = []
 
     def once():
-        options = Options(APART, workers=workers, cache=cache)
+        options = NativeOptions(APART, workers=workers, cache=cache)
         start = clock()
         found.append(explore(model, instance, options))
         return clock() - start
@@ -92,7 +92,7 @@ def against_reference(cache):
     start = cpu()
     slow = explore_by_definition(model, tiny, ReferenceOptions())
     base = rate("reference", slow.counts.distinct, cpu() - start)
-    options = Options(cache=cache)
+    options = NativeOptions(cache=cache)
 
     def once():
         start = cpu()
@@ -109,7 +109,7 @@ def eventually(cache):
         model = api.bounded(api.load(COMMIT), "small", [f"Participant={participants}"])
         instance = chosen(model, "small")
         say(f"eventually, two_phase_commit of {participants}, with symmetry")
-        options = Options(cache=cache)
+        options = NativeOptions(cache=cache)
         distinct = explore(model, instance, options).counts.distinct
         base = None
         if participants == 3:
@@ -177,7 +177,7 @@ def against_tlc(model, instance, tlc, cache):
         used, seconds = cpu(resource.RUSAGE_CHILDREN) - start, time.perf_counter() - clock
     base = rate(f"TLC ({used:.1f} s of CPU)", said.distinct, seconds)
     start = time.perf_counter()
-    found = explore(model, instance, Options(APART, workers=tlc.workers))
+    found = explore(model, instance, NativeOptions(APART, workers=tlc.workers))
     assert found.counts.distinct == said.distinct
     rate("native, compiled anew", found.counts.distinct, time.perf_counter() - start, base)
     found, seconds = natively(model, instance, cache, tlc.workers, time.perf_counter)
@@ -232,7 +232,7 @@ def memory(model, instance, most, cache):
     def look(now):
         seen.append((now.distinct, resident()))
 
-    found = explore(model, instance, Options(workers=2, most_states=most, cache=cache), look)
+    found = explore(model, instance, NativeOptions(workers=2, most_states=most, cache=cache), look)
     first = next(pair for pair in seen if pair[0] >= seen[-1][0] / 10)
     grown = (seen[-1][1] - first[1]) / (seen[-1][0] - first[0])
     bits = found.storage.bits

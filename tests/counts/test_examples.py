@@ -13,7 +13,7 @@ from tests.support.golden import Golden
 from charter import api
 from charter.core import nodes as n
 from charter.diagnostics import Source
-from charter.explore.native.explore import Options
+from charter.explore.native.explore import NativeOptions
 from charter.explore.native.graph import CompiledGraph
 from charter.explore.native.liveness import check_liveness
 from charter.project.cache import cache_folder
@@ -50,7 +50,7 @@ def summary(graph: CompiledGraph) -> str:
         f"levels     {' '.join(map(str, counts.levels))}",
         *findings(graph, 30),
     ]
-    options = Options(cache=cache_folder("engine"))
+    options = NativeOptions(cache=cache_folder("engine"))
     for verdict in check_liveness(machine.model, machine.instance, options):
         lines.append(f"eventually {verdict.name:30} {verdict.answer}")
     return "\n".join(lines) + "\n"

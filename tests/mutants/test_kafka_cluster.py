@@ -10,7 +10,7 @@ from tests.support.engines import natively
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.result import Finding
+from charter.explore.result import CheckResult
 from charter.semantics.evaluate import Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails, follow
@@ -39,7 +39,7 @@ def scenarios(variant: str = "") -> list[n.Scenario]:
     return [s for s in model(variant).scenarios if s.instance.machine == "cluster"]
 
 
-def findings(of: n.Model, instance: str, states: int) -> dict[str, Finding]:
+def findings(of: n.Model, instance: str, states: int) -> dict[str, CheckResult]:
     chosen = next(i for i in of.instances if i.name == instance)
     return {f.name: f for f in natively(of, chosen, most_states=states).properties}
 

@@ -10,7 +10,7 @@ from tests.support.engines import natively
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.result import Finding
+from charter.explore.result import CheckResult
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 FIRST, MOST = 400, 2_000
@@ -26,7 +26,7 @@ def instance_of(model: n.Model, name: str) -> n.Instance:
     return next(i for i in model.instances if i.name == name)
 
 
-def findings(model: n.Model, instance: str, states: int = FIRST) -> dict[str, Finding]:
+def findings(model: n.Model, instance: str, states: int = FIRST) -> dict[str, CheckResult]:
     found = natively(model, instance_of(model, instance), most_states=states)
     return {f.name: f for f in found.properties}
 

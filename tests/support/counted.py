@@ -9,7 +9,7 @@ from itertools import accumulate
 from charter.explore.native.explore import Exploration
 from charter.explore.native.graph import CompiledGraph
 from charter.explore.reference.search import Exploration as Searched
-from charter.explore.result import Finding
+from charter.explore.result import CheckResult
 
 
 def summary(graph: CompiledGraph) -> str:
@@ -31,11 +31,11 @@ def findings(graph: CompiledGraph, width: int) -> list[str]:
     """A line for each finding: kind, name in so many columns, how often, length of its trace."""
     found = graph.found
 
-    def line(one: Finding, length: int | None) -> str:
+    def line(one: CheckResult, length: int | None) -> str:
         shown = "-" if length is None else str(length)
         return f"{one.kind:9} {one.name:{width}} {one.seen:7} {shown:>3}"
 
-    def of_trace(one: Finding) -> str:
+    def of_trace(one: CheckResult) -> str:
         return line(one, None if one.trace is None else len(one.trace))
 
     return [
@@ -45,7 +45,7 @@ def findings(graph: CompiledGraph, width: int) -> list[str]:
     ]
 
 
-def branches_of(graph: CompiledGraph) -> list[tuple[Finding, int | None]]:
+def branches_of(graph: CompiledGraph) -> list[tuple[CheckResult, int | None]]:
     """The branches, with the length of a shortest trace there. Of a component the cases of its
     transitions are counted, of a system all transitions."""
     ends = list(accumulate(graph.found.counts.levels))

@@ -8,7 +8,7 @@ from random import Random
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.prove.program import Options, Program, encode_component
+from charter.prove.program import EncodingOptions, Program, encode_component
 from charter.prove.solve import BOUNDED, Solver
 from charter.prove.terms import FALSE, Term
 from charter.semantics.builtins import EvaluationError
@@ -93,7 +93,7 @@ class Agreement:
     @staticmethod
     def of(machine: Machine) -> Agreement:
         """The encoding with words, three bits for a counter."""
-        program = encode_component(machine, Options(counter_bits=3))
+        program = encode_component(machine, EncodingOptions(counter_bits=3))
         solver = Solver(program.terms, BOUNDED, 50_000_000)
         solver.add(program.before_inside)
         solver.add(program.step)

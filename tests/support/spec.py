@@ -11,7 +11,7 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native.explore import Choices, Exploration, Options, explore
+from charter.explore.native.explore import Choices, Exploration, NativeOptions, explore
 from charter.explore.native.graph import CompiledGraph
 from charter.project.cache import cache_folder
 
@@ -33,7 +33,7 @@ def instance(charter: str, name: str) -> n.Instance:
 @cache
 def graph(charter: str, name: str, *, symmetry: bool = True) -> CompiledGraph:
     """The graph that the native engine finds; its code is kept in the user's cache."""
-    options = Options(Choices(symmetry=symmetry, detailed=True), cache=cache_folder("engine"))
+    options = NativeOptions(Choices(symmetry=symmetry, detailed=True), cache=cache_folder("engine"))
     return CompiledGraph.around(explore(model(charter), instance(charter, name), options))
 
 

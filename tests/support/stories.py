@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.result import Finding, SearchResult, Step
+from charter.explore.result import CheckResult, SearchResult, TraceStep
 from charter.formats.canonical import Json
 from charter.render.story.tell import Story
-from charter.semantics.fairness import Verdict
+from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json
 
 
-def named(found: SearchResult, name: str) -> Finding | Verdict:
+def named(found: SearchResult, name: str) -> CheckResult | LivenessResult:
     """What a search says of something by that name."""
     return next(one for one in found.everything if one.name == name)
 
@@ -36,6 +36,6 @@ def story_of_steps(
         params = machine.operations[operation].params
         return tuple(from_json(p.type, args[p.name], machine.universe) for p in params)
 
-    trace = tuple(Step(name, values(name, args), name) for name, args in steps)
+    trace = tuple(TraceStep(name, values(name, args), name) for name, args in steps)
     called = ("always", violated) if violated else ("walk", "")
     return api.trace_told(model, "tiny", called, trace)

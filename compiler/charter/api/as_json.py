@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from charter.explore.result import (
-    Finding,
+    CheckResult,
     Match,
     Matches,
     SearchResult,
@@ -17,7 +17,7 @@ from charter.explore.swarm import WalksResult
 from charter.formats.canonical import Json
 from charter.render.story.itf import itf
 from charter.render.story.tell import Story
-from charter.semantics.fairness import Verdict
+from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
 from charter.semantics.values import to_json
 
@@ -107,11 +107,11 @@ def _native_json(found: SearchResult) -> dict[str, Json]:
     }
 
 
-def finding_json(machine: Machine, one: Finding | Verdict) -> dict[str, Json]:
+def finding_json(machine: Machine, one: CheckResult | LivenessResult) -> dict[str, Json]:
     """A finding; of a verdict on liveness the `binding` of its variables, and `loop`, the number of
     steps after which the rest of the trace repeats for ever (all of them: nothing happens); null,
     as the trace, where no run is shown."""
-    if isinstance(one, Finding):
+    if isinstance(one, CheckResult):
         return {
             "name": one.name,
             "kind": one.kind,

@@ -20,10 +20,10 @@ from charter.project.sources import PLAIN, Missing, Selection, read_sources
 from charter.semantics.bounds import bounds_of, with_bounds
 
 if TYPE_CHECKING:
-    from charter.explore.result import Finding, SearchResult, Trace
+    from charter.explore.result import CheckResult, SearchResult, Trace
     from charter.explore.swarm import WalksResult
     from charter.render.story.tell import Story
-    from charter.semantics.fairness import Verdict
+    from charter.semantics.fairness import LivenessResult
     from charter.semantics.scenario import ScenarioFails
 
 
@@ -287,7 +287,7 @@ def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
     }
 
 
-def told(model: ir.Model, instance: str, finding: Finding | Verdict) -> Story:
+def told(model: ir.Model, instance: str, finding: CheckResult | LivenessResult) -> Story:
     """A finding of a search or of walks, told on the definition. Raises `Missing`."""
     from charter.api import explain
 

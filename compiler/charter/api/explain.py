@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from charter.core import nodes as n
-from charter.explore.result import Finding, Trace
+from charter.explore.result import CheckResult, Trace
 from charter.passes.narrow import narrowed
 from charter.render.story.tell import Found, Story, tell
 from charter.semantics.canonical import Canonical
 from charter.semantics.evaluate import State
-from charter.semantics.fairness import Verdict
+from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine, Taken
 from charter.semantics.retell import Act
 
@@ -29,9 +29,9 @@ def told(model: n.Model, instance: n.Instance, found: Found) -> Story:
     return tell(machine, found, same)
 
 
-def found_of(one: Finding | Verdict) -> Found:
+def found_of(one: CheckResult | LivenessResult) -> Found:
     """A finding as a story is told of it."""
-    if isinstance(one, Verdict):
+    if isinstance(one, LivenessResult):
         loop = len(one.stem) if one.has_run else None
         acts = _acts((*one.stem, *one.cycle))
         return Found("eventually", one.name, acts, loop, binding=one.binding, detail=one.detail)

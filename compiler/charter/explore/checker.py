@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from charter.core import nodes as n
 from charter.core.nodes import ASKED
-from charter.explore.result import Condition, Finding, SearchResult
+from charter.explore.result import CheckResult, Condition, SearchResult
 from charter.passes import for_search
 from charter.passes.companions import Companion, companions
 from charter.semantics.machine import Machine
@@ -103,11 +103,11 @@ class Problem:
         """Properties that nobody asks to hear of by name: companions and the question."""
         return frozenset({ASKED, *(one.witness.name for one in self.companions)})
 
-    def reported(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    def reported(self, findings: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
         """The findings that are told by name."""
         return tuple(one for one in findings if one.name not in self.unreported)
 
-    def conditions(self, findings: Sequence[Finding]) -> tuple[Condition, ...]:
+    def conditions(self, findings: Sequence[CheckResult]) -> tuple[Condition, ...]:
         """How often each condition of a property was met."""
         seen = {one.name: one.seen for one in findings}
         return tuple(

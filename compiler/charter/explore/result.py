@@ -11,7 +11,7 @@ from charter.core.nodes import Value
 from charter.formats.states import Table
 from charter.semantics.bounds import bounds_of
 from charter.semantics.evaluate import State
-from charter.semantics.fairness import Verdict
+from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
 
 EngineName = Literal["native", "plain", "spark"]
@@ -20,7 +20,7 @@ Answer = Literal["holds", "violated", "unknown", "found", "not found"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraceStep:
     """One step of a trace; `branch` is "" where it asks for a value that does not exist."""
 
     operation: str
@@ -28,11 +28,11 @@ class Step:
     branch: str
 
 
-Trace = tuple[Step, ...]
+Trace = tuple[TraceStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """What the search says of a property, a witness, a branch or a failure: how often it was seen
     (violated, found, taken), and a shortest trace there (None: there is none, or nobody asked)."""
 
@@ -132,11 +132,11 @@ class SearchResult:
     engine: EngineName
     machine: Machine
     counts: Counts
-    properties: tuple[Finding, ...]
-    branches: tuple[Finding, ...]
-    failures: tuple[Finding, ...]
+    properties: tuple[CheckResult, ...]
+    branches: tuple[CheckResult, ...]
+    failures: tuple[CheckResult, ...]
     conditions: tuple[Condition, ...] = ()
-    liveness: tuple[Verdict, ...] = ()
+    liveness: tuple[LivenessResult, ...] = ()
     symmetry: Symmetry | None = None
     storage: Storage | None = None
     fingerprints: int | None = None
@@ -176,7 +176,7 @@ class SearchResult:
         found = {one.name: self._answer(one) for one in self.properties}
         return found | {one.name: of_liveness(one) for one in self.liveness}
 
-    def _answer(self, one: Finding) -> Answer:
+    def _answer(self, one: CheckResult) -> Answer:
         if not (one.seen or self.counts.complete):
             return "unknown"
         if one.kind == "witness":
@@ -184,17 +184,17 @@ class SearchResult:
         return "violated" if one.seen else "holds"
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[CheckResult, ...]:
         """Properties, branches and failures."""
         return (*self.properties, *self.branches, *self.failures)
 
     @property
-    def everything(self) -> tuple[Finding | Verdict, ...]:
+    def everything(self) -> tuple[CheckResult | LivenessResult, ...]:
         """The findings, and the verdicts on liveness."""
         return (*self.findings, *self.liveness)
 
     @property
-    def wrong(self) -> tuple[Finding | Verdict, ...]:
+    def wrong(self) -> tuple[CheckResult | LivenessResult, ...]:
         """The findings and verdicts that must not be: violated properties and failures."""
         return tuple(one for one in self.everything if is_wrong(one))
 
@@ -234,14 +234,14 @@ class SearchResult:
         return tuple(m for m in self.instance.misses if m in known and m not in unmet)
 
 
-def is_wrong(one: Finding | Verdict) -> bool:
+def is_wrong(one: CheckResult | LivenessResult) -> bool:
     """Whether something was found that must not be."""
-    if isinstance(one, Finding):
+    if isinstance(one, CheckResult):
         return one.seen > 0 and one.kind not in ("witness", "branch")
     return one.answer == "fails"
 
 
-def of_liveness(one: Verdict) -> Literal["holds", "violated", "unknown"]:
+def of_liveness(one: LivenessResult) -> Literal["holds", "violated", "unknown"]:
     """The answer that a verdict on liveness stands for."""
     match one.answer:
         case "holds":

@@ -18,7 +18,7 @@ from functools import lru_cache
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
-from charter.explore.result import Finding, Kind, Step, Trace
+from charter.explore.result import CheckResult, Kind, Trace, TraceStep
 from charter.explore.select import successors
 from charter.explore.successors import Defined, Successors
 from charter.semantics.builtins import EvaluationError
@@ -48,7 +48,7 @@ class Batch:
     branches: Counter[str] = field(default_factory=Counter)
     states: set[Hashable] = field(default_factory=set)
     witnesses: set[str] = field(default_factory=set)
-    failures: dict[str, Finding] = field(default_factory=dict)
+    failures: dict[str, CheckResult] = field(default_factory=dict)
     last: Trace = ()
 
 
@@ -114,13 +114,15 @@ class _Walker:
         few = self.chance.sample(self.pool, min(3, len(self.pool)))
         return min(few, key=lambda start: self.batch.branches[start[1][-1].branch])
 
-    def step(self, state: State, trace: Trace, names: Sequence[str]) -> tuple[Step, State] | None:
+    def step(
+        self, state: State, trace: Trace, names: Sequence[str]
+    ) -> tuple[TraceStep, State] | None:
         """A random operation that is possible, with random arguments, and an outcome of it."""
         for name in self.chance.sample(names, len(names)):
             for args, outcomes in self.offers(state, name, trace):
                 if outcomes:
                     outcome = self.chance.choice(outcomes)
-                    return Step(name, args, outcome.branch), outcome.state
+                    return TraceStep(name, args, outcome.branch), outcome.state
         return None
 
     def offers(
@@ -135,7 +137,7 @@ class _Walker:
             try:
                 outcomes = self.asked.outcomes(state, name, args)
             except EvaluationError as problem:
-                self.fail("undefined", name, (*trace, Step(name, args, "")), str(problem))
+                self.fail("undefined", name, (*trace, TraceStep(name, args, "")), str(problem))
                 continue
             yield args, [o for o in outcomes if not machine.outside(o.state)]
 
@@ -176,7 +178,7 @@ class _Walker:
         """Keep the first failure of each property, shortened."""
         if name not in self.batch.failures:
             short = trace if kind in ("undefined", "deadlock") else self.shortened(name, trace)
-            self.batch.failures[name] = Finding(kind, name, 1, short, detail)
+            self.batch.failures[name] = CheckResult(kind, name, 1, short, detail)
 
     def shortened(self, name: str, trace: Trace) -> Trace:
         """The trace without steps that the failure does not need, the last ones first."""

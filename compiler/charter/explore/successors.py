@@ -9,7 +9,7 @@ from typing import Protocol
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.explore.result import Step, Trace
+from charter.explore.result import Trace, TraceStep
 from charter.passes.narrow import narrowed
 from charter.semantics.canonical import Canonical
 from charter.semantics.evaluate import Outcome, Scope, State
@@ -67,7 +67,7 @@ class Transition:
     """A transition out of the state with number `source`."""
 
     source: int
-    step: Step
+    step: TraceStep
     reply: Value
 
 
@@ -84,7 +84,7 @@ class StateGraph(Protocol):
         """Of the transitions of each state that have one branch, lead to one state up to renaming,
         and find the same truth in every part of the guards, the first."""
 
-    def arrival(self, number: int) -> tuple[int, Step]:
+    def arrival(self, number: int) -> tuple[int, TraceStep]:
         """From which state, and by which step, a state (not the initial one) was first reached."""
 
     def witnesses(self) -> Sequence[tuple[str, Trace]]:
@@ -93,7 +93,7 @@ class StateGraph(Protocol):
 
 def path(graph: StateGraph, number: int) -> Trace:
     """A shortest trace to a state."""
-    steps: list[Step] = []
+    steps: list[TraceStep] = []
     while number:
         number, step = graph.arrival(number)
         steps.append(step)

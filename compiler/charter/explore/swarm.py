@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
-from charter.explore.result import Finding, Trace
+from charter.explore.result import CheckResult, Trace
 from charter.explore.simulate import BATCH, Batch, Plan, simulate
 from charter.semantics.bounds import bounds_of
 from charter.semantics.machine import Machine
@@ -20,7 +20,7 @@ Subject = tuple[n.Model, n.Instance]
 class WalkFinding:
     """A failure, with the seed and the number of walks of the batch that found it."""
 
-    finding: Finding
+    finding: CheckResult
     seed: int
     batch: int
 
@@ -112,5 +112,5 @@ def _shortest(plans: Sequence[Plan], batches: Sequence[Batch]) -> tuple[WalkFind
     return tuple(found[name] for name in sorted(found))
 
 
-def _length(finding: Finding) -> int:
+def _length(finding: CheckResult) -> int:
     return len(finding.trace or ())

@@ -27,7 +27,7 @@ from charter.prove.induct import (
     induction,
     invariants,
 )
-from charter.prove.program import Options
+from charter.prove.program import EncodingOptions
 from charter.prove.reach import (
     Beyond,
     Goal,
@@ -44,7 +44,7 @@ from charter.prove.replay import ReplayError, Transition
 from charter.prove.single import (
     Answered,
     Infeasible,
-    Step,
+    SingleStep,
     StepQuestion,
     Undecided,
     always,
@@ -61,6 +61,7 @@ __all__ = [
     "Beyond",
     "Compared",
     "Difference",
+    "EncodingOptions",
     "FalseInitially",
     "Goal",
     "Holds",
@@ -71,12 +72,11 @@ __all__ = [
     "NotInductive",
     "NotProved",
     "Open",
-    "Options",
     "PairQuestion",
     "Proved",
     "Reached",
     "ReplayError",
-    "Step",
+    "SingleStep",
     "StepQuestion",
     "Takes",
     "Trace",

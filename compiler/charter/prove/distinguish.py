@@ -10,7 +10,7 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
 from charter.prove.layout import Layout
-from charter.prove.program import Options, Program, build, possible
+from charter.prove.program import EncodingOptions, Program, build, possible
 from charter.prove.replay import ReplayError, Transition, expect, read_transition
 from charter.prove.single import loadable
 from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
@@ -79,12 +79,12 @@ class _Pair:
 def distinguish(
     machines: tuple[Machine, Machine],
     question: PairQuestion,
-    options: Options | None = None,
+    options: EncodingOptions | None = None,
     rlimit: int = RLIMIT,
 ) -> Compared:
     """The first observable difference between two models, replayed on both definitions. Raises
     Unsupported where their states or signatures differ."""
-    pair = _encode(machines, question, options or Options())
+    pair = _encode(machines, question, options or EncodingOptions())
     if question.depth and dict(machines[0].initial()) != dict(machines[1].initial()):
         raise Unsupported("the initial states differ")
     first = pair.first
@@ -190,7 +190,9 @@ class _Search:
 # --- encoding ------------------------------------------------------------------------------------
 
 
-def _encode(machines: tuple[Machine, Machine], question: PairQuestion, options: Options) -> _Pair:
+def _encode(
+    machines: tuple[Machine, Machine], question: PairQuestion, options: EncodingOptions
+) -> _Pair:
     layout = Layout.of(
         machines[0].universe, integers=options.integers, counter_bits=options.counter_bits
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from charter.core import nodes as n
-from charter.prove.program import Options, Program, encode_component
+from charter.prove.program import EncodingOptions, Program, encode_component
 from charter.prove.replay import ReplayError, Transition, expect, read_transition
 from charter.prove.solve import RLIMIT, UNBOUNDED, Sat, Solver, Unsat
 from charter.prove.terms import Term
@@ -65,7 +65,7 @@ def induction(
         raise ValueError(f"{prop.name} is a witness")
     if prop.kind == "always" and not machine.holds(prop, Scope(machine.initial())):
         return FalseInitially(prop.name)
-    program = encode_component(machine, Options(integers=True))
+    program = encode_component(machine, EncodingOptions(integers=True))
     solver = Solver(program.terms, UNBOUNDED, rlimit)
     solver.add(program.before_inside)
     solver.add(program.step)

@@ -24,7 +24,7 @@ NEXT = "'"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class EncodingOptions:
     """`integers`: counters without an upper end (induction), else words of `counter_bits`."""
 
     integers: bool = False
@@ -114,7 +114,7 @@ class Program:
 
 
 def encode_component(
-    machine: Machine, options: Options, watched: Mapping[Span, int] | None = None
+    machine: Machine, options: EncodingOptions, watched: Mapping[Span, int] | None = None
 ) -> Program:
     """The transition relation of the component that `machine` is; the comparisons at the spans of
     `watched` have these numbers. Raises Unsupported for systems and for types that have no

@@ -10,7 +10,7 @@ from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
 from charter.diagnostics import Span
 from charter.prove.goals import Goals, comparison_sites
-from charter.prove.program import Options, Program, encode_component
+from charter.prove.program import EncodingOptions, Program, encode_component
 from charter.prove.replay import (
     ReplayError,
     Transition,
@@ -131,13 +131,13 @@ def reach(
     machine: Machine,
     goals: Sequence[Goal],
     depth: int,
-    options: Options | None = None,
+    options: EncodingOptions | None = None,
     rlimit: int = RLIMIT,
 ) -> tuple[Reached, ...]:
     """The shortest run to each goal, of at most `depth` steps; results in the order of `goals`."""
     goals = _own(machine, goals)
     sites = comparison_sites(g.obligation for g in goals if isinstance(g, Meets))
-    program = encode_component(machine, options or Options(), sites)
+    program = encode_component(machine, options or EncodingOptions(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
     initial = machine.initial()
     solver.add(program.before_inside)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
 from charter.prove.goals import Goals, comparison_sites
-from charter.prove.program import Options, Program, encode_component
+from charter.prove.program import EncodingOptions, Program, encode_component
 from charter.prove.replay import ReplayError, Transition, expect, read_transition
 from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
 from charter.prove.terms import Term
@@ -20,7 +20,7 @@ from charter.semantics.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SingleStep:
     """A transition that meets the obligation."""
 
     obligation: str
@@ -44,7 +44,7 @@ class Undecided:
     reason: str
 
 
-Answered = Step | Infeasible | Undecided
+Answered = SingleStep | Infeasible | Undecided
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class StepQuestion:
 def single_step(
     machine: Machine,
     question: StepQuestion,
-    options: Options | None = None,
+    options: EncodingOptions | None = None,
     rlimit: int = RLIMIT,
 ) -> tuple[Answered, ...]:
     """An answer to each obligation, in order. Every transition is replayed on the definition; one
@@ -70,7 +70,7 @@ def single_step(
         raise Unsupported(f"{machine.instance.machine} is a system")
     wanted = bound(machine.model, machine.component, question.wanted)
     sites = comparison_sites(wanted)
-    program = encode_component(machine, options or Options(), sites)
+    program = encode_component(machine, options or EncodingOptions(), sites)
     solver = Solver(program.terms, BOUNDED, rlimit)
     solver.add(program.before_inside)
     solver.add(program.step)
@@ -85,7 +85,7 @@ def single_step(
     found: list[Answered] = []
     for obligation in wanted:
         if obligation.name in known:
-            found.append(Step(obligation.name, known[obligation.name]))
+            found.append(SingleStep(obligation.name, known[obligation.name]))
             continue
         goal = goals.term(obligation)
         answer = solver.check({**given, obligation.name: (goal, 0)})
@@ -94,7 +94,7 @@ def single_step(
                 transition = read_transition(program, answer.frame(0))
                 for name in _check(machine, question, coverage, obligation.name, transition):
                     known.setdefault(name, transition)
-                found.append(Step(obligation.name, transition))
+                found.append(SingleStep(obligation.name, transition))
             case Unsat(core=core):
                 rests = tuple(name for name in core if name != obligation.name)
                 found.append(Infeasible(obligation.name, rests))
@@ -108,7 +108,7 @@ def shadowed(machine: Machine, wanted: Sequence[Obligation]) -> tuple[Answered, 
     take everything. `wanted`: obligations, of which those for branches count."""
     branches = tuple(o for o in wanted if o.kind == "branch")
     answers = single_step(machine, StepQuestion(branches))
-    return tuple(a for a in answers if not isinstance(a, Step))
+    return tuple(a for a in answers if not isinstance(a, SingleStep))
 
 
 def _check(

@@ -23,7 +23,7 @@ Answer = Literal["holds", "fails", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LivenessResult:
     """What can be said of a property: `fails` with the values of its variables and a lasso (an
     empty `cycle` stays where the `stem` ends), or with the reason in `detail` why none is shown;
     `unknown` with the reason in `detail`."""
@@ -40,7 +40,7 @@ class Verdict:
         """Whether there is a lasso."""
         return self.answer == "fails" and not self.detail
 
-    def settled(self, apart: Verdict) -> Verdict:
+    def settled(self, apart: LivenessResult) -> LivenessResult:
         """What is known of a property that fails where some elements count as one, after it was
         looked at again where they are told apart: for its run, which may have had no room."""
         if apart.answer != "unknown":

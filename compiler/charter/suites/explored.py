@@ -16,7 +16,7 @@ from charter.semantics.evaluate import State
 from charter.semantics.retell import Act
 from charter.suites.engine import Engine, pair
 from charter.suites.walks import Chooser
-from charter.vectors.plan import OPEN, Step
+from charter.vectors.plan import OPEN, PlannedStep
 
 
 @dataclass(slots=True)
@@ -92,12 +92,12 @@ class Explored:
                 if vector is not None:
                     yield vector
 
-    def _step(self, transition: Transition) -> Step:
+    def _step(self, transition: Transition) -> PlannedStep:
         def acts() -> Sequence[Act]:
             return acts_of(path(self.graph, transition.source))
 
         state, step = self.graph.states[transition.source], transition.step
-        return Step(state, acts, step.operation, step.args, step.branch, transition.reply)
+        return PlannedStep(state, acts, step.operation, step.args, step.branch, transition.reply)
 
     def paths(self) -> Iterator[Vector]:
         """For each state a shortest path there, and one more operation of the component; which

@@ -21,7 +21,7 @@ from charter.suites.found import Asked, Found, in_order, rules_digest
 from charter.suites.smoke import Desk, bent_model, mutants_of, tells_title
 from charter.suites.subject import Subject
 from charter.vectors.answer import NoAnswer
-from charter.vectors.plan import OPEN, Step
+from charter.vectors.plan import OPEN, PlannedStep
 
 LOOKED_AT = 400
 """How many classes of transitions of one instance are asked what they cover."""
@@ -201,12 +201,12 @@ def _single(
     where = "a step from a loaded state"
     for answer in smt.single_step(machine, question):
         match answer:
-            case smt.Step(obligation=row) if row in found.left:
+            case smt.SingleStep(obligation=row) if row in found.left:
                 why = Why((), "solver", row, OPEN, ())
                 vector = engine.planner.loaded(step_of(answer.transition), why)
                 if not found.keep(vector, instance, why):
                     found.note(row, f"{where}: there is one, which makes no vector", instance)
-            case smt.Step():
+            case smt.SingleStep():
                 pass  # met by a vector that was found before
             case smt.Infeasible(obligation=row):
                 found.note(row, f"{where}: there is none", instance)
@@ -236,9 +236,11 @@ def _runs(found: Search, instance: n.Instance) -> None:
                 found.note(row, f"no run of at most {depth} steps", instance)
 
 
-def step_of(found: smt.Transition) -> Step:
+def step_of(found: smt.Transition) -> PlannedStep:
     """A transition of the solver as the planner takes it; its state is one that can be loaded."""
-    return Step(found.before, lambda: (), found.operation, found.args, found.branch, found.reply)
+    return PlannedStep(
+        found.before, lambda: (), found.operation, found.args, found.branch, found.reply
+    )
 
 
 def _mutants(found: Search) -> None:

@@ -32,7 +32,7 @@ REFUSALS = (NoQuestion, NoAnswer, EvaluationError)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedStep:
     """One transition of an instance: from a state (and how to get there) by an operation."""
 
     state: State
@@ -128,7 +128,7 @@ class Planner:
             known = self.remembered[key] = observed_places(self.machine, state)
         return known
 
-    def loaded(self, step: Step, why: Why) -> Vector | None:
+    def loaded(self, step: PlannedStep, why: Why) -> Vector | None:
         """The vector of one transition: its state is loaded, or where loading would forget
         something (volatile state), reached by the operations on its path."""
         try:
@@ -151,7 +151,7 @@ class Planner:
         given = self.machine.durable_json(state)
         return Loaded(state, given, begin(self.machine, given))
 
-    def _of_loaded(self, loaded: Loaded, run: Run, step: Step, why: Why) -> Vector:
+    def _of_loaded(self, loaded: Loaded, run: Run, step: PlannedStep, why: Why) -> Vector:
         trace = [(run.state, (step.operation, step.args))]
         question = self._ask(trace, loaded.given)
         return Vector(question, self.answers.answer(question, run), why)

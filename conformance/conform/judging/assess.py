@@ -13,7 +13,7 @@ from charter.formats.labels import Labels
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
 from conform.judging.claims import IMAGE, lacks_image, refuted, resolves
 from conform.judging.differ import Allowed, Seen, nearest, severity
-from conform.judging.follow import CannotFollow, Follower, Judged, Siblings, Step
+from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.relabel import key
 from conform.judging.walk import Batch, Malformed, Walk, is_fault, project
@@ -206,10 +206,10 @@ class _Case:
         assert isinstance(call, dict)
         return str(call["operation"]), call["args"]
 
-    def _raw(self, step: int) -> Step:
+    def _raw(self, step: int) -> ObservedStep:
         reply, observation, _ = self.result.steps[step]
         operation, args = self._call(step)
-        return Step(operation, args, self.batch.at(reply), self.batch.at(observation))
+        return ObservedStep(operation, args, self.batch.at(reply), self.batch.at(observation))
 
     def _expected(self, stop: Stop) -> tuple[Allowed, ...]:
         nodes = [self.answer["steps"][stop.step][position] for position in stop.possible]

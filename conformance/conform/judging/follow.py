@@ -33,7 +33,7 @@ target's, that says something of the target; any other error in a model is a bug
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ObservedStep:
     """One step as the target showed it, raw: `args` are as in the question."""
 
     operation: str
@@ -196,7 +196,7 @@ class Follower:
     def _shown(self, observation: Json) -> Json:
         return observation if self.observes is None else project(observation, self.observes)
 
-    def step(self, step: Step) -> Judged:
+    def step(self, step: ObservedStep) -> Judged:
         """Judge one transition and go on from what was observed. Raises `CannotFollow` if the
         state before the step is not known."""
         if not self.states:
@@ -217,7 +217,7 @@ class Follower:
         self.history.append(step.observation)
         return moved.judged
 
-    def _judge(self, step: Step, args: dict[str, Json]) -> Judged:
+    def _judge(self, step: ObservedStep, args: dict[str, Json]) -> Judged:
         """One transition that was not seen before."""
         reply, observation, labels = self.labels.step(step.reply, step.observation)
         seen = _Seen(key(reply), key(observation), labels, step.observation)
@@ -237,7 +237,7 @@ class Follower:
         self._go_on(adopted, {}, seen)
         return Judged(False, (), expected, entries)
 
-    def fault(self, step: Step) -> Judged:
+    def fault(self, step: ObservedStep) -> Judged:
         """What the charter allows where the target threw something instead, and which entries know
         of it; nothing is followed from there. The observation is None if there was none. Raises
         `CannotFollow` if the state before the step is not known."""
@@ -255,7 +255,7 @@ class Follower:
         self.known, self.lost = b"", "the run ended with a fault"
         return Judged(False, (), expected, entries)
 
-    def failing(self, step: Step) -> tuple[str, ...]:
+    def failing(self, step: ObservedStep) -> tuple[str, ...]:
         """The entries by which the target may fail at a step in this way: `step.reply` is how."""
         try:
             args = self._resolved(step)
@@ -273,7 +273,7 @@ class Follower:
         before = self.history[-1]
         return key(self._shown(observation)) != key(self._shown(before))
 
-    def _knows_fault(self, sibling: Model, step: Step, args: dict[str, Json]) -> bool:
+    def _knows_fault(self, sibling: Model, step: ObservedStep, args: dict[str, Json]) -> bool:
         """Whether an entry's model has this fault, in one of the states where the run may be."""
         states = self._likely_in(sibling)
         try:
@@ -402,7 +402,7 @@ class Follower:
         """All state of the model in the target's opaque values, the shown part as it was seen."""
         return overlaid(translate(encoded, model, target), observed)
 
-    def _resolved(self, step: Step) -> dict[str, Json]:
+    def _resolved(self, step: ObservedStep) -> dict[str, Json]:
         """The arguments of a step, without references. Raises `Unresolved`."""
         charter = self.siblings.charter
         try:

@@ -22,7 +22,7 @@ from conform.reports.shapes import Picture
 from conform.reports.site import STYLE, Site, safe_name
 from conform.reports.spacetime import spacetime
 from conform.reports.statepicture import state_picture
-from conform.reports.traces import Step, Trace, read_traces
+from conform.reports.traces import ReportedStep, Trace, read_traces
 
 _OURS = ("index.html", "compare.html", "summary.md", STYLE, "runs")
 _REASONS = 60
@@ -187,14 +187,14 @@ def _write_finding(site: Site, item: Reading, found: Finding, traces: dict[str, 
     )
 
 
-def _shown_step(trace: Trace | None, case: Case) -> Step | None:
+def _shown_step(trace: Trace | None, case: Case) -> ReportedStep | None:
     """The deviating step that the finding's page shows."""
     if trace is None:
         return None
     return next((step for step in trace.deviations if step.number == case.step), None)
 
 
-def _pictures(run: Run, trace: Trace | None, step: Step | None) -> tuple[Picture, ...]:
+def _pictures(run: Run, trace: Trace | None, step: ReportedStep | None) -> tuple[Picture, ...]:
     if trace is None:
         return ()
     ordered = run.sections.ordered

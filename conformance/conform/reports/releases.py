@@ -12,7 +12,7 @@ from conform.console.errors import BadRun
 from conform.reports.findings import Finding
 from conform.reports.matrix import Reading
 from conform.reports.runs import Run
-from conform.reports.traces import Step, Trace
+from conform.reports.traces import ReportedStep, Trace
 from conform.reports.values import Row, rows, shown
 from conform.runs.compare import Difference, compare
 
@@ -64,7 +64,7 @@ class Detail:
     operations up to there."""
 
     group: Group
-    steps: tuple[Step, Step]
+    steps: tuple[ReportedStep, ReportedStep]
     fields: tuple[Row, ...]
     calls: tuple[str, ...]
 
@@ -88,7 +88,7 @@ def details(
     return tuple(found)
 
 
-def _comparable(left: Step, right: Step) -> tuple[dict[str, Json], dict[str, Json]]:
+def _comparable(left: ReportedStep, right: ReportedStep) -> tuple[dict[str, Json], dict[str, Json]]:
     """The two outcomes; only their replies if one of them has no state."""
     if left.state is None or right.state is None:
         return {"reply": left.reply}, {"reply": right.reply}

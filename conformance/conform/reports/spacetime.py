@@ -10,7 +10,7 @@ from charter.formats.canonical import Json
 from conform.reports import shapes
 from conform.reports.lanes import FLAG, MANY, ONE, Field, Lanes, Mark, lanes
 from conform.reports.shapes import Picture, Shape, chip_width, line, shape, spelled, words
-from conform.reports.traces import Step, Trace
+from conform.reports.traces import ReportedStep, Trace
 from conform.reports.values import shown
 
 _LEFT, _LANE, _HEAD, _TEXT = 34, 106, 30, 15
@@ -86,7 +86,7 @@ def _middle(position: int) -> float:
 
 
 def _rows(
-    steps: tuple[Step, ...], found: Lanes, width: int
+    steps: tuple[ReportedStep, ...], found: Lanes, width: int
 ) -> tuple[list[Shape], list[Shape], float]:
     """What lies under the lanes, what lies on them, and where it ends."""
     grounds: list[Shape] = []
@@ -104,7 +104,7 @@ def _rows(
 
 
 def _row(
-    step: Step, before: frozenset[Mark], found: Lanes, place: tuple[float, int]
+    step: ReportedStep, before: frozenset[Mark], found: Lanes, place: tuple[float, int]
 ) -> tuple[list[Shape], float]:
     top, width = place
     columns = _columns(step, before, found)
@@ -123,13 +123,13 @@ def _row(
     return drawing, bottom
 
 
-def _reply(step: Step, width: int) -> list[str]:
+def _reply(step: ReportedStep, width: int) -> list[str]:
     if not step.number or (step.status == "not judged" and step.state is None):
         return []
     return shapes.wrapped(f"→ {step.answered}", width - _LEFT - 12, 2)
 
 
-def _said(step: Step, found: Lanes, width: int) -> list[str]:
+def _said(step: ReportedStep, found: Lanes, width: int) -> list[str]:
     """The differing fields of a deviating step that are not drawn as marks."""
     told = []
     for row in step.fields if step.deviation else ():
@@ -141,14 +141,16 @@ def _said(step: Step, found: Lanes, width: int) -> list[str]:
     return [shapes.wrapped(line, width - _LEFT - 12, 1)[0] for line in lines]
 
 
-def _ground(step: Step, top: float, bottom: float, width: int) -> Shape:
+def _ground(step: ReportedStep, top: float, bottom: float, width: int) -> Shape:
     wrong = step.deviation is not None
     fill = shapes.WRONG_PAPER if wrong else "none"
     return shape("rect", x=0.5, y=top, width=width - 1, height=bottom - top, fill=fill,
                  stroke=shapes.WRONG if wrong else "none", rx=4)  # fmt: skip
 
 
-def _event(step: Step, text: list[tuple[str, str]], top: float, width: int) -> Iterator[Shape]:
+def _event(
+    step: ReportedStep, text: list[tuple[str, str]], top: float, width: int
+) -> Iterator[Shape]:
     wrong = step.deviation is not None
     yield line((0, top), (width, top), shapes.LINE)
     yield words(str(step.number), 8, top + 19, "number" + (" wrong" if wrong else ""))
@@ -159,7 +161,7 @@ def _event(step: Step, text: list[tuple[str, str]], top: float, width: int) -> I
         yield words(content, _LEFT, y, css)
 
 
-def _actor(step: Step, found: Lanes, y: float) -> Iterator[Shape]:
+def _actor(step: ReportedStep, found: Lanes, y: float) -> Iterator[Shape]:
     """A dot on the lane of the first argument that names an element."""
     named = [arg for arg in step.args.values() if isinstance(arg, str) and arg in found.names]
     if named:
@@ -169,7 +171,7 @@ def _actor(step: Step, found: Lanes, y: float) -> Iterator[Shape]:
         yield shape("circle", cx=x, cy=y, r=3.5, fill=colour)
 
 
-def _columns(step: Step, before: frozenset[Mark], found: Lanes) -> dict[str, list[_Chip]]:
+def _columns(step: ReportedStep, before: frozenset[Mark], found: Lanes) -> dict[str, list[_Chip]]:
     now = found.marks(step.state)
     wanted = found.marks(_expected(step)) if step.deviation else now
     if step.state is None and step.deviation is None:
@@ -184,7 +186,7 @@ def _columns(step: Step, before: frozenset[Mark], found: Lanes) -> dict[str, lis
     return columns
 
 
-def _expected(step: Step) -> Json:
+def _expected(step: ReportedStep) -> Json:
     nearest: Mapping[str, Json] | None = step.deviation.nearest if step.deviation else None
     if nearest is None or (step.deviation and "image" in step.deviation.observed):
         return step.state

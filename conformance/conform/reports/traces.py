@@ -89,7 +89,7 @@ def _image_rows(observed: Mapping[str, Json], ordered: frozenset[str]) -> tuple[
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReportedStep:
     """One step of a vector. Step 0 is the state before the first operation. `state` is None where
     nothing was observed. `status`: `start` (or
     `loaded`), `allowed`, `deviates`, `not judged`."""
@@ -139,10 +139,10 @@ class Trace:
     not_judged: int
     question: Question | None
     why: Why | None
-    steps: tuple[Step, ...]
+    steps: tuple[ReportedStep, ...]
 
     @property
-    def deviations(self) -> tuple[Step, ...]:
+    def deviations(self) -> tuple[ReportedStep, ...]:
         return tuple(step for step in self.steps if step.deviation is not None)
 
     @property
@@ -264,10 +264,10 @@ def _trace(
 
 def _steps(
     known: _Known, question: Question | None, branches: Sequence[str], ordered: frozenset[str]
-) -> list[Step]:
+) -> list[ReportedStep]:
     last = len(question.operations) if question else max(0, len(known.seen) - 1)
     last = max([last, *known.deviations])
-    found: list[Step] = []
+    found: list[ReportedStep] = []
     for number in range(last + 1):
         states = tuple(step.state for step in found)
         found.append(_step(number, known, question, branches, (states, ordered)))
@@ -280,7 +280,7 @@ def _step(
     question: Question | None,
     branches: Sequence[str],
     around: tuple[tuple[Json, ...], frozenset[str]],
-) -> Step:
+) -> ReportedStep:
     states, ordered = around
     before = states[-1] if states else None
     deviation = known.deviations.get(number)
@@ -300,7 +300,7 @@ def _step(
         fields = deviation.differing(ordered)
     elif state is not None:
         fields = rows(before, None, {"reply": reply, "observation": state}, ordered)
-    return Step(
+    return ReportedStep(
         number=number,
         operation=operation,
         args=args,

@@ -15,7 +15,7 @@ from charter.formats.adapter import Result, read_results
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement
-from conform.judging.follow import CannotFollow, Follower, Siblings, Step
+from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
 from conform.judging.walk import Batch
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
@@ -128,7 +128,7 @@ def _first_refused(
     for number, (reply, observation) in enumerate(steps[1:], 1):
         call = calls[number - 1]
         assert isinstance(call, dict)
-        step = Step(str(call["operation"]), call["args"], reply, observation)
+        step = ObservedStep(str(call["operation"]), call["args"], reply, observation)
         try:
             if not follower.step(step).allowed:
                 return number

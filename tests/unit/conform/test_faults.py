@@ -5,7 +5,7 @@ from tests.support.judging import judge, toy_siblings
 from tests.support.toy import charter, fails_over_badly, keeps_leader
 from tests.support.toy.vectors import question, vector
 
-from conform.judging.follow import CannotFollow, Follower, Siblings, Step
+from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
 
 R1 = ("register", {"node": "n1"})
 FAILOVER, ELECT = ("failover", {}), ("elect", {})
@@ -47,7 +47,7 @@ def at_failover(siblings):
     for operation, args in (R1, ELECT):
         (outcome,) = charter.outcomes(state, operation, args)
         state = outcome.state
-        follower.step(Step(operation, args, outcome.reply, charter.observe(state)))
+        follower.step(ObservedStep(operation, args, outcome.reply, charter.observe(state)))
     return follower, charter.observe(state)
 
 
@@ -66,7 +66,7 @@ BAD, AT = "java.lang.IllegalStateException", "broken at 0x17"
 )
 def test_fault_is_known_by_its_class_and_by_what_its_message_says(name, message, entries):
     follower, _ = at_failover(toy_siblings())
-    judged = follower.fault(Step("failover", {}, {"fault": name, "message": message}, None))
+    judged = follower.fault(ObservedStep("failover", {}, {"fault": name, "message": message}, None))
     assert (judged.allowed, judged.entries) == (False, entries)
     assert [allowed.branch for allowed in judged.expected] == ["failover/done"]
 
@@ -74,21 +74,23 @@ def test_fault_is_known_by_its_class_and_by_what_its_message_says(name, message,
 def test_fault_that_shows_a_state_is_known_only_if_nothing_has_changed():
     reply = {"fault": BAD, "message": AT}
     follower, shown = at_failover(toy_siblings())
-    assert follower.fault(Step("failover", {}, reply, shown)).entries == ("throws",)
+    assert follower.fault(ObservedStep("failover", {}, reply, shown)).entries == ("throws",)
     follower, shown = at_failover(toy_siblings())
-    assert follower.fault(Step("failover", {}, reply, {**shown, "leader": None})).entries == ()
+    assert (
+        follower.fault(ObservedStep("failover", {}, reply, {**shown, "leader": None})).entries == ()
+    )
 
 
 def test_nothing_is_followed_after_a_fault():
     follower, shown = at_failover(toy_siblings())
-    follower.fault(Step("failover", {}, {"fault": BAD, "message": AT}, shown))
+    follower.fault(ObservedStep("failover", {}, {"fault": BAD, "message": AT}, shown))
     with pytest.raises(CannotFollow, match="ended with a fault"):
-        follower.step(Step("elect", {}, None, shown))
+        follower.step(ObservedStep("elect", {}, None, shown))
     with pytest.raises(CannotFollow, match="ended with a fault"):
-        follower.fault(Step("failover", {}, {"fault": BAD, "message": AT}, shown))
+        follower.fault(ObservedStep("failover", {}, {"fault": BAD, "message": AT}, shown))
 
 
 def test_fault_that_only_all_entries_together_know_has_a_word_of_its_own():
     follower, _ = at_failover(Siblings(charter, {"other": keeps_leader, "": fails_over_badly}))
-    judged = follower.fault(Step("failover", {}, {"fault": BAD, "message": AT}, None))
+    judged = follower.fault(ObservedStep("failover", {}, {"fault": BAD, "message": AT}, None))
     assert judged.entries == ("several_entries",)

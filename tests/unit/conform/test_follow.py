@@ -9,7 +9,7 @@ from tests.unit.conform.test_judge import answered
 
 from charter.formats.labels import Labels
 from conform.judging.assess import assess
-from conform.judging.follow import CannotFollow, Follower, Siblings, Step, overlaid
+from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings, overlaid
 from conform.judging.judge import Judge
 from conform.judging.translate import NoPlace, translate
 from conform.judging.walk import Batch
@@ -91,12 +91,14 @@ def test_following_stops_where_the_charter_leaves_the_hidden_state_open():
         (outcome,) = charter.outcomes(state, call.operation, dict(call.args))
         state = outcome.state
         seen = charter.observe(state)
-        assert follower.step(Step(call.operation, dict(call.args), outcome.reply, seen)).allowed
+        assert follower.step(
+            ObservedStep(call.operation, dict(call.args), outcome.reply, seen)
+        ).allowed
     seen = charter.observe(state)  # the leader stays: a deviation
-    judged = follower.step(Step("expire", {"node": "n1"}, True, seen))
+    judged = follower.step(ObservedStep("expire", {"node": "n1"}, True, seen))
     assert not judged.allowed
     with pytest.raises(CannotFollow, match="leaves open what the target does not show"):
-        follower.step(Step("elect", {}, None, seen))
+        follower.step(ObservedStep("elect", {}, None, seen))
 
 
 def test_state_that_no_model_can_hold_is_not_followed():
@@ -104,9 +106,9 @@ def test_state_that_no_model_can_hold_is_not_followed():
     start = charter.observe(charter.initial(asked["sorts"]))
     follower = Follower(toy_siblings(), asked, None, start)
     strange = {**start, "registration": {"n1": {"epoch": None}, "n2": None}}
-    assert not follower.step(Step("register", {"node": "n1"}, None, strange)).allowed
+    assert not follower.step(ObservedStep("register", {"node": "n1"}, None, strange)).allowed
     with pytest.raises(CannotFollow, match="cannot hold what was observed"):
-        follower.step(Step("register", {"node": "n1"}, None, strange))
+        follower.step(ObservedStep("register", {"node": "n1"}, None, strange))
 
 
 def test_target_with_other_numbers_is_followed():
@@ -119,10 +121,10 @@ def test_target_with_other_numbers_is_followed():
         registration = {**shown["registration"], node: {"epoch": epoch}}
         shown = {**shown, "registration": registration}
         reply = {"case": "registered", "epoch": epoch}
-        assert follower.step(Step("register", {"node": node}, reply, shown)).allowed
+        assert follower.step(ObservedStep("register", {"node": node}, reply, shown)).allowed
     stale = {"case": "rejected", "error": "STALE_EPOCH"}
     args = asked["operations"][3]["args"]
-    judged = follower.step(Step("write", args, stale, shown))
+    judged = follower.step(ObservedStep("write", args, stale, shown))
     assert judged.allowed
     assert judged.branches == ("write/stale_epoch",)
 
@@ -180,7 +182,7 @@ def test_deviation_that_only_all_entries_together_explain_has_a_word_of_its_own(
         (outcome,) = keeps_leader.outcomes(state, operation, args)
         state = outcome.state
         seen = keeps_leader.observe(state)
-        judged = follower.step(Step(operation, args, outcome.reply, seen))
+        judged = follower.step(ObservedStep(operation, args, outcome.reply, seen))
     assert (judged.allowed, judged.entries) == (False, ("several_entries",))
 
 
@@ -208,6 +210,6 @@ def test_deviation_that_comes_of_hidden_state_is_explained_by_the_whole_overlay(
         (Siblings(charter), ()),
     ):
         follower = Follower(siblings, asked, None, charter.observe(first))
-        assert follower.step(Step(*R1, registered.reply, seen)).allowed
-        judged = follower.step(Step(*EXPIRE, False, seen))
+        assert follower.step(ObservedStep(*R1, registered.reply, seen)).allowed
+        judged = follower.step(ObservedStep(*EXPIRE, False, seen))
         assert (judged.allowed, judged.entries) == (False, entries)

@@ -11,9 +11,9 @@ from charter import api
 from charter.core import nodes as n
 from charter.explore.native import search
 from charter.explore.native.anchor import Anchor
-from charter.explore.native.explore import Choices, Exploration, Options, explore
+from charter.explore.native.explore import Choices, Exploration, NativeOptions, explore
 from charter.explore.native.search import Search
-from charter.explore.reference.search import Options as PlainOptions
+from charter.explore.reference.search import ReferenceOptions as PlainOptions
 from charter.explore.reference.search import explore as plainly
 
 CHARTER = """protocol anchors
@@ -88,7 +88,7 @@ def model() -> n.Model:
     return api.load_text(CHARTER)
 
 
-def native(model: n.Model, name: str, options: Options) -> tuple[Exploration, Anchor | None]:
+def native(model: n.Model, name: str, options: NativeOptions) -> tuple[Exploration, Anchor | None]:
     """What a search says, and its anchor."""
     instance = next(i for i in model.instances if i.name == name)
     found = explore(model, instance, options)
@@ -106,7 +106,7 @@ def test_what_is_found_is_up_to_symmetry_when_an_anchor_holds_ends_or_is_missing
     instance = next(i for i in model.instances if i.name == name)
     plain = plainly(model, instance, PlainOptions())
     apart = plainly(model, instance, PlainOptions(symmetry=False))
-    options = Options(workers=workers, journal=tmp_path)
+    options = NativeOptions(workers=workers, journal=tmp_path)
     for _ in range(2):  # the second one from the journal
         found, anchor = native(model, name, options)
         assert (counts(found), verdicts(found)) == (counts(plain), verdicts(plain))
@@ -116,19 +116,19 @@ def test_what_is_found_is_up_to_symmetry_when_an_anchor_holds_ends_or_is_missing
 
 @pytest.mark.parametrize("name", ["steady", "soon"])
 def test_a_search_that_gives_up_counts_states_up_to_symmetry(model: n.Model, name: str) -> None:
-    found, anchor = native(model, name, Options(most_states=20))
+    found, anchor = native(model, name, NativeOptions(most_states=20))
     assert not found.counts.complete and found.counts.distinct >= 20
     assert anchor == ANCHORS[name]
 
 
 def test_nothing_is_tried_where_elements_are_not_permuted(model: n.Model) -> None:
-    found, anchor = native(model, "steady", Options(Choices(symmetry=False)))
+    found, anchor = native(model, "steady", NativeOptions(Choices(symmetry=False)))
     assert found.counts.complete and anchor is None
 
 
 def test_a_journal_with_another_anchor_is_not_used(model: n.Model, tmp_path: Path) -> None:
     """The digest of each row is over what stands in front of it, too."""
-    options = Options(journal=tmp_path)
+    options = NativeOptions(journal=tmp_path)
     right, _ = native(model, "steady", options)
     index = tmp_path / "journal.json"
     text = index.read_text(encoding="utf-8")

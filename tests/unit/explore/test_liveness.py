@@ -10,14 +10,13 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native.explore import Choices
-from charter.explore.native.explore import Options as NativeOptions
+from charter.explore.native.explore import Choices, NativeOptions
 from charter.explore.native.liveness import check_liveness as natively
 from charter.explore.reference.liveness import check_liveness
-from charter.explore.reference.search import Options, explore
+from charter.explore.reference.search import ReferenceOptions, explore
 from charter.formats.canonical import Json
 from charter.semantics.evaluate import Scope, State
-from charter.semantics.fairness import Verdict
+from charter.semantics.fairness import LivenessResult
 from charter.semantics.lasso import OUTSIDE, Edge, Waiting, lasso
 from charter.semantics.machine import Machine
 
@@ -103,18 +102,18 @@ EACH = "forall c in Client: waits[c] leads to served == present(c)"
 SOME = "(some c in Client: waits[c]) leads to served != none"
 
 
-def verdict(fair: str, body: str, size: int = 2, *, symmetry: bool = True) -> Verdict:
+def verdict(fair: str, body: str, size: int = 2, *, symmetry: bool = True) -> LivenessResult:
     """What the plain explorer says, and the native engine too: with the same trace."""
     model = api.load_text(QUEUE.format(fair=fair, body=body, size=size))
     (instance,) = model.instances
-    chosen = Options(symmetry=symmetry)
+    chosen = ReferenceOptions(symmetry=symmetry)
     (plain,) = check_liveness(model, instance, explore(model, instance, chosen), chosen)
     (native,) = natively(model, instance, NativeOptions(Choices(symmetry=symmetry)))
     assert as_told(native) == as_told(plain)
     return plain
 
 
-def as_told(one: Verdict) -> tuple[object, ...]:
+def as_told(one: LivenessResult) -> tuple[object, ...]:
     """A verdict with its steps as they are told."""
     runs = [[(s.operation, s.args, s.branch) for s in steps] for steps in (one.stem, one.cycle)]
     return one.name, one.answer, one.binding, one.detail, runs
@@ -166,14 +165,14 @@ def test_fairness_for_each_element_does_not_take_one_for_another(fair: str, answ
     """Somebody can win at any time, but nobody all the time. Up to permutation these are one."""
     model = api.load_text(TOKEN.format(fair=fair))
     (instance,) = model.instances
-    (plain,) = check_liveness(model, instance, explore(model, instance), Options())
+    (plain,) = check_liveness(model, instance, explore(model, instance), ReferenceOptions())
     (native,) = natively(model, instance)
     assert as_told(native) == as_told(plain) and plain.answer == answer
 
 
 def test_a_search_that_gave_up_says_unknown() -> None:
     model = api.load_text(QUEUE.format(fair="", body=SOME, size=2))
-    options = Options(most_states=2)
+    options = ReferenceOptions(most_states=2)
     searched = explore(model, model.instances[0], options)
     (only,) = check_liveness(model, model.instances[0], searched, options)
     (native,) = natively(model, model.instances[0], NativeOptions(most_states=2))

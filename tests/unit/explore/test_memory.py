@@ -11,7 +11,7 @@ import pytest
 
 from charter import api
 from charter.explore.native import memory
-from charter.explore.native.explore import Choices, Options, explore
+from charter.explore.native.explore import Choices, NativeOptions, explore
 from charter.explore.native.memory import LARGE, NoRoom, Room, default_budget
 
 SPEC = Path(__file__).resolve().parents[3] / "spec"
@@ -134,6 +134,6 @@ def test_a_search_ends_with_what_it_knows_where_there_is_no_more_memory(
     model = api.load(SPEC / "examples" / "primary_backup.charter")
     (instance,) = (i for i in model.instances if i.name == "small")
     monkeypatch.setattr(memory.mmap, "mmap", Limited)
-    found = explore(model, instance, Options(workers=1, choices=Choices(symmetry=False)))
+    found = explore(model, instance, NativeOptions(workers=1, choices=Choices(symmetry=False)))
     assert not found.counts.complete and 0 < found.counts.distinct < 392_992
     assert "the system gives no more; " in found.stopped and "bytes each" in found.stopped

@@ -20,7 +20,7 @@ from charter.diagnostics import NOWHERE
 from charter.explore.native.explore import (
     Choices,
     Exploration,
-    Options,
+    NativeOptions,
     OtherSearch,
     Progress,
     Unsupported,
@@ -55,7 +55,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(model: n.Model, cache: Path) -> Exploration:
-    return explore(model, model.instances[0], Options(cache=cache))
+    return explore(model, model.instances[0], NativeOptions(cache=cache))
 
 
 def test_values_come_back_when_they_are_laid_out() -> None:
@@ -89,7 +89,7 @@ def test_code_is_made_anew_when_a_file_of_the_cache_is_damaged(
     for damaged in (sound[:-1], sound[:100] + b"x" + sound[101:], b""):
         file.write_bytes(damaged)
         assert from_cache(file) is None
-        again = explore(model, model.instances[0], Options(cache=cache))
+        again = explore(model, model.instances[0], NativeOptions(cache=cache))
         assert counts(again) == counts(whole)
         assert file.read_bytes() == sound
 
@@ -104,7 +104,7 @@ class Killed(Exception):
     """What ends a search in its middle."""
 
 
-def killed(model: n.Model, instance: n.Instance, options: Options, depth: int) -> None:
+def killed(model: n.Model, instance: n.Instance, options: NativeOptions, depth: int) -> None:
     """Explore up to a depth, and stop there without a word."""
 
     def stop(now: Progress) -> None:
@@ -119,7 +119,7 @@ def killed(model: n.Model, instance: n.Instance, options: Options, depth: int) -
 def test_search_goes_on_where_it_was_killed(
     model: n.Model, whole: Exploration, cache: Path, tmp_path: Path, depth: int
 ) -> None:
-    options = Options(cache=cache, journal=tmp_path, workers=2)
+    options = NativeOptions(cache=cache, journal=tmp_path, workers=2)
     killed(model, model.instances[0], options, depth)
     for _ in range(2):
         again = explore(model, model.instances[0], options)
@@ -131,7 +131,7 @@ def test_search_goes_on_where_it_was_killed(
 def test_search_goes_on_before_the_damage_when_a_journal_is_damaged(
     model: n.Model, whole: Exploration, cache: Path, tmp_path: Path
 ) -> None:
-    options = Options(cache=cache, journal=tmp_path)
+    options = NativeOptions(cache=cache, journal=tmp_path)
     killed(model, model.instances[0], options, 15)
     data = bytearray((tmp_path / "levels").read_bytes())
     data[len(data) // 2] ^= 1
@@ -148,7 +148,7 @@ def test_a_count_that_was_changed_in_a_journal_changes_no_verdict(
 ) -> None:
     path = SPEC / "examples" / "two_phase_commit.charter"
     bent = api.load(path, api.Selection(mutant="commits_at_the_first_vote"))
-    options = Options(cache=cache, journal=tmp_path)
+    options = NativeOptions(cache=cache, journal=tmp_path)
     whole = explore(bent, bent.instances[0], options)
     assert not whole.fine
     index = tmp_path / "journal.json"
@@ -169,7 +169,7 @@ def test_a_search_stops_with_what_it_knows_when_its_journal_cannot_be_written(
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Index, "write", full)
-    found = explore(model, model.instances[0], Options(cache=cache, journal=tmp_path))
+    found = explore(model, model.instances[0], NativeOptions(cache=cache, journal=tmp_path))
     assert not found.counts.complete and found.counts.distinct > 1
     assert f"the journal in {tmp_path} cannot be written (No space left" in found.stopped
 
@@ -177,17 +177,17 @@ def test_a_search_stops_with_what_it_knows_when_its_journal_cannot_be_written(
 def test_journal_of_another_search_is_left_alone(
     model: n.Model, cache: Path, tmp_path: Path
 ) -> None:
-    killed(model, model.instances[0], Options(cache=cache, journal=tmp_path), 5)
+    killed(model, model.instances[0], NativeOptions(cache=cache, journal=tmp_path), 5)
     before = (tmp_path / "levels").read_bytes()
     with pytest.raises(OtherSearch, match="name another folder"):
-        explore(model, model.instances[0], Options(APART, journal=tmp_path))
+        explore(model, model.instances[0], NativeOptions(APART, journal=tmp_path))
     assert (tmp_path / "levels").read_bytes() == before
 
 
 def test_files_are_used_when_memory_is_short(model: n.Model, cache: Path) -> None:
-    options = Options(APART, cache=cache)
+    options = NativeOptions(APART, cache=cache)
     roomy = explore(model, model.instances[0], options)
-    tight = explore(model, model.instances[0], Options(APART, cache=cache, memory=200_000))
+    tight = explore(model, model.instances[0], NativeOptions(APART, cache=cache, memory=200_000))
     assert (counts(tight), verdicts(tight)) == (counts(roomy), verdicts(roomy))
     assert tight.search.room.spilled > 0 and not roomy.search.room.spilled
     assert tight.search.room.used < roomy.search.room.used
@@ -197,9 +197,11 @@ def test_files_are_used_when_memory_is_short(model: n.Model, cache: Path) -> Non
 def test_fingerprints_count_what_whole_states_count(
     model: n.Model, cache: Path, apart: bool
 ) -> None:
-    whole = explore(model, model.instances[0], Options(Choices(symmetry=not apart), cache=cache))
+    whole = explore(
+        model, model.instances[0], NativeOptions(Choices(symmetry=not apart), cache=cache)
+    )
     choices = Choices(symmetry=not apart, fingerprints=True, seed=7)
-    hashed = explore(model, model.instances[0], Options(choices, workers=2, cache=cache))
+    hashed = explore(model, model.instances[0], NativeOptions(choices, workers=2, cache=cache))
     assert (counts(hashed), verdicts(hashed)) == (counts(whole), verdicts(whole))
     assert hashed.search.plan.memory == "fingerprints"
     pairs = hashed.counts.distinct * (hashed.counts.distinct - 1) // 2
@@ -213,7 +215,7 @@ def test_search_of_states_that_are_kept_beside_their_keys_goes_on(
     """Small keys are treated like wide ones."""
     monkeypatch.setattr("charter.explore.native.program.NARROW", 0)
     instance = next(i for i in kafka.instances if i.name == "tiny_elr")
-    options = Options(Choices(fingerprints=fingerprints), cache=cache)
+    options = NativeOptions(Choices(fingerprints=fingerprints), cache=cache)
     whole = explore(kafka, instance, options)
     assert whole.search.plan.raw
     assert whole.search.plan.memory == ("fingerprints" if fingerprints else "numbers")
@@ -235,9 +237,9 @@ def test_keys_are_compared_where_their_hashes_are_the_same(
         ((kafka, elr), (model, model.instances[0])), good, strict=True
     ):
         for workers in WORKERS:
-            found = explore(of, instance, Options(workers=workers))
+            found = explore(of, instance, NativeOptions(workers=workers))
             assert (counts(found), verdicts(found)) == (counts(right), verdicts(right))
-    merged = explore(model, model.instances[0], Options(Choices(fingerprints=True)))
+    merged = explore(model, model.instances[0], NativeOptions(Choices(fingerprints=True)))
     assert merged.counts.distinct < good[1].counts.distinct
 
 
@@ -267,7 +269,7 @@ instance tiny of box {}
 def test_several_workers_find_what_one_finds_when_states_have_many_outcomes(cache: Path) -> None:
     many = api.load_text(MANY)
     one, *several = (
-        explore(many, many.instances[0], Options(workers=workers, cache=cache))
+        explore(many, many.instances[0], NativeOptions(workers=workers, cache=cache))
         for workers in WORKERS
     )
     assert one.counts.distinct == 4096 and one.counts.generated == 4096 * 512
@@ -280,7 +282,7 @@ def test_several_workers_find_what_one_finds_when_states_have_many_outcomes(cach
 def test_every_state_is_asked_and_counted_when_a_search_gives_up(
     model: n.Model, cache: Path, workers: int
 ) -> None:
-    options = Options(cache=cache, most_states=1_000, workers=workers)
+    options = NativeOptions(cache=cache, most_states=1_000, workers=workers)
     found = explore(with_truth(model), model.instances[0], options)
     assert sum(found.counts.levels) == found.counts.distinct and not found.counts.complete
     assert next(p.seen for p in found.properties if p.name == "truth") == found.counts.distinct
@@ -298,14 +300,14 @@ def with_truth(model: n.Model) -> n.Model:
 def test_states_of_earlier_levels_are_moved_to_files(
     model: n.Model, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = Options(APART, cache=cache)
+    options = NativeOptions(APART, cache=cache)
     roomy = explore(model, model.instances[0], options)
     needed = roomy.search.room.used
     for place in ("states", "visited_set"):
         monkeypatch.setattr(f"charter.explore.native.{place}.BLOCK_BITS", 8)
     monkeypatch.setattr("charter.explore.native.states.BLOCK_ROWS", 256)
     monkeypatch.setattr("charter.explore.native.search.BLOCK_ROWS", 256)
-    tight = explore(model, model.instances[0], Options(APART, memory=needed - 600_000))
+    tight = explore(model, model.instances[0], NativeOptions(APART, memory=needed - 600_000))
     assert (counts(tight), verdicts(tight)) == (counts(roomy), verdicts(roomy))
     assert tight.search.states.moved > 0 and tight.storage.spilled > 0
 
@@ -315,7 +317,7 @@ def test_search_stops_with_its_numbers_when_memory_and_disk_are_full(
 ) -> None:
     full = SimpleNamespace(free=1 << 20)
     monkeypatch.setattr("charter.explore.native.memory.shutil.disk_usage", lambda _: full)
-    found = explore(with_truth(model), model.instances[0], Options(APART, memory=22_300_000))
+    found = explore(with_truth(model), model.instances[0], NativeOptions(APART, memory=22_300_000))
     assert next(p.seen for p in found.properties if p.name == "truth") == found.counts.distinct
     assert not found.counts.complete and not found.fine and found.storage.spilled == 0
     assert re.fullmatch(
@@ -325,7 +327,7 @@ def test_search_stops_with_its_numbers_when_memory_and_disk_are_full(
 
 
 def test_what_was_not_seen_is_unknown_when_the_search_gives_up(model: n.Model, cache: Path) -> None:
-    found = explore(model, model.instances[0], Options(cache=cache, most_states=100))
+    found = explore(model, model.instances[0], NativeOptions(cache=cache, most_states=100))
     assert not found.counts.complete and not found.fine and 100 <= found.counts.distinct < 4137
 
 

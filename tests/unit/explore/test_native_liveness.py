@@ -15,15 +15,15 @@ from charter.core import nodes as n
 from charter.explore.native import runs
 from charter.explore.native import transition_graph as links
 from charter.explore.native.context import MARGIN
-from charter.explore.native.explore import Choices, Options, Progress, Unsupported
+from charter.explore.native.explore import Choices, NativeOptions, Progress, Unsupported
 from charter.explore.native.liveness import check_liveness, explore_live
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.search import Search
 from charter.explore.reference import liveness as plain
 from charter.explore.reference.search import Exploration, explore
-from charter.explore.reference.search import Options as PlainOptions
 from charter.explore.reference.search import Progress as PlainTell
-from charter.semantics.fairness import Verdict
+from charter.explore.reference.search import ReferenceOptions as PlainOptions
+from charter.semantics.fairness import LivenessResult
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 
@@ -42,11 +42,11 @@ instance tiny of work {{ Client = 2 }}
 """
 
 
-DEFAULT = Options()
+DEFAULT = NativeOptions()
 REACHED = "forall c in Client: done[c] == 0 leads to done[c] == 3"
 
 
-def told(one: Verdict) -> tuple[object, ...]:
+def told(one: LivenessResult) -> tuple[object, ...]:
     """A verdict with its steps as they are told."""
     ways = [[(s.operation, s.args, s.branch) for s in steps] for steps in (one.stem, one.cycle)]
     return one.name, one.answer, one.binding, one.detail, ways
@@ -58,7 +58,7 @@ def plainly(model: n.Model) -> list[tuple[object, ...]]:
     return [told(one) for one in plain.check_liveness(model, instance, found, options)]
 
 
-def natively(model: n.Model, options: Options = DEFAULT) -> list[tuple[object, ...]]:
+def natively(model: n.Model, options: NativeOptions = DEFAULT) -> list[tuple[object, ...]]:
     return [told(one) for one in check_liveness(model, model.instances[0], options)]
 
 
@@ -98,7 +98,7 @@ def test_edges_in_many_small_arrays_and_in_files_are_the_same(
     monkeypatch.setattr(runs, "CHUNK", MARGIN + 60)
     monkeypatch.setattr(links, "PENDING", 3)
     monkeypatch.setattr("charter.explore.native.liveness.Graph", Counted)
-    assert natively(model, Options(memory=1, workers=workers)) == expected
+    assert natively(model, NativeOptions(memory=1, workers=workers)) == expected
     assert len(made) > 10
 
 
@@ -164,7 +164,7 @@ def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.Mo
     monkeypatch.setattr(runs, "BRIEF", -1.0)
     said: list[tuple[str, Progress]] = []
     model = api.load(EXAMPLES / "two_phase_commit.charter")
-    options = Options(Choices(symmetry=False))
+    options = NativeOptions(Choices(symmetry=False))
     explore_live(model, model.instances[0], options, lambda now, doing: said.append((doing, now)))
     order = [doing for doing, _ in said]
     assert order == sorted(order) and set(order) == {"", "what must happen, steps"}
@@ -186,7 +186,7 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
 
     model = api.load(EXAMPLES / "two_phase_commit.charter")
     with pytest.raises(KeyboardInterrupt):
-        check_liveness(model, model.instances[0], Options(workers=workers), interrupted)
+        check_liveness(model, model.instances[0], NativeOptions(workers=workers), interrupted)
     assert min(left) > 100
 
 
@@ -385,7 +385,7 @@ def test_files_beside_memory_are_in_the_folder_of_the_journal(
 
     monkeypatch.setattr(Room, "file", noted)
     model, journal = work("go(c)", REACHED), tmp_path / "journal"
-    options = Options(memory=1, journal=journal)
+    options = NativeOptions(memory=1, journal=journal)
     answers = natively(model, options)
     assert places and journal not in places and not journal.exists()
     journal.mkdir()

@@ -6,7 +6,7 @@ from charter import api
 from charter.core import types as t
 from charter.explore.native.graph import CompiledGraph
 from charter.explore.reference.graph import DefinedGraph
-from charter.explore.reference.search import Exploration, Options, explore
+from charter.explore.reference.search import Exploration, ReferenceOptions, explore
 from charter.semantics.canonical import Canonical
 from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import State
@@ -51,9 +51,9 @@ instance tiny of desk { Node = 2 }
 """
 
 
-def found(options: Options | None = None) -> Exploration:
+def found(options: ReferenceOptions | None = None) -> Exploration:
     model = api.load_text(COUNTING)
-    return explore(model, model.instances[0], options or Options(most_states=200))
+    return explore(model, model.instances[0], options or ReferenceOptions(most_states=200))
 
 
 def state(first: int | None, second: int | None, ticket: int) -> State:
@@ -83,7 +83,7 @@ def test_states_fold_when_only_names_and_counters_differ() -> None:
 
 
 def test_counterexamples_are_shortest_when_a_property_fails() -> None:
-    result = found(Options(renaming=False, most_states=200))
+    result = found(ReferenceOptions(renaming=False, most_states=200))
     findings = {f.name: f for f in (*result.properties, *result.branches)}
     broken = findings["nobody_passes"].trace
     assert broken is not None
@@ -159,7 +159,7 @@ def test_json_names_arguments_when_a_search_is_printed() -> None:
 def test_failures_are_found_when_a_value_does_not_exist() -> None:
     bad = COUNTING.replace("when unknown: epoch[n] == none", "when unknown: value(epoch[n]) == 9")
     model = api.load_text(bad)
-    result = explore(model, model.instances[0], Options(most_states=50))
+    result = explore(model, model.instances[0], ReferenceOptions(most_states=50))
     assert any(f.kind == "undefined" and "value(none)" in f.detail for f in result.failures)
     assert not result.fine
 

@@ -9,7 +9,7 @@ from tests.support.engines import natively
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.result import Finding
+from charter.explore.result import CheckResult
 from charter.explore.simulate import Plan, simulate
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
@@ -24,7 +24,7 @@ def searched(model: n.Model, **options: int) -> api.WalksResult:
     return api.simulated(model, "tiny", wanted, lambda *_: None)
 
 
-def findings(found: api.WalksResult) -> dict[str, Finding]:
+def findings(found: api.WalksResult) -> dict[str, CheckResult]:
     return {one.finding.name: one.finding for one in found.findings}
 
 

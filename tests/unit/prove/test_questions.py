@@ -12,6 +12,7 @@ from charter.prove import (
     Alike,
     Beyond,
     Difference,
+    EncodingOptions,
     FalseInitially,
     Holds,
     Infeasible,
@@ -19,11 +20,10 @@ from charter.prove import (
     NotInductive,
     NotProved,
     Open,
-    Options,
     PairQuestion,
     Proved,
     ReplayError,
-    Step,
+    SingleStep,
     StepQuestion,
     Takes,
     Trace,
@@ -94,7 +94,7 @@ def test_a_goal_stays_open_when_the_limit_is_too_small() -> None:
 def test_counters_never_wrap_when_runs_grow_longer_than_their_width() -> None:
     model = switch()
     shrinks = Violates("turns_grow")
-    options = Options(counter_bits=1)
+    options = EncodingOptions(counter_bits=1)
     assert reach(machine(model), (shrinks,), 6, options) == (Beyond("violates turns_grow", 6),)
     lit = Takes("switch/lights")
     (found,) = reach(machine(model), (lit,), 6, options)
@@ -118,7 +118,7 @@ def test_every_obligation_has_data_when_it_is_feasible() -> None:
 def test_one_condition_decides_when_an_obligation_asks_for_its_pair() -> None:
     found = answers()
     both = [found[f"mcdc switch/stranger unknown[2] {want}"] for want in ("true", "false")]
-    steps = [answer.transition for answer in both if isinstance(answer, Step)]
+    steps = [answer.transition for answer in both if isinstance(answer, SingleStep)]
     forced = [step.args[2] for step in steps]
     assert forced == [True, False]
     for step in steps:
@@ -132,7 +132,7 @@ def test_both_sides_have_data_when_a_boundary_stands_in_a_function() -> None:
     sizes = {}
     for want in ("below", "equal"):
         answer = found[f"boundary crowded size(people) >= most {want}"]
-        assert isinstance(answer, Step)
+        assert isinstance(answer, SingleStep)
         friends = answer.transition.before["friends"]
         assert isinstance(friends, frozenset)
         sizes[want] = len(friends)
@@ -141,7 +141,7 @@ def test_both_sides_have_data_when_a_boundary_stands_in_a_function() -> None:
 
 def test_the_state_survives_a_failover_when_it_must_be_loadable() -> None:
     for answer in answers(loadable=True).values():
-        if isinstance(answer, Step):
+        if isinstance(answer, SingleStep):
             assert answer.transition.before["asked"] == frozenset()
             assert answer.transition.before["ever"] is False
 

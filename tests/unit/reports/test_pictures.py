@@ -7,7 +7,7 @@ from conform.reports.lanes import FLAG, MANY, ONE, lanes
 from conform.reports.shapes import wrapped
 from conform.reports.spacetime import spacetime
 from conform.reports.statepicture import state_picture
-from conform.reports.traces import Deviation, Step, Trace
+from conform.reports.traces import Deviation, ReportedStep, Trace
 from conform.reports.values import call_text, rows, shown
 
 SORTS = {"Broker": ["b1", "b2", "b3"], "Topic": ["t1"]}
@@ -56,8 +56,8 @@ def test_marks_of_fields_with_one_name_are_told_apart():
 def test_spacetime_marks_what_the_charter_expects():
     seen = {"reply": True, "observation": sample.STATES[1]}
     wanted = {"branch": "expire/fenced", "reply": True, "observation": sample.STATES[2]}
-    start = Step(0, "", {}, "", "start", None, sample.STATES[1])
-    wrong = Step(1, "expire", {"broker": "b3"}, "", "deviates", True, sample.STATES[1],
+    start = ReportedStep(0, "", {}, "", "start", None, sample.STATES[1])
+    wrong = ReportedStep(1, "expire", {"broker": "b3"}, "", "deviates", True, sample.STATES[1],
                  deviation(seen, (wanted,)))  # fmt: skip
     told = labels(spacetime(trace(start, wrong), NOTHING))
     assert "b3: partition.t1.isr (observed, but not allowed)" in told
@@ -70,17 +70,21 @@ def test_spacetime_tells_the_fields_that_are_no_marks():
     expected = {"partition": {"t1": {"leader": "b1", "epoch": 4}}}
     wanted = {"branch": "expire/fenced", "reply": True, "observation": expected}
     found = deviation({"reply": True, "observation": observed}, (wanted,))
-    step = Step(1, "expire", {}, "", "deviates", True, observed, found, found.differing(NOTHING))
-    drawn = spacetime(trace(Step(0, "", {}, "", "start", None, observed), step), NOTHING)
+    step = ReportedStep(
+        1, "expire", {}, "", "deviates", True, observed, found, found.differing(NOTHING)
+    )
+    drawn = spacetime(trace(ReportedStep(0, "", {}, "", "start", None, observed), step), NOTHING)
     assert "t1.epoch: 3, charter: 4" in [shape.text for shape in drawn.shapes]
 
 
 def test_spacetime_of_a_fault_has_a_row_without_marks():
     seen = {"reply": {"fault": "Oops"}, "observation": None}
     wanted = {"branch": "expire/fenced", "reply": True, "observation": sample.STATES[2]}
-    start = Step(0, "", {}, "", "start", None, sample.STATES[1])
+    start = ReportedStep(0, "", {}, "", "start", None, sample.STATES[1])
     fault = deviation(seen, (wanted,), severity="fault")
-    drawn = trace(start, Step(1, "expire", {}, "", "deviates", {"fault": "Oops"}, None, fault))
+    drawn = trace(
+        start, ReportedStep(1, "expire", {}, "", "deviates", {"fault": "Oops"}, None, fault)
+    )
     assert spacetime(drawn, NOTHING) is not None
     assert state_picture(drawn, fault, NOTHING) is None
     assert [row.path for row in fault.differing(NOTHING)] == ["reply", "reply.fault"]
@@ -90,8 +94,8 @@ def test_state_picture_shows_three_states_and_counters_that_differ():
     seen = {"reply": True, "observation": sample.STATES[1]}
     wanted = {"branch": "expire/fenced", "reply": True, "observation": sample.STATES[2]}
     found = deviation(seen, (wanted,))
-    start = Step(0, "", {}, "", "start", None, sample.STATES[1])
-    step = Step(1, "expire", {}, "", "deviates", True, sample.STATES[1], found)
+    start = ReportedStep(0, "", {}, "", "start", None, sample.STATES[1])
+    step = ReportedStep(1, "expire", {}, "", "deviates", True, sample.STATES[1], found)
     picture = state_picture(trace(start, step), found, frozenset({"replicas"}))
     texts = [shape.text for shape in picture.shapes]
     assert {"before", "charter", "observed", "t1.leader_epoch"} <= set(texts)

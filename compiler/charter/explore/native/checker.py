@@ -20,8 +20,8 @@ from charter.explore.checker import (
 from charter.explore.native.explore import (
     Choices,
     GaveUp,
+    NativeOptions,
     NoRoom,
-    Options,
     OtherSearch,
     Unsupported,
 )
@@ -31,7 +31,7 @@ from charter.explore.native.reached import Reached
 from charter.explore.native.traces import bare
 from charter.explore.result import Match, Matches, SearchResult, Symmetry
 from charter.project.cache import cache_folder
-from charter.semantics.fairness import Verdict
+from charter.semantics.fairness import LivenessResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _settled(
     problem: Problem,
     options: ExploreOptions,
     found: SearchResult,
-    seen: tuple[Verdict, ...],
+    seen: tuple[LivenessResult, ...],
     progress: Progress,
 ) -> SearchResult:
     """A search with a verdict for each `eventually`."""
@@ -99,14 +99,14 @@ def _told(progress: Progress) -> Callable[[Now, str], None]:
     return tell
 
 
-def native_options(problem: Problem, options: ExploreOptions) -> Options:
+def native_options(problem: Problem, options: ExploreOptions) -> NativeOptions:
     """The options as the engine takes them."""
     choices = Choices(
         symmetry=options.symmetry,
         fingerprints=options.fingerprints is not None,
         seed=options.fingerprints or 0,
     )
-    return Options(
+    return NativeOptions(
         choices,
         most_states=options.most_states,
         workers=options.workers or cores(),

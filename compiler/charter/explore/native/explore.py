@@ -18,14 +18,14 @@ from charter.explore.native.memory import NoRoom, Room, default_budget
 from charter.explore.native.program import Choices, program
 from charter.explore.native.search import GaveUp, Note, Progress, Search
 from charter.explore.native.traces import Graph, Teller, Traces, bare
-from charter.explore.result import Counts, Finding, Storage
+from charter.explore.result import CheckResult, Counts, Storage
 from charter.semantics.faults import refuse_faults
 
 DEFAULT = Choices()
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class NativeOptions:
     """`most_states`: where to give up (0: never); `cache`: the folder of compiled code (None:
     compile anew); `journal`: where to write the search down; `memory`: bytes to use before files
     (0: most of what is free); `untold`: the names of witnesses whose traces nobody asks for."""
@@ -72,9 +72,9 @@ class Exploration:
     storage: Storage
     stopped: str
     message: str
-    properties: tuple[Finding, ...]
-    branches: tuple[Finding, ...]
-    failures: tuple[Finding, ...]
+    properties: tuple[CheckResult, ...]
+    branches: tuple[CheckResult, ...]
+    failures: tuple[CheckResult, ...]
 
     @property
     def fine(self) -> bool:
@@ -86,7 +86,7 @@ class Exploration:
 def explore(
     model: n.Model,
     instance: n.Instance,
-    options: Options = Options(),
+    options: NativeOptions = NativeOptions(),
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Exploration:
     """Search `instance` exhaustively.
@@ -102,7 +102,7 @@ def explore(
 def searched(
     model: n.Model,
     instance: n.Instance,
-    options: Options,
+    options: NativeOptions,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Iterator[tuple[Search, str]]:
     """A search that has ended, and what of its journal could not be used; what it keeps in files
@@ -126,8 +126,8 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
     plan = search.program.plan
     traces = Traces(search, Teller(search.program))
     named = {p.name: p for p in plan.machine.model.properties}
-    properties: list[Finding] = []
-    failures: list[Finding] = []
+    properties: list[CheckResult] = []
+    failures: list[CheckResult] = []
     for number, (kind, name) in enumerate(plan.noted):
         note = search.note(number)
         if kind in ("deadlock", "undefined"):
@@ -140,10 +140,10 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
         wanted = note.count and name not in untold
         found = traces.violated(prop, note, is_of_transition(prop)) if wanted else None
         properties.append(
-            Finding(prop.kind, name, note.count, None if found is None else bare(found))
+            CheckResult(prop.kind, name, note.count, None if found is None else bare(found))
         )
     branches = [
-        Finding("branch", label, count)
+        CheckResult("branch", label, count)
         for label, count in zip(plan.labels, search.taken(), strict=True)
     ]
     levels = list(search.levels)
@@ -169,13 +169,15 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
     )
 
 
-def _failure(what: tuple[str, str], note: Note, traces: Traces, prop: n.Property | None) -> Finding:
+def _failure(
+    what: tuple[str, str], note: Note, traces: Traces, prop: n.Property | None
+) -> CheckResult:
     """A deadlock, or a value that does not exist: one that a property or an operation asks for."""
     kind, name = what
     if kind == "deadlock":
-        return Finding("deadlock", name, note.count, bare(traces.to_state(note.source)))
+        return CheckResult("deadlock", name, note.count, bare(traces.to_state(note.source)))
     found = traces.undefined(name, note) if prop is None else traces.unevaluated(prop, note)
-    return Finding("undefined", name, note.count, bare(found[0]), found[1])
+    return CheckResult("undefined", name, note.count, bare(found[0]), found[1])
 
 
 def _collision(distinct: int) -> float:
@@ -186,6 +188,13 @@ def _collision(distinct: int) -> float:
 
 
 __all__ = [
-    "Choices", "Exploration", "GaveUp", "NoRoom", "Options", "OtherSearch", "Progress",
-    "Unsupported", "explore",
+    "Choices",
+    "Exploration",
+    "GaveUp",
+    "NativeOptions",
+    "NoRoom",
+    "OtherSearch",
+    "Progress",
+    "Unsupported",
+    "explore",
 ]  # fmt: skip

@@ -10,10 +10,10 @@ from pathlib import Path
 from charter.core import nodes as n
 from charter.explore.native.anchor import use
 from charter.explore.native.compiled import CompiledMachine
-from charter.explore.native.explore import Exploration, Options, explore
+from charter.explore.native.explore import Exploration, NativeOptions, explore
 from charter.explore.native.program import Choices
 from charter.explore.native.traces import Asked
-from charter.explore.result import Step, Trace
+from charter.explore.result import Trace, TraceStep
 from charter.explore.successors import Transition
 from charter.semantics.evaluate import State
 
@@ -25,13 +25,13 @@ class CompiledGraph:
     found: Exploration
     successors: CompiledMachine
     states: tuple[State, ...]
-    _arrivals: list[tuple[int, Step]] = field(default_factory=list)
+    _arrivals: list[tuple[int, TraceStep]] = field(default_factory=list)
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance, cache: Path | None) -> CompiledGraph:
         """Search an instance to its end. Raises Unsupported or GaveUp."""
         return CompiledGraph.around(
-            explore(model, instance, Options(Choices(detailed=True), cache=cache))
+            explore(model, instance, NativeOptions(Choices(detailed=True), cache=cache))
         )
 
     @staticmethod
@@ -59,13 +59,13 @@ class CompiledGraph:
                     reply = self.successors.reply(row[0], row[context.told_reply :])
                     yield Transition(number, self._step(row), reply)
 
-    def arrival(self, number: int) -> tuple[int, Step]:
+    def arrival(self, number: int) -> tuple[int, TraceStep]:
         """As `StateGraph.arrival`."""
         if not self._arrivals:
             self._arrivals += self._all_arrivals()
         return self._arrivals[number - 1]
 
-    def _all_arrivals(self) -> Iterator[tuple[int, Step]]:
+    def _all_arrivals(self) -> Iterator[tuple[int, TraceStep]]:
         """States that were reached from one state follow each other, so each is asked once."""
         asked, before = Asked.of(self.successors.program), -1
         size = self.successors.program.plan.context.told
@@ -87,9 +87,9 @@ class CompiledGraph:
         packing = self.successors.program.plan.packing
         return packing.unpack(self.found.search.states.get(number)[0])
 
-    def _step(self, row: list[int]) -> Step:
+    def _step(self, row: list[int]) -> TraceStep:
         plan = self.successors.program.plan
         at = 3 + plan.context.words
         name = self.successors.names[row[0]]
         args = self.successors.args[name].decoded(row[at : at + plan.context.args])
-        return Step(name, args, plan.labels[row[2]])
+        return TraceStep(name, args, plan.labels[row[2]])

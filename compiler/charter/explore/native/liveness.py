@@ -20,7 +20,7 @@ from charter.explore.native import transition_graph as links
 from charter.explore.native.explore import (
     Exploration,
     GaveUp,
-    Options,
+    NativeOptions,
     Progress,
     Unsupported,
     explore,
@@ -32,10 +32,10 @@ from charter.explore.native.memory import NoRoom, Room, default_budget
 from charter.explore.native.program import Program, program
 from charter.explore.native.runs import Graph, Question, follow, functions
 from charter.explore.native.search import Search
-from charter.explore.native.traces import Disagreement, Step, Teller, Told, Traces
+from charter.explore.native.traces import Disagreement, ReachedStep, Teller, Told, Traces
 from charter.passes.narrow import narrowed
 from charter.semantics.evaluate import State
-from charter.semantics.fairness import Verdict, bound, gave_up, names_elements
+from charter.semantics.fairness import LivenessResult, bound, gave_up, names_elements
 from charter.semantics.faults import refuse_faults
 from charter.semantics.lasso import Lasso
 from charter.semantics.machine import Machine
@@ -45,7 +45,7 @@ MOST = 10_000_000
 MOST_QUESTIONS = 1 << 10
 OUTSIDE = "runs that leave the instance are not looked at"
 
-DEFAULT = Options()
+DEFAULT = NativeOptions()
 
 STATES, EDGES = "what must happen, states", "what must happen, steps"
 """What is done for liveness beside the search itself: a search of its own, and following edges."""
@@ -57,10 +57,10 @@ Tell = Callable[[Progress, str], None]
 def check_liveness(
     model: n.Model,
     instance: n.Instance,
-    options: Options = DEFAULT,
+    options: NativeOptions = DEFAULT,
     tell: Tell | None = None,
-    seen: Sequence[Verdict] = (),
-) -> tuple[Verdict, ...]:
+    seen: Sequence[LivenessResult] = (),
+) -> tuple[LivenessResult, ...]:
     """A verdict for each `eventually` of the instance's machine, in the order of the charter: those
     that were `seen` on the graph of a search, the others from searches of their own. Nothing of
     these is written down: of a journal, only the folder is used, for files beside memory. Raises
@@ -85,13 +85,13 @@ class Explored:
     search, and why there are none ("": nothing is beyond the engine)."""
 
     found: Exploration
-    seen: tuple[Verdict, ...] = ()
+    seen: tuple[LivenessResult, ...] = ()
     seconds: float = 0.0
     unlooked: str = ""
 
 
 def explore_live(
-    model: n.Model, instance: n.Instance, options: Options = DEFAULT, tell: Tell | None = None
+    model: n.Model, instance: n.Instance, options: NativeOptions = DEFAULT, tell: Tell | None = None
 ) -> Explored:
     """Search an instance, and look on the graph of the same search at those `eventually` that tell
     no elements of a permuted sort apart. Of one that fails where elements count as one, no run is
@@ -158,7 +158,7 @@ class _Asking:
 
     model: n.Model
     instance: n.Instance
-    options: Options
+    options: NativeOptions
     tell: Tell | None
 
     def told(self, now: Progress, doing: str) -> None:
@@ -194,7 +194,7 @@ class _Asking:
             return self.wanted
         return [live for live in self.wanted if not names_elements(self.model, live)]
 
-    def apart(self, lives: Sequence[n.Eventually], *, symmetry: bool) -> list[Verdict]:
+    def apart(self, lives: Sequence[n.Eventually], *, symmetry: bool) -> list[LivenessResult]:
         """A verdict on each property, from a search of their own; of one that fails the trace is
         told where elements are told apart."""
         if not lives:
@@ -215,20 +215,20 @@ class _Asking:
             try:
                 search.run(lambda now: self.told(now, STATES))
             except NoRoom as reason:
-                return [Verdict(live.name, "unknown", detail=str(reason)) for live in lives]
+                return [LivenessResult(live.name, "unknown", detail=str(reason)) for live in lives]
             return self.on(search, asked, told=not symmetry)
 
     def looked(self, found: Exploration, search: Search, asked: _Asked) -> Explored:
         """A search with verdicts from its own graph."""
         begun, unlooked = time.monotonic(), ""
-        seen: list[Verdict] = []
+        seen: list[LivenessResult] = []
         try:
             seen = self.on(search, asked, told=not self.permuted)
         except (Unsupported, GaveUp) as reason:
             unlooked = str(reason)
         return Explored(found, tuple(seen), time.monotonic() - begun, unlooked)
 
-    def on(self, search: Search, asked: _Asked, *, told: bool) -> list[Verdict]:
+    def on(self, search: Search, asked: _Asked, *, told: bool) -> list[LivenessResult]:
         """A verdict on each property, on the graph of a search that has ended."""
         options, most = self.options, self.options.most_states or MOST
         try:
@@ -241,7 +241,9 @@ class _Asking:
             runs = _Runs(search, graph, links.Labels.of(plan.machine, plan.layout))
             return [runs.verdict(live, asked, told=told) for live in asked.lives]
         except NoRoom as reason:
-            return [Verdict(live.name, "unknown", detail=str(reason)) for live in asked.lives]
+            return [
+                LivenessResult(live.name, "unknown", detail=str(reason)) for live in asked.lives
+            ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,18 +254,18 @@ class _Runs:
     graph: Graph
     labels: links.Labels
 
-    def verdict(self, live: n.Eventually, asked: _Asked, *, told: bool) -> Verdict:
+    def verdict(self, live: n.Eventually, asked: _Asked, *, told: bool) -> LivenessResult:
         """The verdict on one property, with a trace if it is `told`."""
         conditions = self.labels.conditions(live.fairness)
         for case in (case for case in asked.cases if case.live is live):
             if undefined := self._undefined(case.question, asked.questions):
-                return Verdict(live.name, "unknown", detail=undefined)
+                return LivenessResult(live.name, "unknown", detail=undefined)
             seen = self.graph.lasso(case.question, conditions)
             if seen is not None:
                 binding = tuple(zip(live.params, case.values, strict=True))
                 stem, cycle = self._told(seen) if told else ((), ())
-                return Verdict(live.name, "fails", binding, stem, cycle)
-        return Verdict(live.name, "holds", detail=OUTSIDE if self.search.outside else "")
+                return LivenessResult(live.name, "fails", binding, stem, cycle)
+        return LivenessResult(live.name, "holds", detail=OUTSIDE if self.search.outside else "")
 
     def _undefined(self, question: Question, asked: Sequence[n.Property]) -> str:
         """What one of its questions asks for that does not exist; "" if both have a value
@@ -279,12 +281,12 @@ class _Runs:
 
     # --- a counterexample ------------------------------------------------------------------------
 
-    def _told(self, seen: Lasso) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    def _told(self, seen: Lasso) -> tuple[tuple[ReachedStep, ...], tuple[ReachedStep, ...]]:
         """Stem and cycle as the definition takes them. Raises Disagreement."""
         compiled = self.search.program
         teller = Teller(compiled)
         traces = Traces(self.search, teller)
-        state, steps = compiled.plan.machine.initial(), list[Step]()
+        state, steps = compiled.plan.machine.initial(), list[ReachedStep]()
         for word in (*seen.stem, *seen.cycle):
             steps.append(traces.followed(state, self._towards(teller, state, word)))
             state = steps[-1].state

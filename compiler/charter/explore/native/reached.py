@@ -22,7 +22,7 @@ from charter.explore.native.memory import Array
 from charter.explore.native.program import Plan
 from charter.explore.native.search import Search
 from charter.explore.native.states import BLOCK_ROWS
-from charter.explore.native.traces import Asked, Disagreement, Step, Teller, Traces
+from charter.explore.native.traces import Asked, Disagreement, ReachedStep, Teller, Traces
 from charter.formats.canonical import text
 from charter.formats.states import (
     ARGS,
@@ -266,7 +266,7 @@ class Reached:
             else:
                 number, size = number + count, min(2 * size, BLOCK)
 
-    def reason(self, number: int, question: n.Property) -> tuple[tuple[Step, ...], State]:
+    def reason(self, number: int, question: n.Property) -> tuple[tuple[ReachedStep, ...], State]:
         """A shortest trace to a state, and the state at its end, as the definition has them. Raises
         Disagreement if the definition does not answer the question with yes there."""
         machine = self.plan.machine

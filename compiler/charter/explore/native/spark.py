@@ -19,7 +19,7 @@ from typing import Protocol, TypedDict, cast
 
 from charter.core import nodes as n
 from charter.explore.native.context import NOTE, SEQ_BITS
-from charter.explore.native.explore import Exploration, Options, result_of
+from charter.explore.native.explore import Exploration, NativeOptions, result_of
 from charter.explore.native.index import DAMAGED, Index, damaged
 from charter.explore.native.llvm import machine_digest
 from charter.explore.native.program import Program, first_row, program
@@ -361,7 +361,7 @@ def explore(
     session: Session,
     model: n.Model,
     instance: n.Instance,
-    options: Options,
+    options: NativeOptions,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Exploration:
     """Search `instance` exhaustively with the workers of `session`, in the folder

@@ -18,8 +18,8 @@ from charter.explore.native.context import CAPACITY, SEQ, SOURCE, TELL, TELL_ROO
 from charter.explore.native.memory import Array
 from charter.explore.native.program import Program, slots_of
 from charter.explore.native.search import Note
-from charter.explore.result import Step as Bare
 from charter.explore.result import Trace
+from charter.explore.result import TraceStep as Bare
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Scope, State
 
@@ -32,7 +32,7 @@ class Disagreement(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReachedStep:
     """One step of a trace, and the state it leads to."""
 
     operation: str
@@ -146,7 +146,7 @@ class Teller:
         )
 
 
-def bare(trace: Iterable[Step]) -> Trace:
+def bare(trace: Iterable[ReachedStep]) -> Trace:
     """A trace without its states."""
     return tuple(Bare(step.operation, step.args, step.branch) for step in trace)
 
@@ -174,7 +174,7 @@ class Traces:
     search: Graph
     teller: Teller
 
-    def to_state(self, number: int) -> tuple[Step, ...]:
+    def to_state(self, number: int) -> tuple[ReachedStep, ...]:
         """A shortest trace to a state."""
         chain: list[int] = []
         outcomes: list[int] = []
@@ -183,7 +183,7 @@ class Traces:
             _, number, outcome = self.search.states.get(number)
             outcomes.append(outcome)
         machine = self.search.program.plan.machine
-        state, steps = machine.initial(), list[Step]()
+        state, steps = machine.initial(), list[ReachedStep]()
         for target, outcome in zip(reversed(chain), reversed(outcomes), strict=True):
             told = self._towards(state, target, outcome)
             steps.append(self.followed(state, told))
@@ -198,17 +198,17 @@ class Traces:
                 return told
         raise Disagreement(f"no way from one state to the next (state {target})")
 
-    def followed(self, state: State, told: Told) -> Step:
+    def followed(self, state: State, told: Told) -> ReachedStep:
         """A step, as the definition does it."""
         machine = self.search.program.plan.machine
         for outcome in machine.outcomes(state, told.operation, told.args):
             if outcome.branch == told.branch and dict(outcome.state) == dict(told.after):
-                return Step(told.operation, told.args, told.branch, outcome.state)
+                return ReachedStep(told.operation, told.args, told.branch, outcome.state)
         raise Disagreement(f"the definition does not allow {told.operation} as the engine did it")
 
     # --- what was noted --------------------------------------------------------------------------
 
-    def violated(self, prop: n.Property, note: Note, moving: bool) -> tuple[Step, ...]:
+    def violated(self, prop: n.Property, note: Note, moving: bool) -> tuple[ReachedStep, ...]:
         """The trace to a state or a transition that a property (or witness) was noted for."""
         steps = self.to_state(note.source)
         machine = self.search.program.plan.machine
@@ -223,7 +223,7 @@ class Traces:
                 return (*steps, self.followed(state, told))
         raise Disagreement(f"{prop.name} is not what the engine says")
 
-    def unevaluated(self, prop: n.Property, note: Note) -> tuple[tuple[Step, ...], str]:
+    def unevaluated(self, prop: n.Property, note: Note) -> tuple[tuple[ReachedStep, ...], str]:
         """The trace to a state or a transition in which a property asks for a value that does not
         exist, and what it asks."""
         steps = self.to_state(note.source)
@@ -242,7 +242,7 @@ class Traces:
                     return (*steps, self.followed(state, told)), str(problem)
         raise Disagreement(f"{prop.name} has a value where the engine found none")
 
-    def undefined(self, operation: str, note: Note) -> tuple[tuple[Step, ...], str]:
+    def undefined(self, operation: str, note: Note) -> tuple[tuple[ReachedStep, ...], str]:
         """The trace to an operation that asks for a value that does not exist, and what it asks."""
         steps = self.to_state(note.source)
         machine = self.search.program.plan.machine
@@ -252,5 +252,5 @@ class Traces:
                 try:
                     machine.outcomes(state, operation, told.args)
                 except EvaluationError as problem:
-                    return (*steps, Step(operation, told.args, "", state)), str(problem)
+                    return (*steps, ReachedStep(operation, told.args, "", state)), str(problem)
         raise Disagreement(f"{operation} does not fail as the engine says")

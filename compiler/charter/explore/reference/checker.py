@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from charter.explore.checker import ExploreOptions, Problem, Progress
 from charter.explore.reference.liveness import check_liveness
-from charter.explore.reference.search import Options, explore
+from charter.explore.reference.search import ReferenceOptions, explore
 from charter.explore.result import SearchResult
-from charter.semantics.fairness import Verdict
+from charter.semantics.fairness import LivenessResult
 
 PLAINLY = "what must happen, on the plain engine"
 """What the progress calls a search for liveness alone."""
@@ -21,7 +21,7 @@ class ReferenceChecker:
 
     def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
         """As `ModelChecker.check`."""
-        chosen = Options(symmetry=options.symmetry, most_states=options.most_states)
+        chosen = ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)
         found = explore(
             problem.model,
             problem.instance,
@@ -45,10 +45,10 @@ class ReferenceChecker:
 
 def liveness_of(
     problem: Problem, options: ExploreOptions, progress: Progress
-) -> tuple[Verdict, ...]:
+) -> tuple[LivenessResult, ...]:
     """A verdict for each `eventually`, and nothing else."""
     progress(0, 0, 0, 0, PLAINLY)
-    chosen = Options(symmetry=options.symmetry, most_states=options.most_states)
+    chosen = ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)
     found = explore(
         replace(problem.model, properties=()),
         problem.instance,

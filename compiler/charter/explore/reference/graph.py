@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.explore.reference.search import Exploration, explore
-from charter.explore.result import Step, Trace
+from charter.explore.result import Trace, TraceStep
 from charter.explore.successors import Defined, Transition
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.coverage import atoms_read
@@ -50,10 +50,10 @@ class DefinedGraph:
                     case = (operation, outcome.branch, form(outcome.state), atoms)
                     if case not in seen and not machine.outside(outcome.state):
                         seen.add(case)
-                        step = Step(operation, args, outcome.branch)
+                        step = TraceStep(operation, args, outcome.branch)
                         yield Transition(number, step, outcome.reply)
 
-    def arrival(self, number: int) -> tuple[int, Step]:
+    def arrival(self, number: int) -> tuple[int, TraceStep]:
         """As `StateGraph.arrival`."""
         source, step = self.found.graph.parents[number]
         assert step is not None

@@ -13,17 +13,17 @@ from itertools import product
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.explore.reference.search import Exploration, Options, explore
-from charter.explore.result import Step
+from charter.explore.reference.search import Exploration, ReferenceOptions, explore
+from charter.explore.result import TraceStep
 from charter.semantics import lasso as runs
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Scope
-from charter.semantics.fairness import Verdict, bound, gave_up, names_elements, places_of
+from charter.semantics.fairness import LivenessResult, bound, gave_up, names_elements, places_of
 
 
 def check_liveness(
-    model: n.Model, instance: n.Instance, found: Exploration, options: Options
-) -> tuple[Verdict, ...]:
+    model: n.Model, instance: n.Instance, found: Exploration, options: ReferenceOptions
+) -> tuple[LivenessResult, ...]:
     """A verdict for each `eventually` of the instance's machine, in the order of the charter;
     `found` is a search of the instance with these options."""
     wanted = [live for live in model.liveness if live.machine == instance.machine]
@@ -38,10 +38,10 @@ class _Graphs:
     model: n.Model
     instance: n.Instance
     found: Exploration
-    options: Options
+    options: ReferenceOptions
     kept: dict[bool, _Runs] = field(default_factory=dict)
 
-    def verdict(self, live: n.Eventually) -> Verdict:
+    def verdict(self, live: n.Eventually) -> LivenessResult:
         """The verdict; a counterexample is looked for where single elements are told apart."""
         permuted = self.options.symmetry and any(len(m) > 1 for _, m in self.instance.sorts)
         if permuted and not names_elements(self.model, live):
@@ -68,17 +68,17 @@ class _Runs:
     model: n.Model
     found: Exploration
     most: int
-    steps: tuple[Step, ...]
+    steps: tuple[TraceStep, ...]
 
     @staticmethod
     def of(model: n.Model, found: Exploration, most: int) -> _Runs:
         """The edges in the order of the search, which gives up at so many states."""
         return _Runs(model, found, most, tuple(e.step for here in found.graph.edges for e in here))
 
-    def verdict(self, live: n.Eventually) -> Verdict:
+    def verdict(self, live: n.Eventually) -> LivenessResult:
         """The verdict on one property."""
         if not self.found.counts.complete:
-            return Verdict(live.name, "unknown", detail=gave_up(self.most))
+            return LivenessResult(live.name, "unknown", detail=gave_up(self.most))
         edges = self._edges(live.fairness)
         universe = self.found.graph.machine.universe
         try:
@@ -87,13 +87,15 @@ class _Runs:
                 if seen is not None:
                     return self._fails(live, values, seen)
         except EvaluationError as problem:
-            return Verdict(live.name, "unknown", detail=str(problem))
+            return LivenessResult(live.name, "unknown", detail=str(problem))
         leaves = self.found.counts.outside
         outside = "runs that leave the instance are not looked at" if leaves else ""
-        return Verdict(live.name, "holds", detail=outside)
+        return LivenessResult(live.name, "holds", detail=outside)
 
-    def _fails(self, live: n.Eventually, values: Sequence[Value], seen: runs.Lasso) -> Verdict:
-        return Verdict(
+    def _fails(
+        self, live: n.Eventually, values: Sequence[Value], seen: runs.Lasso
+    ) -> LivenessResult:
+        return LivenessResult(
             live.name,
             "fails",
             tuple(zip(live.params, values, strict=True)),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from charter.core import nodes as n
 from charter.core.transition import is_of_transition
-from charter.explore.result import Counts, Finding, Kind, Step, Trace
+from charter.explore.result import CheckResult, Counts, Kind, Trace, TraceStep
 from charter.passes.narrow import narrowed
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.canonical import Canonical, Form
@@ -28,7 +28,7 @@ OUTSIDE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReferenceOptions:
     """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
     that keeps their order; `most_states`: where to give up (0: never)."""
 
@@ -42,7 +42,7 @@ class Edge:
     """A step that changes the state; `target` is OUTSIDE where it leaves the instance."""
 
     target: int
-    step: Step
+    step: TraceStep
 
 
 @dataclass(slots=True)
@@ -54,19 +54,19 @@ class Graph:
     canonical: Canonical
     states: list[State] = field(default_factory=list)
     numbers: dict[Form, int] = field(default_factory=dict)
-    parents: list[tuple[int, Step | None]] = field(default_factory=list)
+    parents: list[tuple[int, TraceStep | None]] = field(default_factory=list)
     edges: list[list[Edge]] = field(default_factory=list)
 
     def path(self, number: int) -> Trace:
         """A shortest trace to a state."""
-        steps: list[Step] = []
+        steps: list[TraceStep] = []
         while True:
             number, step = self.parents[number]
             if step is None:
                 return tuple(reversed(steps))
             steps.append(step)
 
-    def add(self, state: State, source: int, step: Step | None) -> int:
+    def add(self, state: State, source: int, step: TraceStep | None) -> int:
         """The number of `state`, which is new if it is the last."""
         form = self.canonical.form(state)
         known = self.numbers.get(form)
@@ -82,9 +82,9 @@ class Exploration:
     """What was found, and the graph."""
 
     counts: Counts
-    properties: tuple[Finding, ...]
-    branches: tuple[Finding, ...]
-    failures: tuple[Finding, ...]
+    properties: tuple[CheckResult, ...]
+    branches: tuple[CheckResult, ...]
+    failures: tuple[CheckResult, ...]
     graph: Graph
 
     @property
@@ -103,20 +103,22 @@ class _Search:
     generated: int = 0
     outside: int = 0
     levels: list[int] = field(default_factory=list)
-    findings: dict[tuple[Kind, str], Finding] = field(default_factory=dict)
+    findings: dict[tuple[Kind, str], CheckResult] = field(default_factory=dict)
 
-    def see(self, kind: Kind, name: str, at: tuple[int, Step | None], detail: str = "") -> None:
+    def see(
+        self, kind: Kind, name: str, at: tuple[int, TraceStep | None], detail: str = ""
+    ) -> None:
         """Count a finding; the first is the one with the shortest trace."""
         old = self.findings.get((kind, name))
         if old is not None:
-            self.findings[kind, name] = Finding(kind, name, old.seen + 1, old.trace, old.detail)
+            self.findings[kind, name] = CheckResult(kind, name, old.seen + 1, old.trace, old.detail)
             return
         source, step = at
         path = self.graph.path(source)
         trace = path if step is None else (*path, step)
-        self.findings[kind, name] = Finding(kind, name, 1, trace, detail)
+        self.findings[kind, name] = CheckResult(kind, name, 1, trace, detail)
 
-    def check(self, scope: Scope, at: tuple[int, Step | None]) -> None:
+    def check(self, scope: Scope, at: tuple[int, TraceStep | None]) -> None:
         """The properties of a state or, with a step, of a transition."""
         machine, moving = self.graph.machine, at[1] is not None
         for prop in self.properties:
@@ -130,7 +132,7 @@ class _Search:
             if holds is (prop.kind == "witness"):
                 self.see(prop.kind, prop.name, at)
 
-    def reach(self, after: State, source: int, step: Step | None) -> int:
+    def reach(self, after: State, source: int, step: TraceStep | None) -> int:
         """The number of a state, which is checked if it is new; OUTSIDE if it left its ranges."""
         if self.graph.machine.outside(after):
             return OUTSIDE
@@ -149,16 +151,18 @@ class _Search:
             try:
                 outcomes = machine.outcomes(state, operation, args)
             except EvaluationError as problem:
-                self.see("undefined", operation, (number, Step(operation, args, "")), str(problem))
+                self.see(
+                    "undefined", operation, (number, TraceStep(operation, args, "")), str(problem)
+                )
                 continue
             self.generated += len(outcomes)
             enabled = enabled or bool(outcomes)
             for outcome in outcomes:
-                self.take(number, Step(operation, args, outcome.branch), outcome.state)
+                self.take(number, TraceStep(operation, args, outcome.branch), outcome.state)
         if not enabled and machine.component is None:
             self.see("deadlock", "deadlock", (number, None))
 
-    def take(self, number: int, step: Step, after: State) -> None:
+    def take(self, number: int, step: TraceStep, after: State) -> None:
         """One transition."""
         state = self.graph.states[number]
         target = number if after == state else self.reach(after, number, step)
@@ -193,7 +197,7 @@ class _Search:
 def explore(
     model: n.Model,
     instance: n.Instance,
-    options: Options = Options(),
+    options: ReferenceOptions = ReferenceOptions(),
     on_progress: Progress | None = None,
 ) -> Exploration:
     """Search `instance` exhaustively.
@@ -207,8 +211,8 @@ def explore(
     search = _Search(Graph(machine, canonical), machine.model.properties)
     complete = search.run(options.most_states, on_progress)
 
-    def found(kind: Kind, name: str) -> Finding:
-        return search.findings.get((kind, name)) or Finding(kind, name, 0)
+    def found(kind: Kind, name: str) -> CheckResult:
+        return search.findings.get((kind, name)) or CheckResult(kind, name, 0)
 
     failures = [f for (kind, _), f in search.findings.items() if kind in ("undefined", "deadlock")]
     levels = tuple(count for count in search.levels if count)

@@ -1,0 +1,55 @@
+"""A class name stands for one thing in both trees."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable
+
+from tests.tidy.house import RATCHET, is_source, texts
+
+SURFACE = "compiler/charter/syntax/nodes"
+CORE = ("compiler/charter/core/nodes", "compiler/charter/core/expressions")
+
+
+def shared(classes: Iterable[tuple[str, str]]) -> set[str]:
+    """The names that several public classes have; classes are given as path and name. A node of the
+    surface tree and the node of core that is made of it may have one name."""
+    places: dict[str, set[str]] = defaultdict(set)
+    for path, name in classes:
+        if not name.startswith("_"):
+            places[name].add(path)
+    return {
+        name
+        for name, paths in places.items()
+        if len(paths) > 1
+        and not (
+            len(paths) == 2
+            and any(path.startswith(SURFACE) for path in paths)
+            and any(path.startswith(CORE) for path in paths)
+        )
+    }
+
+
+def classes() -> list[tuple[str, str]]:
+    """All classes of the compiler and of the judge."""
+    return [
+        (file.path, node.name)
+        for file in texts()
+        if is_source(file.path) and not file.path.startswith("generated/")
+        for node in file.tree().body
+        if isinstance(node, ast.ClassDef)
+    ]
+
+
+def test_a_class_name_stands_for_one_thing_when_all_are_listed() -> None:
+    assert shared(classes()) == set(RATCHET["class_names"]["shared"])
+
+
+def test_a_name_is_shared_when_two_modules_have_it() -> None:
+    one, other = ("compiler/charter/a.py", "Step"), ("conformance/conform/b.py", "Step")
+    assert shared([one, other]) == {"Step"}
+    assert shared([one, ("compiler/charter/b.py", "Stair")]) == set()
+    assert shared([("a.py", "_Search"), ("b.py", "_Search")]) == set()
+    surface = ("compiler/charter/syntax/nodes_decl.py", "Let")
+    assert shared([surface, ("compiler/charter/core/expressions.py", "Let")]) == set()
