@@ -23,10 +23,10 @@ import pyarrow as pa
 import pyarrow.parquet
 from tests.support.toy.vectors import write_toy_suite
 
-from conform.adapters.base import Start
+from conform.adapters.base import AdapterStart
 from conform.adapters.targets import python_path
 from conform.runs.engines import inline, spark
-from conform.runs.engines.context import Context
+from conform.runs.engines.context import RunContext
 from conform.runs.select import Wanted, choose
 from conform.storage.store import RunFolder
 from conform.suites.cache import Bucket, Suite, open_suite
@@ -108,14 +108,14 @@ def toy(scratch):
     environment["PYTHONPATH"] += ":" + str(Path(__file__).resolve().parents[2])
     os.environ["PYTHONPATH"] = environment["PYTHONPATH"]
     command = (sys.executable, "-m", "tests.benchmarks.quick_adapter")
-    start = Start(command, environment=environment)
-    return suite, Context("", "", start, variables=("registration", "leader", "version"))
+    start = AdapterStart(command, environment=environment)
+    return suite, RunContext("", "", start, variables=("registration", "leader", "version"))
 
 
 def real(target, release, wanted):
     chosen = choose(Wanted("", target, release, wanted))
     model = chosen.suite.manifest.models.charter
-    return chosen.suite, Context("", "", chosen.prepared.start, model, chosen.entries)
+    return chosen.suite, RunContext("", "", chosen.prepared.start, model, chosen.entries)
 
 
 def main():

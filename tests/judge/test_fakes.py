@@ -140,7 +140,7 @@ def test_adapter_that_ends_at_once_is_refused():
 
 
 def test_command_that_does_not_exist_is_refused():
-    from conform.adapters.base import Start
+    from conform.adapters.base import AdapterStart
 
     with pytest.raises(CannotStart, match="could not be started"):
-        StdioConnection(Start(("/there/is/no/such/program",)))
+        StdioConnection(AdapterStart(("/there/is/no/such/program",)))

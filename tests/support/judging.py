@@ -5,7 +5,7 @@ from collections import Counter
 
 from tests.support.toy import charter, fails_over_badly, keeps_leader
 
-from conform.adapters.base import Deadlines, Start
+from conform.adapters.base import AdapterStart, Deadlines
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import python_path
@@ -23,7 +23,7 @@ def environment():
 
 def fake_start(mode, *more, expect="", deadlines=QUICK):
     command = (sys.executable, "-m", "tests.support.fakes.fake", mode, *more)
-    return Start(command, environment=environment(), expect=expect, deadlines=deadlines)
+    return AdapterStart(command, environment=environment(), expect=expect, deadlines=deadlines)
 
 
 def toy_siblings(*, overlay=True):

@@ -20,7 +20,7 @@ class Deadlines:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class AdapterStart:
     """How to start an adapter: everything is text, so that it travels to Spark's workers.
 
     `expect` is what the adapter must report as its version ("" for anything). `consts` are the
@@ -38,7 +38,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SentQuestion:
     """A question on its way: `text` is the canonical JSON of the question."""
 
     id: str
@@ -55,7 +55,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class BatchAnswered:
     """A batch was answered: the line as it came, and what it says."""
 
     line: bytes
@@ -63,7 +63,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class AdapterBroken:
     """The adapter crashed, did not answer in time, or wrote something else. It is gone now."""
 
     kind: Kind
@@ -79,12 +79,12 @@ class Connection(Protocol):
     @property
     def alive(self) -> bool: ...
 
-    def send(self, batch: Sequence[Asked], deadline: float) -> None:
+    def send(self, batch: Sequence[SentQuestion], deadline: float) -> None:
         """Put a batch on its way; `deadline` seconds count from when it is the next to answer."""
 
-    def receive(self) -> Answered | Broken:
-        """The answer to the oldest batch on its way. After `Broken` the connection is dead, and
-        all other batches are lost."""
+    def receive(self) -> BatchAnswered | AdapterBroken:
+        """The answer to the oldest batch on its way. After `AdapterBroken` the connection is dead,
+        and all other batches are lost."""
 
     def restart(self) -> None:
         """Start the adapter afresh. Raises `CannotStart`."""

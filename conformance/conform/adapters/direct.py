@@ -15,18 +15,20 @@ from charter.formats import adapter as messages
 from charter.formats.adapter import BadMessage, Welcome
 from charter.formats.verdict import Kind
 from conform import sdk
-from conform.adapters.base import Answered, Asked, Broken, Start
+from conform.adapters.base import AdapterBroken, AdapterStart, BatchAnswered, SentQuestion
 from conform.console.errors import CannotStart
 
 
 class DirectConnection:
     """A connection to an `sdk.Implementation`, which `make` creates anew at each restart."""
 
-    def __init__(self, make: Callable[[], sdk.Implementation], start: Start | None = None) -> None:
+    def __init__(
+        self, make: Callable[[], sdk.Implementation], start: AdapterStart | None = None
+    ) -> None:
         self._make = make
-        self._start = start or Start(())
+        self._start = start or AdapterStart(())
         self._runs = 0
-        self._sent: deque[tuple[int, tuple[Asked, ...]]] = deque()
+        self._sent: deque[tuple[int, tuple[SentQuestion, ...]]] = deque()
         self.alive = True
         self.restart()
 
@@ -34,21 +36,21 @@ class DirectConnection:
     def welcome(self) -> Welcome:
         return self._welcome
 
-    def send(self, batch: Sequence[Asked], deadline: float) -> None:
+    def send(self, batch: Sequence[SentQuestion], deadline: float) -> None:
         self._runs += 1
         self._sent.append((self._runs, tuple(batch)))
 
-    def receive(self) -> Answered | Broken:
+    def receive(self) -> BatchAnswered | AdapterBroken:
         run, batch = self._sent.popleft()
         questions = b",".join([asked.message() for asked in batch])
         request = orjson.loads(b'{"run":%d,"questions":[%b]}' % (run, questions))
         try:
             line = orjson.dumps(sdk.answer_message(self._implementation, request))
             asked = [(question.id, question.nonce) for question in batch]
-            return Answered(line, messages.read_results(orjson.loads(line), run, asked))
+            return BatchAnswered(line, messages.read_results(orjson.loads(line), run, asked))
         except BadMessage as error:
             self.alive = False
-            return Broken(Kind.ADAPTER_ERROR, str(error))
+            return AdapterBroken(Kind.ADAPTER_ERROR, str(error))
 
     def restart(self) -> None:
         self._sent.clear()

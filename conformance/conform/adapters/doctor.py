@@ -19,7 +19,7 @@ import orjson
 
 from charter.formats.adapter import Status
 from charter.formats.canonical import Json
-from conform.adapters.base import Answered, Asked, Start
+from conform.adapters.base import AdapterStart, BatchAnswered, SentQuestion
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ConformError
 
@@ -47,7 +47,7 @@ def schema() -> Mapping[str, object]:
     return content
 
 
-def check_adapter(start: Start, world: dict[str, Json]) -> Iterator[Check]:
+def check_adapter(start: AdapterStart, world: dict[str, Json]) -> Iterator[Check]:
     """Try the adapter on every rule that needs no charter. `world` is what every question has:
     `sorts`, and `consts` if the charter has constants.
 
@@ -77,7 +77,7 @@ class _Trial:
     """The attempts on one running adapter."""
 
     connection: StdioConnection
-    start: Start
+    start: AdapterStart
     world: dict[str, Json]
 
     def rules(self) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -134,7 +134,9 @@ class _Trial:
 
     def sent_ahead(self) -> None:
         for number in range(3):
-            self.connection.send([Asked(f"{number}", f"ahead-{number}", self._question())], 10)
+            self.connection.send(
+                [SentQuestion(f"{number}", f"ahead-{number}", self._question())], 10
+            )
         for _ in range(3):
             self._receive()
 
@@ -176,14 +178,16 @@ class _Trial:
         calls: list[Json] = [{"operation": operation, "args": args or {}}] if operation else []
         return orjson.dumps({**self.world, "given": None, "operations": calls, "delta": delta})
 
-    def _ask(self, *questions: bytes) -> Answered:
-        asked = [Asked(f"{n}", f"nonce-{n}", question) for n, question in enumerate(questions)]
+    def _ask(self, *questions: bytes) -> BatchAnswered:
+        asked = [
+            SentQuestion(f"{n}", f"nonce-{n}", question) for n, question in enumerate(questions)
+        ]
         self.connection.send(asked, self.start.deadlines.one)
         return self._receive()
 
-    def _receive(self) -> Answered:
+    def _receive(self) -> BatchAnswered:
         answer = self.connection.receive()
-        if not isinstance(answer, Answered):
+        if not isinstance(answer, BatchAnswered):
             raise _Failed(f"{answer.kind}: {answer.detail}")
         return answer
 
@@ -192,11 +196,11 @@ def _names(observation: Json) -> list[str]:
     return list(observation) if isinstance(observation, dict) else []
 
 
-def _states(answer: Answered) -> list[Json]:
+def _states(answer: BatchAnswered) -> list[Json]:
     return [answer.results.values[result.steps[0][1]] for result in answer.results.results]
 
 
-def _ends(start: Start, rule: str, last: bytes) -> Check:
+def _ends(start: AdapterStart, rule: str, last: bytes) -> Check:
     """Whether a fresh adapter ends by itself, with 0, after `last` or the end of stdin."""
     process = subprocess.Popen(
         list(start.command),

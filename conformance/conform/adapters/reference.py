@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 
 from conform import sdk
 from conform.judging.follow import NeverIssued
-from conform.judging.model import Model, element_names, load
+from conform.judging.model import JudgeModel, element_names, load
 from conform.sdk import About, Json
 
 
 class Reference(sdk.Adapter):
     """Drives a model. With `nothing` it only shows the initial state, and replies null."""
 
-    def __init__(self, model: Model, nothing: bool = False) -> None:
+    def __init__(self, model: JudgeModel, nothing: bool = False) -> None:
         self.model = model
         self.nothing = nothing
         self.state: object = None

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from charter.formats.adapter import Welcome, constant
 from charter.formats.verdict import Kind, Verdict
-from conform.adapters.base import Answered, Asked, Broken, Connection, Deadlines
+from conform.adapters.base import AdapterBroken, BatchAnswered, Connection, Deadlines, SentQuestion
 from conform.console.errors import CannotStart, Incomplete
-from conform.judging.assess import Assessment, Item, assess
+from conform.judging.assess import Assessment, VectorItem, assess
 from conform.judging.follow import Siblings
 from conform.judging.judge import Judge
-from conform.judging.walk import Batch
+from conform.judging.walk import BatchTexts
 
 BATCH = 64
 _IN_FLIGHT = 2
@@ -25,7 +25,7 @@ _HOPELESS = 100
 class Judgement:
     """What one batch brought: assessments in the order of the items, and the adapter's line."""
 
-    items: tuple[Item, ...]
+    items: tuple[VectorItem, ...]
     assessments: tuple[Assessment, ...]
     line: bytes = b""
 
@@ -64,9 +64,9 @@ class Session:
         self._broken_in_a_row = 0
         self._unsupported: dict[str, str] = {}
 
-    def run(self, items: Iterable[Item], batch: int = BATCH) -> Iterator[Judgement]:
+    def run(self, items: Iterable[VectorItem], batch: int = BATCH) -> Iterator[Judgement]:
         """Judge `items`. Raises `Incomplete` if the adapter breaks on everything."""
-        waiting: deque[list[Item]] = deque()
+        waiting: deque[list[VectorItem]] = deque()
         for group in _groups(items, batch):
             sendable = []
             for item in group:
@@ -106,17 +106,17 @@ class Session:
             self._unsupported[needs] = known
         return known
 
-    def _send(self, items: Sequence[Item], deadline: float = 0.0) -> None:
+    def _send(self, items: Sequence[VectorItem], deadline: float = 0.0) -> None:
         asked = []
         for item in items:
             self._asked += 1
-            asked.append(Asked(item.id, f"{self._nonce}-{self._asked}", item.question))
+            asked.append(SentQuestion(item.id, f"{self._nonce}-{self._asked}", item.question))
         self.connection.send(asked, deadline or self.deadlines.batch)
 
-    def _collect(self, waiting: deque[list[Item]]) -> Iterator[Judgement]:
+    def _collect(self, waiting: deque[list[VectorItem]]) -> Iterator[Judgement]:
         items = waiting.popleft()
         answer = self.connection.receive()
-        if isinstance(answer, Answered):
+        if isinstance(answer, BatchAnswered):
             self._broken_in_a_row = 0
             yield self._judged(items, answer)
             return
@@ -130,11 +130,11 @@ class Session:
         for batch in waiting:
             self._send(batch)
 
-    def _alone(self, item: Item) -> Judgement:
+    def _alone(self, item: VectorItem) -> Judgement:
         """One question of a batch that broke the adapter."""
         self._send([item], self.deadlines.one)
         answer = self.connection.receive()
-        if isinstance(answer, Answered):
+        if isinstance(answer, BatchAnswered):
             self._broken_in_a_row = 0
             return self._judged([item], answer)
         self._broken_in_a_row += 1
@@ -157,9 +157,9 @@ class Session:
                     f"the adapter broke, and cannot be started again: {error}"
                 ) from None
 
-    def _judged(self, items: Sequence[Item], answer: Answered) -> Judgement:
+    def _judged(self, items: Sequence[VectorItem], answer: BatchAnswered) -> Judgement:
         results = answer.results
-        batch = Batch.of(results, self.judge.observes)
+        batch = BatchTexts.of(results, self.judge.observes)
         assessments = tuple(
             assess(item, result, batch, self.judge, self.siblings)
             for item, result in zip(items, results.results, strict=True)
@@ -174,8 +174,8 @@ def shown(welcome: Welcome, variables: Sequence[str] | None) -> tuple[str, ...] 
     return tuple(name for name in variables if name in welcome.observes)
 
 
-def _groups(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    group: list[Item] = []
+def _groups(items: Iterable[VectorItem], size: int) -> Iterator[list[VectorItem]]:
+    group: list[VectorItem] = []
     for item in items:
         group.append(item)
         if len(group) == size:
@@ -185,10 +185,10 @@ def _groups(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield group
 
 
-def _unsent(item: Item, missing: str) -> Judgement:
+def _unsent(item: VectorItem, missing: str) -> Judgement:
     verdict = Verdict(item.id, Kind.UNSUPPORTED, missing)
     return Judgement((item,), (Assessment(verdict),))
 
 
-def _broken(item: Item, broken: Broken) -> Judgement:
+def _broken(item: VectorItem, broken: AdapterBroken) -> Judgement:
     return Judgement((item,), (Assessment(Verdict(item.id, broken.kind, broken.detail)),))

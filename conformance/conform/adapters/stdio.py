@@ -23,7 +23,7 @@ import orjson
 from charter.formats import adapter as messages
 from charter.formats.adapter import BadMessage, Welcome
 from charter.formats.verdict import Kind
-from conform.adapters.base import Answered, Asked, Broken, Start
+from conform.adapters.base import AdapterBroken, AdapterStart, BatchAnswered, SentQuestion
 from conform.console.errors import CannotStart
 
 _PIPE_BYTES = 1 << 20
@@ -131,7 +131,7 @@ def _read(pipe: IO[bytes]) -> bytes | None:
         return b""
 
 
-def _spawn(start: Start) -> _Child:
+def _spawn(start: AdapterStart) -> _Child:
     try:
         process = subprocess.Popen(
             list(start.command),
@@ -168,7 +168,7 @@ def _widen(pipe: IO[bytes]) -> None:
 class StdioConnection:
     """A connection to a child process. Raises `CannotStart` if it does not come up."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: AdapterStart) -> None:
         self._start = start
         self._sent: deque[_Sent] = deque()
         self._runs = 0
@@ -183,25 +183,25 @@ class StdioConnection:
     def alive(self) -> bool:
         return not self._child.eof and self._child.process.poll() is None
 
-    def send(self, batch: Sequence[Asked], deadline: float) -> None:
+    def send(self, batch: Sequence[SentQuestion], deadline: float) -> None:
         self._runs += 1
         questions = b",".join([asked.message() for asked in batch])
         self._child.queue(b'{"run":%d,"questions":[%b]}\n' % (self._runs, questions))
         asked = tuple((question.id, question.nonce) for question in batch)
         self._sent.append(_Sent(self._runs, asked, deadline))
 
-    def receive(self) -> Answered | Broken:
+    def receive(self) -> BatchAnswered | AdapterBroken:
         sent = self._sent.popleft()
         line = self._line(sent.deadline)
-        if isinstance(line, Broken):
+        if isinstance(line, AdapterBroken):
             return self._break(line)
         try:
             message = orjson.loads(line)
-            return Answered(line, messages.read_results(message, sent.run, sent.asked))
+            return BatchAnswered(line, messages.read_results(message, sent.run, sent.asked))
         except orjson.JSONDecodeError:
-            return self._break(Broken(Kind.ADAPTER_ERROR, f"no JSON: {_shorten(line)}"))
+            return self._break(AdapterBroken(Kind.ADAPTER_ERROR, f"no JSON: {_shorten(line)}"))
         except BadMessage as error:
-            return self._break(Broken(Kind.ADAPTER_ERROR, str(error)))
+            return self._break(AdapterBroken(Kind.ADAPTER_ERROR, str(error)))
 
     def restart(self) -> None:
         self._end()
@@ -224,7 +224,7 @@ class StdioConnection:
         self._child.queue(orjson.dumps(hello) + b"\n")
         line = self._line(start.deadlines.hello)
         try:
-            if isinstance(line, Broken):
+            if isinstance(line, AdapterBroken):
                 raise BadMessage(line.detail)
             welcome = messages.read_welcome(orjson.loads(line))
         except (BadMessage, orjson.JSONDecodeError) as error:
@@ -245,19 +245,19 @@ class StdioConnection:
             )
         return welcome
 
-    def _line(self, seconds: float) -> bytes | Broken:
+    def _line(self, seconds: float) -> bytes | AdapterBroken:
         until = time.monotonic() + seconds
         child = self._child
         while (line := child.take_line()) is None:
             left = until - time.monotonic()
             if child.eof:
-                return Broken(Kind.CRASHED, self._obituary())
+                return AdapterBroken(Kind.CRASHED, self._obituary())
             if left <= 0:
                 said = child.said()
                 shown = f"; stderr: {said}" if said else ""
-                return Broken(Kind.TIMED_OUT, f"no answer in {seconds:g} s{shown}")
+                return AdapterBroken(Kind.TIMED_OUT, f"no answer in {seconds:g} s{shown}")
             if len(child.incoming) > _LINE_BYTES:
-                return Broken(Kind.ADAPTER_ERROR, "a line of more than 256 MB")
+                return AdapterBroken(Kind.ADAPTER_ERROR, "a line of more than 256 MB")
             child.pump(min(left, 1.0))
         return line
 
@@ -274,7 +274,7 @@ class StdioConnection:
         said = self._child.said()
         return f"{how}; stderr: {said}" if said else how
 
-    def _break(self, broken: Broken) -> Broken:
+    def _break(self, broken: AdapterBroken) -> AdapterBroken:
         self._end()
         return broken
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from conform.adapters.base import Deadlines, Start
+from conform.adapters.base import AdapterStart, Deadlines
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
 from conform.judging.claims import IMAGE, NAMED
 from conform.suites.cache import cache_folder
@@ -142,7 +142,7 @@ class Prepared:
 
     target: Target
     release: str
-    start: Start
+    start: AdapterStart
     said: Mapping[str, str]
 
 
@@ -171,7 +171,7 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
                 f"{cache} cannot be made ({error.strerror}); set CHARTER_CACHE to another folder"
             ) from None
         said = _run_prepare(chosen, filled(chosen.prepare, values, chosen))
-    start = Start(
+    start = AdapterStart(
         command=filled(chosen.start, {**values, **said}, chosen),
         release=release,
         variant=chosen.variant(release),

@@ -101,7 +101,7 @@ has run, within these."""
 
 
 @dataclass(slots=True)
-class Search:
+class SearchListener:
     """What hears of a search: distinct states, transitions, the level, and states in the queue."""
 
     show: Callable[[str], None]
@@ -137,13 +137,13 @@ class _Lines:
 
 
 @contextlib.contextmanager
-def searching() -> Iterator[Search]:
+def searching() -> Iterator[SearchListener]:
     """A line about a search, on stderr."""
     if not sys.stderr.isatty():
         now = time.monotonic()
-        yield Search(_Lines(now, now))
+        yield SearchListener(_Lines(now, now))
         return
     columns = (TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=None)
-        yield Search(lambda line: progress.update(task, description=line))
+        yield SearchListener(lambda line: progress.update(task, description=line))

@@ -16,11 +16,11 @@ from conform.judging.differ import Allowed, Seen, nearest, severity
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.relabel import key
-from conform.judging.walk import Batch, Malformed, Walk, is_fault, project
+from conform.judging.walk import BatchTexts, Malformed, RelabelledSteps, is_fault, project
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class VectorItem:
     """One vector as the engine moves it: canonical JSON texts. `needs` is what a target must
     offer: `load` and names of operations, sorted, separated by spaces. `ways` are the behaviours
     that the answer allows, if they are few (conform.judging.judge.ways)."""
@@ -57,7 +57,7 @@ class _Findings:
 
 
 def assess(
-    item: Item, result: Result, batch: Batch, judge: Judge, siblings: Siblings | None
+    item: VectorItem, result: Result, batch: BatchTexts, judge: Judge, siblings: Siblings | None
 ) -> Assessment:
     """The verdict about one vector. `siblings` are the models to go on with after a divergence;
     without them only the first deviation is found."""
@@ -72,7 +72,7 @@ def assess(
 
 
 def _compared(
-    item: Item, result: Result, batch: Batch, judge: Judge, siblings: Siblings | None
+    item: VectorItem, result: Result, batch: BatchTexts, judge: Judge, siblings: Siblings | None
 ) -> Assessment:
     """As `assess`, of a result with steps."""
     try:
@@ -108,11 +108,11 @@ def _compared(
     return Assessment(verdict, before + tuple(found.transitions), walk.behaviour)
 
 
-def _lie(item: Item, result: Result, batch: Batch) -> str:
+def _lie(item: VectorItem, result: Result, batch: BatchTexts) -> str:
     return resolves(orjson.loads(item.question), result, batch)
 
 
-def _allowed(item: Item, walk: Walk, taken: list[str]) -> Assessment:
+def _allowed(item: VectorItem, walk: RelabelledSteps, taken: list[str]) -> Assessment:
     """The run went one of the few ways that the answer allows."""
     missed = _missed(item.why, taken)
     kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
@@ -121,12 +121,12 @@ def _allowed(item: Item, walk: Walk, taken: list[str]) -> Assessment:
     return Assessment(verdict, tuple(zip(walk.states, taken[1:], strict=False)), walk.behaviour)
 
 
-def _transitions(walk: Walk, taken: Sequence[str]) -> tuple[tuple[bytes, str], ...]:
+def _transitions(walk: RelabelledSteps, taken: Sequence[str]) -> tuple[tuple[bytes, str], ...]:
     pairs = zip(walk.states, taken[1:], strict=False)
     return tuple((state, branch) for state, branch in pairs if branch)
 
 
-def _undisturbed(item: Item, answer: AnswerJson, track: Track, operations: int) -> Verdict:
+def _undisturbed(item: VectorItem, answer: AnswerJson, track: Track, operations: int) -> Verdict:
     """Every step that came was allowed."""
     judged = max(0, len(track.fronts) - 1)
     taken, possible = branches(answer, track.fronts)
@@ -154,10 +154,10 @@ class _Case:
     question: Mapping[str, Json]
     answer: AnswerJson
     result: Result
-    batch: Batch
+    batch: BatchTexts
     observes: tuple[str, ...] | None
 
-    def findings(self, track: Track, walk: Walk, siblings: Siblings | None) -> _Findings:
+    def findings(self, track: Track, walk: RelabelledSteps, siblings: Siblings | None) -> _Findings:
         seen = self._seen(walk)
         found = _Findings(branches=branches(self.answer, track.fronts)[0])
         found.judged = max(0, len(track.fronts) - 1)
@@ -175,7 +175,7 @@ class _Case:
             self._go_on(follower, track.stop.step, seen, found)
         return found
 
-    def _seen(self, walk: Walk) -> list[Seen]:
+    def _seen(self, walk: RelabelledSteps) -> list[Seen]:
         """All steps, renamed; images only where they do not agree."""
         images = self._images(walk) if walk.images else {}
         seen = [
@@ -186,7 +186,7 @@ class _Case:
             seen.append(Seen(self.batch.at(self.result.steps[len(seen)][0]), None, True))
         return seen
 
-    def _images(self, walk: Walk) -> dict[int, Json]:
+    def _images(self, walk: RelabelledSteps) -> dict[int, Json]:
         """The images that do not agree, renamed."""
         labels, found = Labels(), {}
         for number in range(len(walk.states)):

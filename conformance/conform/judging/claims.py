@@ -9,7 +9,7 @@ import orjson
 from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
 from charter.formats.resolve import Unresolved, resolve
-from conform.judging.walk import Batch, is_fault
+from conform.judging.walk import BatchTexts, is_fault
 
 IMAGE = "image"
 """The capability of showing the state as a second reader of the history has it."""
@@ -27,7 +27,7 @@ def refuted(needs: str, result: Result, offers: Collection[str]) -> str:
     return ""
 
 
-def resolves(question: Json, result: Result, batch: Batch) -> str:
+def resolves(question: Json, result: Result, batch: BatchTexts) -> str:
     """Why a question cannot have been left for a reference that leads nowhere, or ""."""
     assert isinstance(question, dict)
     operations = question["operations"]
@@ -46,7 +46,7 @@ def resolves(question: Json, result: Result, batch: Batch) -> str:
     return f"it answered unresolved, but each reference of step {done + 1} leads to what it showed"
 
 
-def lacks_image(question: bytes, result: Result, batch: Batch) -> bool:
+def lacks_image(question: bytes, result: Result, batch: BatchTexts) -> bool:
     """Whether an image is missing after a step for which the question asks for one. None is due
     after a fault, whether of an operation or of an image."""
     every = b',"delta":"each",' in question  # canonical JSON: only the field itself is written so

@@ -19,7 +19,15 @@ from charter.formats.labels import Labels
 from charter.formats.resolve import Path, Unresolved, resolve
 from conform.console.errors import ModelBug
 from conform.judging.differ import Allowed
-from conform.judging.model import Fault, Model, Outcome, can_fail, fails, name_of, world_of
+from conform.judging.model import (
+    JudgeModel,
+    KnownFault,
+    ModelOutcome,
+    can_fail,
+    fails,
+    name_of,
+    world_of,
+)
 from conform.judging.relabel import key
 from conform.judging.translate import NoPlace, translate
 from conform.judging.walk import project
@@ -66,8 +74,8 @@ class Siblings:
     Followers share what they found out: most vectors begin like others, and deviate alike.
     """
 
-    charter: Model
-    entries: Mapping[str, Model] = field(default_factory=dict)
+    charter: JudgeModel
+    entries: Mapping[str, JudgeModel] = field(default_factory=dict)
     same_state: bool = True
     same_operations: bool = True
     memory: dict[tuple[bytes | str, ...], _Moved] = field(default_factory=dict, compare=False)
@@ -95,7 +103,7 @@ class _Moved:
 class _Candidate:
     """An outcome of a model from one of the possible states, renamed as the target's is."""
 
-    outcome: Outcome
+    outcome: ModelOutcome
     reply: Json
     observation: Json
     labels: Labels
@@ -155,7 +163,7 @@ class Follower:
         self.known = key(adopted)
         self.history = [start]
 
-    def _first(self, model: Model) -> tuple[Json, Json]:
+    def _first(self, model: JudgeModel) -> tuple[Json, Json]:
         """What is observed of the model's state before the first operation, and all of it."""
         given = self.question["given"]
         try:
@@ -169,7 +177,7 @@ class Follower:
         except Exception as error:
             raise self._bug(model, "", error) from error
 
-    def _decoded(self, model: Model, value: Json) -> object:
+    def _decoded(self, model: JudgeModel, value: Json) -> object:
         """A state of the target as a state of the model. Raises `CannotFollow` if it is none."""
         try:
             return model.decode(value, *self.world)
@@ -183,7 +191,7 @@ class Follower:
             raise self._bug(model, "", error) from error
         raise CannotFollow(sentence)
 
-    def _bug(self, model: Model, operation: str, error: Exception) -> ModelBug:
+    def _bug(self, model: JudgeModel, operation: str, error: Exception) -> ModelBug:
         """The error of a model, as what it is: nothing that the target did."""
         where = f"at {operation}" if operation else "where a state is read or shown"
         return ModelBug(
@@ -273,7 +281,7 @@ class Follower:
         before = self.history[-1]
         return key(self._shown(observation)) != key(self._shown(before))
 
-    def _knows_fault(self, sibling: Model, step: ObservedStep, args: dict[str, Json]) -> bool:
+    def _knows_fault(self, sibling: JudgeModel, step: ObservedStep, args: dict[str, Json]) -> bool:
         """Whether an entry's model has this fault, in one of the states where the run may be."""
         states = self._likely_in(sibling)
         try:
@@ -284,7 +292,7 @@ class Follower:
 
     def _explained(
         self, operation: str, args: dict[str, Json], known: list[_Candidate], seen: _Seen
-    ) -> tuple[tuple[str, ...], tuple[Model, list[_Candidate]]]:
+    ) -> tuple[tuple[str, ...], tuple[JudgeModel, list[_Candidate]]]:
         """The entries that have what was seen, and a model with its outcomes to go on from.
         `known` are those of the whole overlay."""
         charter, entries = self.siblings.charter, self.siblings.entries
@@ -309,14 +317,14 @@ class Follower:
         return self._from_likely(sibling, operation, args, seen) if sibling else []
 
     def _from_likely(
-        self, model: Model, operation: str, args: dict[str, Json], seen: _Seen
+        self, model: JudgeModel, operation: str, args: dict[str, Json], seen: _Seen
     ) -> list[_Candidate]:
         """Outcomes of a model, from where the run stands by the overlay, that are what was seen."""
         states = self._likely_in(model)
         found = self._candidates(model, states, operation, args) if states else []
         return [item for item in found if item.is_seen(seen)]
 
-    def _likely_in(self, model: Model) -> list[object]:
+    def _likely_in(self, model: JudgeModel) -> list[object]:
         """Where the run stands by the overlay, as states of a sibling model; none if it has other
         state, so that it cannot stand there."""
         charter = self.siblings.charter
@@ -334,7 +342,7 @@ class Follower:
             raise self._bug(model, "", error) from error
 
     def _candidates(
-        self, model: Model, states: Sequence[object], operation: str, args: Mapping[str, Json]
+        self, model: JudgeModel, states: Sequence[object], operation: str, args: Mapping[str, Json]
     ) -> list[_Candidate]:
         if not states:
             raise CannotFollow(self.lost)
@@ -351,7 +359,9 @@ class Follower:
             for outcome, observation in found
         ]
 
-    def _failed(self, model: Model, operation: str, error: Exception) -> ModelBug | CannotFollow:
+    def _failed(
+        self, model: JudgeModel, operation: str, error: Exception
+    ) -> ModelBug | CannotFollow:
         """What it means that a rule of a model raised. The arguments are of the right types: those
         that the target showed were decoded with its state."""
         if isinstance(error, _NOT_A_STATE) and not self.siblings.same_operations:
@@ -361,7 +371,7 @@ class Follower:
         return self._bug(model, operation, error)
 
     def _adopted(
-        self, model: Model, candidates: Sequence[_Candidate], seen: _Seen
+        self, model: JudgeModel, candidates: Sequence[_Candidate], seen: _Seen
     ) -> dict[bytes, Json]:
         """The observed state, with what is not shown from `candidates`; none if it does not fit."""
         adopted: dict[bytes, Json] = {}
@@ -419,7 +429,7 @@ class Follower:
 class NeverIssued:
     """A value that nobody ever gave out, as the model writes it."""
 
-    model: Model
+    model: JudgeModel
     operation: str
 
     def __call__(self, path: Path) -> Json:
@@ -444,7 +454,7 @@ def _branches(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
     return tuple(sorted({item.outcome.branch for item in candidates}))
 
 
-def _is_thrown(fault: Fault, thrown: Json) -> bool:
+def _is_thrown(fault: KnownFault, thrown: Json) -> bool:
     """Whether a reply tells of this exception: of the same class, and its message says so."""
     if not isinstance(thrown, dict) or thrown.get("fault") != fault.exception:
         return False

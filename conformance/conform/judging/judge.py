@@ -14,8 +14,15 @@ from typing import TypedDict
 from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
-from conform.judging.relabel import Place, Relabelling, Renamed, behaviour_digest, key, step_digest
-from conform.judging.walk import Malformed, Walk, Walker, project
+from conform.judging.relabel import (
+    Relabelling,
+    RelabelPlace,
+    Renamed,
+    behaviour_digest,
+    key,
+    step_digest,
+)
+from conform.judging.walk import Malformed, RelabelledSteps, Walker, project
 
 NodeJson = TypedDict(
     "NodeJson", {"from": list[int], "branch": str, "reply": int, "observation": int}
@@ -74,14 +81,14 @@ class Judge:
         self.walker = Walker()
         self._expected = Relabelling()
 
-    def track(self, answer: AnswerJson, result: Result, walk: Walk) -> Track:
+    def track(self, answer: AnswerJson, result: Result, walk: RelabelledSteps) -> Track:
         """Follow the automaton of `answer` along what one question brought.
 
         Raises `Malformed` for results with too few steps, or too many.
         """
         view = self._view(answer)
         fronts: list[tuple[int, ...]] = []
-        front: dict[int, Place | None] = {}
+        front: dict[int, RelabelPlace | None] = {}
         came = len(walk.states) + walk.fault
         if came > len(answer["steps"]):
             raise Malformed(f"{came} steps, {len(answer['steps'])} were asked for")
@@ -121,11 +128,14 @@ class Whole:
     observations: list[bytes]
 
     def match(
-        self, nodes: list[NodeJson], front: dict[int, Place | None], seen: tuple[bytes, bytes]
-    ) -> dict[int, Place | None]:
+        self,
+        nodes: list[NodeJson],
+        front: dict[int, RelabelPlace | None],
+        seen: tuple[bytes, bytes],
+    ) -> dict[int, RelabelPlace | None]:
         """The nodes that follow one of `front` with the reply and observation that were seen."""
         reply, observation = seen
-        found: dict[int, Place | None] = {}
+        found: dict[int, RelabelPlace | None] = {}
         for position, node in enumerate(nodes):
             if self.observations[node["observation"]] != observation:
                 continue
@@ -149,10 +159,13 @@ class Cut:
     relabelling: Relabelling
 
     def match(
-        self, nodes: list[NodeJson], front: dict[int, Place | None], seen: tuple[bytes, bytes]
-    ) -> dict[int, Place | None]:
+        self,
+        nodes: list[NodeJson],
+        front: dict[int, RelabelPlace | None],
+        seen: tuple[bytes, bytes],
+    ) -> dict[int, RelabelPlace | None]:
         """As `Whole.match`; each node comes with its place in the second renaming."""
-        found: dict[int, Place | None] = {}
+        found: dict[int, RelabelPlace | None] = {}
         for position, node in enumerate(nodes):
             origins = node["from"]
             places = [front[origin] for origin in origins if origin in front]
@@ -162,7 +175,7 @@ class Cut:
                     found.setdefault(position, after)
         return found
 
-    def _rename(self, place: Place | None, node: NodeJson) -> Renamed:
+    def _rename(self, place: RelabelPlace | None, node: NodeJson) -> Renamed:
         assert place is not None
         reply = self.replies[node["reply"]] if node["reply"] >= 0 else None
         observation = self.observations[node["observation"]]
@@ -172,7 +185,7 @@ class Cut:
 View = Whole | Cut
 
 
-def _possible(nodes: list[NodeJson], front: dict[int, Place | None]) -> tuple[int, ...]:
+def _possible(nodes: list[NodeJson], front: dict[int, RelabelPlace | None]) -> tuple[int, ...]:
     return tuple(
         position
         for position, node in enumerate(nodes)

@@ -26,7 +26,7 @@ World = tuple[Sorts, Mapping[str, int]]
 """What a question is about: the elements of each sort, and the values of constants."""
 
 
-class Outcome(Protocol):
+class ModelOutcome(Protocol):
     """One thing that the charter allows an operation to do. The reply is JSON."""
 
     @property
@@ -37,7 +37,7 @@ class Outcome(Protocol):
     def state(self) -> object: ...
 
 
-class Fault(Protocol):
+class KnownFault(Protocol):
     """One way in which a target is known to fail instead: an exception of this class, whose message
     contains `saying`."""
 
@@ -49,7 +49,7 @@ class Fault(Protocol):
     def saying(self) -> str: ...
 
 
-class Model(Protocol):
+class JudgeModel(Protocol):
     """The module's functions. Arguments, replies and states outside are JSON (opaque values
     `"@n"`, elements by name); `encode` shows all state, `observe` only the observable part."""
 
@@ -61,29 +61,33 @@ class Model(Protocol):
     def initial(self, sorts: Sorts, consts: Mapping[str, int] = ..., /) -> object: ...
     def outcomes(
         self, state: object, operation: str, args: Mapping[str, Json]
-    ) -> Sequence[Outcome]: ...
+    ) -> Sequence[ModelOutcome]: ...
     def encode(self, state: object) -> Json: ...
     def decode(self, value: Json, sorts: Sorts, consts: Mapping[str, int] = ..., /) -> object: ...
     def observe(self, state: object) -> Json: ...
     def given(self, value: Json, sorts: Sorts, consts: Mapping[str, int] = ..., /) -> object: ...
 
 
-def can_fail(model: Model) -> bool:
+def can_fail(model: JudgeModel) -> bool:
     """Whether a model knows of faults: only those of overlay entries with faults export `fails`."""
     return hasattr(model, "fails")
 
 
-def fails(model: Model, state: object, operation: str, args: Mapping[str, Json]) -> Sequence[Fault]:
+def fails(
+    model: JudgeModel, state: object, operation: str, args: Mapping[str, Json]
+) -> Sequence[KnownFault]:
     """How a target is known to fail where it is asked for this, by a model that `can_fail`."""
     export = cast("_CanFail", model)
     return export.fails(state, operation, args)
 
 
 class _CanFail(Protocol):
-    def fails(self, state: object, operation: str, args: Mapping[str, Json]) -> Sequence[Fault]: ...
+    def fails(
+        self, state: object, operation: str, args: Mapping[str, Json]
+    ) -> Sequence[KnownFault]: ...
 
 
-def name_of(model: Model) -> str:
+def name_of(model: JudgeModel) -> str:
     """The module of a model."""
     return str(getattr(model, "__name__", type(model).__name__)).removesuffix(WIRE)
 
@@ -93,7 +97,7 @@ def is_of(module: str, spec_digest: str) -> bool:
     return bool(module) and spec_digest == load(module).SPEC_DIGEST
 
 
-def load(module: str) -> Model:
+def load(module: str) -> JudgeModel:
     """The model in `module`. Raises `BadSuite` if there is none."""
     try:
         found = importlib.import_module(module + WIRE if find_spec(module + WIRE) else module)
@@ -102,7 +106,7 @@ def load(module: str) -> Model:
             f"the suite names the model {module}, which cannot be imported ({error});"
             " run `conform generate`, or use a suite of this charter"
         ) from None
-    return cast("Model", found)
+    return cast("JudgeModel", found)
 
 
 def digest(modules: Collection[str]) -> str:

@@ -20,7 +20,7 @@ def key(value: Json) -> bytes:
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class RelabelPlace:
     """Where a vector stands after some steps: its labels, and the steps that were seen from
     here, from (raw reply, raw observation) to their renamed texts and the next place."""
 
@@ -28,7 +28,7 @@ class Place:
     after: dict[tuple[bytes, bytes], Renamed] = field(default_factory=dict)
 
 
-Renamed = tuple[bytes, bytes, Place, bytes]
+Renamed = tuple[bytes, bytes, RelabelPlace, bytes]
 """Reply and observation renamed, the place after, and a digest of both for comparing runs."""
 
 
@@ -36,18 +36,18 @@ class Relabelling:
     """Remembers up to a bound how steps were renamed, and forgets all when it is reached."""
 
     def __init__(self) -> None:
-        self.start = Place(Labels())
+        self.start = RelabelPlace(Labels())
         self._known = 0
 
-    def begin(self) -> Place:
+    def begin(self) -> RelabelPlace:
         """The place before the first step of a vector."""
         if self._known > _MEMORY:
-            self.start = Place(Labels())
+            self.start = RelabelPlace(Labels())
             self._known = 0
         return self.start
 
     def step(
-        self, place: Place, reply: tuple[bytes, Json], observation: tuple[bytes, Json]
+        self, place: RelabelPlace, reply: tuple[bytes, Json], observation: tuple[bytes, Json]
     ) -> Renamed:
         """The canonical texts of the renamed reply and observation, the next place, and the
         digest of both texts. Each value comes with its own canonical text."""
@@ -56,7 +56,7 @@ class Relabelling:
         if found is not None:
             return found
         renamed_reply, renamed, labels = place.labels.step(reply[1], observation[1])
-        following = Place(labels) if labels is not place.labels else place
+        following = RelabelPlace(labels) if labels is not place.labels else place
         texts = (key(renamed_reply), key(renamed))
         found = (*texts, following, step_digest(*texts))
         place.after[at] = found

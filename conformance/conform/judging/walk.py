@@ -19,7 +19,7 @@ class Malformed(Exception):
 
 
 @dataclass(slots=True)
-class Batch:
+class BatchTexts:
     """The values of one batch with their canonical texts, each made once."""
 
     values: list[Json]
@@ -29,7 +29,7 @@ class Batch:
         self.texts = [key(value) for value in self.values]
 
     @classmethod
-    def of(cls, results: Results, observes: Sequence[str] | None) -> Batch:
+    def of(cls, results: Results, observes: Sequence[str] | None) -> BatchTexts:
         """The values of `results`; observations are cut down to the variables in `observes`."""
         if observes is None:
             return cls(results.values)
@@ -53,7 +53,7 @@ def project(observation: Json, observes: Sequence[str]) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class RelabelledSteps:
     """The steps of one result, relabelled. `images` are the steps whose image does not agree with
     the observation. With `fault` one more step came after these: an exception, no observation.
     `behaviour` is equal for results that show the same."""
@@ -72,14 +72,14 @@ class Walker:
         self._relabelling = Relabelling()
         self._agreements: dict[tuple[bytes, bytes], bool] = {}
 
-    def walk(self, result: Result, batch: Batch) -> Walk:
+    def walk(self, result: Result, batch: BatchTexts) -> RelabelledSteps:
         """The walk of one result. Raises `Malformed` for steps outside the protocol."""
         try:
             return self._walk(result, batch)
         except (IndexError, TypeError, ValueError) as error:
             raise Malformed(str(error)) from None
 
-    def _walk(self, result: Result, batch: Batch) -> Walk:
+    def _walk(self, result: Result, batch: BatchTexts) -> RelabelledSteps:
         texts, values = batch.texts, batch.values
         place = self._relabelling.begin()
         replies, states, digests = [], [], []
@@ -105,9 +105,9 @@ class Walker:
             if image not in (-1, observation) and not self._agree(batch, image, observation):
                 images.append(number)
         behaviour = behaviour_digest(digests)
-        return Walk(tuple(replies), tuple(states), tuple(images), fault, behaviour)
+        return RelabelledSteps(tuple(replies), tuple(states), tuple(images), fault, behaviour)
 
-    def _agree(self, batch: Batch, image: int, observation: int) -> bool:
+    def _agree(self, batch: BatchTexts, image: int, observation: int) -> bool:
         pair = (batch.texts[image], batch.texts[observation])
         known = self._agreements.get(pair)
         if known is None:
@@ -118,7 +118,7 @@ class Walker:
         return known
 
 
-def _unusual(result: Result, number: int, batch: Batch) -> bool:
+def _unusual(result: Result, number: int, batch: BatchTexts) -> bool:
     """Whether a step with an index below 0 is a fault; False for a step 0 that has no reply."""
     reply, observation, image = result.steps[number]
     if min(reply, observation, image) < -1 or (number and reply < 0):

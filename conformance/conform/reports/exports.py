@@ -10,7 +10,7 @@ import jinja2
 
 from conform.reports import wording
 from conform.reports.matrix import Reading, SectionRow
-from conform.reports.runs import Run
+from conform.reports.runs import ReportedRun
 from conform.reports.shapes import MONO
 
 _COLOURS = {"good": "#1b6b3a", "known": "#8a5a00", "bad": "#b42318", "void": "#5b6472"}
@@ -56,7 +56,7 @@ def junit(item: Reading) -> str:
     return Xml.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _nothing_judged(suite: Xml.Element, run: Run) -> int:
+def _nothing_judged(suite: Xml.Element, run: ReportedRun) -> int:
     """A run that judged nothing, or left out what it may not, is a failure and no empty success."""
     if wording.judged(run) and not wording.missing(run):
         return 0
@@ -70,7 +70,7 @@ def _text(text: str) -> str:
     return "".join(char for char in text if char in "\t\n" or ord(char) >= 32)
 
 
-def shield(run: Run) -> str:
+def shield(run: ReportedRun) -> str:
     """An endpoint of shields.io."""
     found = wording.claim(run)
     content = {
@@ -82,7 +82,7 @@ def shield(run: Run) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def badge(templates: jinja2.Environment, run: Run) -> str:
+def badge(templates: jinja2.Environment, run: ReportedRun) -> str:
     """The same as a picture."""
     label, message = run.name, _message(run)
     widths = [round(len(text) * MONO + 16) for text in (label, message)]
@@ -91,7 +91,7 @@ def badge(templates: jinja2.Environment, run: Run) -> str:
     )
 
 
-def _message(run: Run) -> str:
+def _message(run: ReportedRun) -> str:
     count = wording.number(wording.judged(run))
     new = run.count("new_deviations")
     known = run.count("deviations") - new
@@ -121,7 +121,7 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def withheld(runs: Sequence[Run]) -> str:
+def withheld(runs: Sequence[ReportedRun]) -> str:
     """The summary of runs that cannot be trusted."""
     lines = ["# Withheld", "", "These runs cannot be trusted, so nothing is said of any run.", ""]
     for run in runs:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from conform.reports.runs import Run
-from conform.reports.sections import Entry
+from conform.reports.runs import ReportedRun
+from conform.reports.sections import EntrySection
 
 LISTED = 200
 PAGES = 6
@@ -18,7 +18,7 @@ _SEVERITIES = ("fault", "state", "image", "reply")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Case:
+class FindingExample:
     """A vector that shows a finding. The order is that of the pages: fewest operations first."""
 
     operations: int
@@ -39,10 +39,10 @@ class Finding:
 
     id: str
     name: str
-    entry: Entry | None
+    entry: EntrySection | None
     new: bool
     deviations: int = 0
-    cases: dict[str, Case] = field(default_factory=dict)
+    cases: dict[str, FindingExample] = field(default_factory=dict)
     severities: Counter[str] = field(default_factory=Counter)
     branches: Counter[str] = field(default_factory=Counter)
     paths: Counter[str] = field(default_factory=Counter)
@@ -52,7 +52,7 @@ class Finding:
     loaded: set[str] = field(default_factory=set)
 
     @property
-    def from_initial(self) -> Case | None:
+    def from_initial(self) -> FindingExample | None:
         """The shortest vector that loads no state, if the shortest of all does."""
         ordered = self.ordered
         if ordered[0].id not in self.loaded:
@@ -79,7 +79,7 @@ class Finding:
         return self.entry.kind if self.entry else "explained"
 
     @property
-    def ordered(self) -> list[Case]:
+    def ordered(self) -> list[FindingExample]:
         """Its vectors, the one with the fewest operations first."""
         return sorted(self.cases.values())
 
@@ -96,14 +96,14 @@ class Finding:
         self.causes[str(row["cause"])] += 1
         step = row["step"]
         assert isinstance(step, int)
-        case = Case(operations, step, str(row["id"]), branch, str(row["severity"]),
+        case = FindingExample(operations, step, str(row["id"]), branch, str(row["severity"]),
                     str(row["cause"]))  # fmt: skip
         held = self.cases.get(case.id)
         if held is None or case < held:
             self.cases[case.id] = case
 
 
-def findings(run: Run) -> tuple[Finding, ...]:
+def findings(run: ReportedRun) -> tuple[Finding, ...]:
     """The findings of a run: new ones first, then the gravest, then by number of vectors."""
     lengths = _lengths(run)
     found: dict[str, Finding] = {}
@@ -128,7 +128,7 @@ def _rank(finding: Finding) -> tuple[bool, int, int, str]:
     return not finding.new, gravity, -len(finding.cases), finding.id
 
 
-def _finding(run: Run, found: dict[str, Finding], entry: str, cause: str) -> Finding:
+def _finding(run: ReportedRun, found: dict[str, Finding], entry: str, cause: str) -> Finding:
     held = found.get(entry or cause)
     if held is None:
         known = run.sections.entry(run.text("overlay"), entry)
@@ -138,13 +138,13 @@ def _finding(run: Run, found: dict[str, Finding], entry: str, cause: str) -> Fin
     return held
 
 
-def _deviations(run: Run) -> Iterator[dict[str, object]]:
+def _deviations(run: ReportedRun) -> Iterator[dict[str, object]]:
     names = ["id", "step", "operation", "branch", "severity", "entry", "cause", "paths"]
     for batch in run.dataset("deviations").to_batches(columns=names):
         yield from batch.to_pylist()
 
 
-def _lengths(run: Run) -> dict[str, int]:
+def _lengths(run: ReportedRun) -> dict[str, int]:
     """How many operations each diverging vector has."""
     table = run.columns("verdicts", ["id", "kind", "judged", "not_judged"])
     columns = [table.column(name).to_pylist() for name in table.column_names]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from conform.reports.findings import Finding
-from conform.reports.runs import Run
+from conform.reports.runs import ReportedRun
 from conform.reports.sections import SILENT
 from conform.reports.wording import natural
 
@@ -20,7 +20,7 @@ _UNKNOWN = "what it cites is not at hand"
 class Reading:
     """One run: its findings, and its numbers by branch."""
 
-    run: Run
+    run: ReportedRun
     findings: tuple[Finding, ...]
     counts: Mapping[str, tuple[int, int]]
 
@@ -57,7 +57,7 @@ class SectionRow:
         return f"{self.source} {self.section}".strip()
 
 
-def reading(run: Run, findings: tuple[Finding, ...]) -> Reading:
+def reading(run: ReportedRun, findings: tuple[Finding, ...]) -> Reading:
     """A run with its numbers by branch."""
     return Reading(run, findings, run.branch_counts())
 

@@ -14,15 +14,15 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED
 from conform.reports import exports as beside
 from conform.reports import releases, wording
-from conform.reports.findings import LISTED, PAGES, Case, Finding, findings
+from conform.reports.findings import LISTED, PAGES, Finding, FindingExample, findings
 from conform.reports.matrix import Cell, Reading, cell, matrix, reading
-from conform.reports.runs import Run, open_runs
+from conform.reports.runs import ReportedRun, open_runs
 from conform.reports.sections import Rule
 from conform.reports.shapes import Picture
 from conform.reports.site import STYLE, Site, safe_name
 from conform.reports.spacetime import spacetime
 from conform.reports.statepicture import state_picture
-from conform.reports.traces import ReportedStep, Trace, read_traces
+from conform.reports.traces import ReportedStep, VectorTrace, read_traces
 
 _OURS = ("index.html", "compare.html", "summary.md", STYLE, "runs")
 _REASONS = 60
@@ -47,7 +47,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class BranchRow:
     """A branch on the page of branches. `example` is a vector that took it ("" for none)."""
 
     rule: Rule
@@ -91,7 +91,7 @@ def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Writ
     return Written(out / "index.html", False, lines, sum(1 for _ in out.rglob("*.html")))
 
 
-def _withhold(site: Site, untrusted: Sequence[Run]) -> Written:
+def _withhold(site: Site, untrusted: Sequence[ReportedRun]) -> Written:
     site.page("index.html", "withheld.html.j2", runs=untrusted)
     site.write("summary.md", beside.withheld(untrusted))
     names = ", ".join(run.name for run in untrusted)
@@ -119,7 +119,7 @@ def _across(read: Sequence[Reading]) -> tuple[Across, ...]:
 # --- one run -------------------------------------------------------------------------------------
 
 
-def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> dict[str, Trace]:
+def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> dict[str, VectorTrace]:
     """All pages of a run. Returns the vectors that have one; `extra` are some of them."""
     run, place = item.run, f"runs/{item.run.slug}"
     examples = _examples(run)
@@ -155,7 +155,7 @@ def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> dict[str, Tra
     return traces
 
 
-def _write_vector(site: Site, item: Reading, trace: Trace) -> None:
+def _write_vector(site: Site, item: Reading, trace: VectorTrace) -> None:
     site.page(
         f"runs/{item.run.slug}/vectors/{trace.id}.html",
         "vector.html.j2",
@@ -166,7 +166,9 @@ def _write_vector(site: Site, item: Reading, trace: Trace) -> None:
     )
 
 
-def _write_finding(site: Site, item: Reading, found: Finding, traces: dict[str, Trace]) -> None:
+def _write_finding(
+    site: Site, item: Reading, found: Finding, traces: dict[str, VectorTrace]
+) -> None:
     run = item.run
     cases = found.ordered
     trace = traces.get(cases[0].id)
@@ -187,14 +189,16 @@ def _write_finding(site: Site, item: Reading, found: Finding, traces: dict[str, 
     )
 
 
-def _shown_step(trace: Trace | None, case: Case) -> ReportedStep | None:
+def _shown_step(trace: VectorTrace | None, case: FindingExample) -> ReportedStep | None:
     """The deviating step that the finding's page shows."""
     if trace is None:
         return None
     return next((step for step in trace.deviations if step.number == case.step), None)
 
 
-def _pictures(run: Run, trace: Trace | None, step: ReportedStep | None) -> tuple[Picture, ...]:
+def _pictures(
+    run: ReportedRun, trace: VectorTrace | None, step: ReportedStep | None
+) -> tuple[Picture, ...]:
     if trace is None:
         return ()
     ordered = run.sections.ordered
@@ -204,7 +208,7 @@ def _pictures(run: Run, trace: Trace | None, step: ReportedStep | None) -> tuple
     return tuple(picture for picture in drawn if picture is not None)
 
 
-def _examples(run: Run) -> dict[str, str]:
+def _examples(run: ReportedRun) -> dict[str, str]:
     """A vector for each branch that was taken."""
     table = run.columns("transitions", ["branch", "vector"])
     held = table.group_by("branch").aggregate([("vector", "min")])
@@ -212,13 +216,13 @@ def _examples(run: Run) -> dict[str, str]:
     return {str(branch): str(vector) for branch, vector in pairs}
 
 
-def _branches(item: Reading, examples: dict[str, str]) -> tuple[Branch, ...]:
+def _branches(item: Reading, examples: dict[str, str]) -> tuple[BranchRow, ...]:
     """All branches in the order of the charter; then those that it does not have."""
     rules = {rule.name: rule for rule in item.run.sections.branches}
     for name in item.counts:
         rules.setdefault(name, Rule(name, "", (), "", 0))
     return tuple(
-        Branch(rule, cell(item, [name]), examples.get(name, ""), item.counts.get(name, (0, 0)))
+        BranchRow(rule, cell(item, [name]), examples.get(name, ""), item.counts.get(name, (0, 0)))
         for name, rule in rules.items()
     )
 
@@ -233,7 +237,7 @@ class NotJudged:
     steps: int
 
 
-def _not_judged(run: Run) -> tuple[NotJudged, ...]:
+def _not_judged(run: ReportedRun) -> tuple[NotJudged, ...]:
     names = ["kind", "detail", "id", "not_judged"]
     table = run.columns("verdicts", names)
     kinds = [str(kind) for kind in JUDGED - {"inconclusive"}]
@@ -270,7 +274,7 @@ class Data:
     size: int
 
 
-def _copy_data(site: Site, run: Run) -> tuple[Data, ...]:
+def _copy_data(site: Site, run: ReportedRun) -> tuple[Data, ...]:
     found = []
     for name in _JSON:
         path = run.folder / name

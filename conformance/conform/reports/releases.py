@@ -11,21 +11,21 @@ from charter.formats.canonical import Json
 from conform.console.errors import BadRun
 from conform.reports.findings import Finding
 from conform.reports.matrix import Reading
-from conform.reports.runs import Run
-from conform.reports.traces import ReportedStep, Trace
-from conform.reports.values import Row, rows, shown
-from conform.runs.compare import Difference, compare
+from conform.reports.runs import ReportedRun
+from conform.reports.traces import ReportedStep, VectorTrace
+from conform.reports.values import FieldRow, rows, shown
+from conform.runs.compare import RunDifference, compare
 
 _GROUPS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DifferenceGroup:
     """Questions that two runs answered differently in the same way. `example` has the fewest steps
     up to the difference. `findings` are those of the example,
     by run."""
 
-    example: Difference
+    example: RunDifference
     count: int
     findings: tuple[tuple[Finding, ...], tuple[Finding, ...]]
 
@@ -42,13 +42,13 @@ class Group:
 class Compared:
     """Two runs. `refused` says why they could not be compared ("" if they were)."""
 
-    left: Run
-    right: Run
+    left: ReportedRun
+    right: ReportedRun
     both: int = 0
     differing: int = 0
     only: tuple[int, int] = (0, 0)
     kinds: tuple[tuple[str, str, int], ...] = ()
-    groups: tuple[Group, ...] = ()
+    groups: tuple[DifferenceGroup, ...] = ()
     more: int = 0
     refused: str = ""
 
@@ -63,14 +63,14 @@ class Detail:
     """The first step in which two runs differ, side by side; `steps` are theirs, and `calls` the
     operations up to there."""
 
-    group: Group
+    group: DifferenceGroup
     steps: tuple[ReportedStep, ReportedStep]
-    fields: tuple[Row, ...]
+    fields: tuple[FieldRow, ...]
     calls: tuple[str, ...]
 
 
 def details(
-    compared: Compared, left: Mapping[str, Trace], right: Mapping[str, Trace]
+    compared: Compared, left: Mapping[str, VectorTrace], right: Mapping[str, VectorTrace]
 ) -> tuple[Detail, ...]:
     """The differing steps of the groups of a comparison, as far as they were observed."""
     found = []
@@ -98,7 +98,7 @@ def _comparable(left: ReportedStep, right: ReportedStep) -> tuple[dict[str, Json
     )
 
 
-def examples(found: Sequence[Compared], run: Run) -> list[str]:
+def examples(found: Sequence[Compared], run: ReportedRun) -> list[str]:
     """The vectors of the comparisons that concern a run."""
     return [
         group.example.id
@@ -117,12 +117,12 @@ def _compared(left: Reading, right: Reading) -> Compared:
             "they ran different suites")  # fmt: skip
         return Compared(left.run, right.run, refused=f"They have no question in common: {why}.")
     counts = Counter(item.group for item in found.differences)
-    first: dict[tuple[str, ...], Difference] = {}
+    first: dict[tuple[str, ...], RunDifference] = {}
     for item in found.differences:
         held = first.get(item.group)
         if held is None or _rank(item) < _rank(held):
             first[item.group] = item
-    groups = [Group(first[name], count, _findings(first[name].id, (left, right)))
+    groups = [DifferenceGroup(first[name], count, _findings(first[name].id, (left, right)))
               for name, count in counts.most_common()]  # fmt: skip
     groups.sort(key=lambda group: (*_rank(group.example)[:2], -group.count, group.example.id))
     kinds = tuple((a, b, count) for (a, b), count in found.kinds.most_common())
@@ -130,7 +130,7 @@ def _compared(left: Reading, right: Reading) -> Compared:
                     tuple(groups[:_GROUPS]), max(0, len(groups) - _GROUPS))  # fmt: skip
 
 
-def _rank(item: Difference) -> tuple[bool, int, str]:
+def _rank(item: RunDifference) -> tuple[bool, int, str]:
     return item.step < 0, item.step, item.id
 
 

@@ -26,7 +26,7 @@ _BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ReportedRun:
     """One finished run. `slug` names its folder in the site. `suite` is where the vectors lie, or
     None if they are no longer in the cache, and `suite_counts` what its maker counted; `trusted` is
     whether all canaries behaved, and no batch broke without a reason; `in_use` keeps the suite from
@@ -146,25 +146,25 @@ def texts(value: Json) -> tuple[str, ...]:
     return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 
-def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[Run, ...]:
+def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[ReportedRun, ...]:
     """The runs in `folders`, each with what its suite and its charter say.
 
     `sections` is a sections.json to use for all; without it that beside each run's model is used.
     Raises `BadRun` for a folder that is not a finished run.
     """
-    runs: list[Run] = []
+    runs: list[ReportedRun] = []
     for folder in folders:
         runs.append(_open(folder, {run.slug for run in runs}, sections))
     return tuple(runs)
 
 
-def _open(folder: Path, taken: set[str], sections: Path | None) -> Run:
+def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:
     store = RunFolder(str(folder.resolve()))
     about, summary = store.read_json("run.json"), store.read_json("summary.json")
     outcome = store.read_json("canaries.json")
     canaries = outcome.get("canaries")
     suite = _suite(about.get("suite"))
-    return Run(
+    return ReportedRun(
         slug=_slug(about, taken),
         folder=folder,
         about=about,

@@ -43,7 +43,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Obligation:
+class ObligationSection:
     """A row of the ledger of obligations."""
 
     name: str
@@ -55,7 +55,7 @@ class Obligation:
 
 
 @dataclass(frozen=True, slots=True)
-class Mutant:
+class MutantSection:
     """A hand-written mutant, and whether the suite kills it; if not, whether some runs tell it."""
 
     name: str
@@ -67,7 +67,7 @@ class Mutant:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntrySection:
     """An entry of an overlay. `rule.doc` is its evidence."""
 
     overlay: str
@@ -88,11 +88,11 @@ class Sections:
     ordered: frozenset[str] = frozenset()
     operations: tuple[Rule, ...] = ()
     branches: tuple[Rule, ...] = ()
-    ledger: tuple[Obligation, ...] = ()
-    mutants: tuple[Mutant, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    ledger: tuple[ObligationSection, ...] = ()
+    mutants: tuple[MutantSection, ...] = ()
+    entries: tuple[EntrySection, ...] = ()
 
-    def entry(self, overlay: str, name: str) -> Entry | None:
+    def entry(self, overlay: str, name: str) -> EntrySection | None:
         """The entry `name` of an overlay."""
         found = (e for e in self.entries if e.overlay == overlay and e.rule.name == name)
         return next(found, None)
@@ -191,13 +191,13 @@ def _rule(reader: Reader, name: str, doc: str, text: tuple[str, ...]) -> Rule:
     )
 
 
-def _obligation(reader: Reader) -> Obligation:
+def _obligation(reader: Reader) -> ObligationSection:
     columns = list(reader.items())
     if len(columns) != _COLUMNS:
         raise BadVector(f"{reader.where}: a row of the ledger has {_COLUMNS} columns")
     vectors = columns.pop(4).integer()
     name, kind, branch, status, note = (_text(column) for column in columns)
-    return Obligation(name, kind, branch, status, vectors, note)
+    return ObligationSection(name, kind, branch, status, vectors, note)
 
 
 def _text(reader: Reader) -> str:
@@ -206,9 +206,9 @@ def _text(reader: Reader) -> str:
     return reader.raw
 
 
-def _mutant(reader: Reader) -> Mutant:
+def _mutant(reader: Reader) -> MutantSection:
     reader.fields("name", "doc", "caught_by", "killed", "killed_in_some_runs", "vector")
-    return Mutant(
+    return MutantSection(
         name=reader.text("name"),
         doc=reader.text("doc"),
         caught_by=reader.text("caught_by"),
@@ -218,13 +218,13 @@ def _mutant(reader: Reader) -> Mutant:
     )
 
 
-def _entry(reader: Reader, links: Mapping[tuple[str, str], str]) -> Entry:
+def _entry(reader: Reader, links: Mapping[tuple[str, str], str]) -> EntrySection:
     reader.fields(
         "overlay", "name", "class", "first_release", "last_release", "evidence", "citations",
         "branches", "file", "line", "text",
     )  # fmt: skip
     text = reader.item("text").texts()
-    return Entry(
+    return EntrySection(
         overlay=reader.text("overlay"),
         kind=reader.text("class"),
         first_release=reader.text("first_release"),

@@ -10,7 +10,7 @@ from charter.formats.canonical import Json
 from conform.reports import shapes
 from conform.reports.lanes import FLAG, MANY, ONE, Field, Lanes, Mark, lanes
 from conform.reports.shapes import Picture, Shape, chip_width, line, shape, spelled, words
-from conform.reports.traces import ReportedStep, Trace
+from conform.reports.traces import ReportedStep, VectorTrace
 from conform.reports.values import shown
 
 _LEFT, _LANE, _HEAD, _TEXT = 34, 106, 30, 15
@@ -27,7 +27,7 @@ class _Chip:
     state: str
 
 
-def spacetime(trace: Trace, ordered: frozenset[str]) -> Picture | None:
+def spacetime(trace: VectorTrace, ordered: frozenset[str]) -> Picture | None:
     """The picture of a vector; None where no element of a sort ever occurs in a state."""
     drawn = trace.steps[:_STEPS]
     found = lanes_of(trace, ordered)
@@ -47,7 +47,7 @@ def spacetime(trace: Trace, ordered: frozenset[str]) -> Picture | None:
     )
 
 
-def lanes_of(trace: Trace, ordered: frozenset[str]) -> Lanes | None:
+def lanes_of(trace: VectorTrace, ordered: frozenset[str]) -> Lanes | None:
     """The lanes of all states of a vector, observed and expected."""
     if trace.question is None:
         return None
@@ -56,7 +56,7 @@ def lanes_of(trace: Trace, ordered: frozenset[str]) -> Lanes | None:
     return lanes(states, trace.question.sorts, ordered)
 
 
-def _description(trace: Trace, found: Lanes) -> str:
+def _description(trace: VectorTrace, found: Lanes) -> str:
     wrong = [step.number for step in trace.deviations]
     where = f"step {spelled([str(n) for n in wrong])} is not allowed" if wrong else "all allowed"
     return (
@@ -65,7 +65,7 @@ def _description(trace: Trace, found: Lanes) -> str:
     )
 
 
-def _notes(trace: Trace, found: Lanes) -> Iterator[str]:
+def _notes(trace: VectorTrace, found: Lanes) -> Iterator[str]:
     for field, held in found.steady:
         yield f"In every state, {field.name} holds {spelled(held)}."
     if len(trace.steps) > _STEPS:

@@ -9,14 +9,16 @@ from conform.reports import shapes
 from conform.reports.lanes import Field, Lanes, Mark
 from conform.reports.shapes import Picture, Shape, line, shape, spelled, words
 from conform.reports.spacetime import colours, lanes_of, scalar, short
-from conform.reports.traces import Deviation, Trace
+from conform.reports.traces import DeviationRow, VectorTrace
 from conform.reports.values import flat
 
 _ROW, _GAP, _CELL, _TOP = 25, 14, 24, 50
 _SCALARS = 8
 
 
-def state_picture(trace: Trace, deviation: Deviation, ordered: frozenset[str]) -> Picture | None:
+def state_picture(
+    trace: VectorTrace, deviation: DeviationRow, ordered: frozenset[str]
+) -> Picture | None:
     """The picture; None for a fault, an image, or where no element of a sort occurs."""
     nearest = deviation.nearest
     observed = deviation.observed.get("observation")

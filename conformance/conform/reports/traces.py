@@ -10,12 +10,12 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.vector import Question, Why
-from conform.reports.runs import Run, mapping, texts
-from conform.reports.values import Row, call_text, flat, rows, shown
+from conform.reports.runs import ReportedRun, mapping, texts
+from conform.reports.values import FieldRow, call_text, flat, rows, shown
 
 
 @dataclass(frozen=True, slots=True)
-class Deviation:
+class DeviationRow:
     """A row of the dataset: what was expected, the nearest first, and what was observed."""
 
     step: int
@@ -30,17 +30,17 @@ class Deviation:
     cause: str
     paths: tuple[str, ...]
 
-    def outcomes(self, ordered: frozenset[str]) -> tuple[Outcome, ...]:
+    def outcomes(self, ordered: frozenset[str]) -> tuple[ExpectedOutcome, ...]:
         """All that is expected, each with the fields in which it is not what was observed."""
         if "image" in self.observed:
             return ()
         found = []
         for item in self.expected:
             fields = self._against(item, ordered)
-            found.append(Outcome(str(item["branch"]), _only_differing(fields)))
+            found.append(ExpectedOutcome(str(item["branch"]), _only_differing(fields)))
         return tuple(sorted(found, key=lambda outcome: len(outcome.fields)))
 
-    def differing(self, ordered: frozenset[str]) -> tuple[Row, ...]:
+    def differing(self, ordered: frozenset[str]) -> tuple[FieldRow, ...]:
         """The fields of the step, side by side with the nearest expectation."""
         if "image" in self.observed:
             return _image_rows(self.observed, ordered)
@@ -48,7 +48,7 @@ class Deviation:
 
     def _against(
         self, nearest: Mapping[str, Json] | None, ordered: frozenset[str]
-    ) -> tuple[Row, ...]:
+    ) -> tuple[FieldRow, ...]:
         state = self.observed.get("observation")
         seen: dict[str, Json] = {"reply": self.observed.get("reply")}
         wanted: dict[str, Json] = {"reply": nearest["reply"]} if nearest else {}
@@ -70,18 +70,18 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ExpectedOutcome:
     """One expectation of a deviating step, and where it is not what was observed."""
 
     branch: str
-    fields: tuple[Row, ...]
+    fields: tuple[FieldRow, ...]
 
 
-def _only_differing(fields: Sequence[Row]) -> tuple[Row, ...]:
+def _only_differing(fields: Sequence[FieldRow]) -> tuple[FieldRow, ...]:
     return tuple(row for row in fields if row.kind == "differs")
 
 
-def _image_rows(observed: Mapping[str, Json], ordered: frozenset[str]) -> tuple[Row, ...]:
+def _image_rows(observed: Mapping[str, Json], ordered: frozenset[str]) -> tuple[FieldRow, ...]:
     """What the image shows, against the observation of the same step."""
     image = flat(observed["image"])
     shows = {path: item for path, item in flat(observed["observation"]).items() if path in image}
@@ -101,10 +101,10 @@ class ReportedStep:
     status: str
     reply: Json = None
     state: Json = None
-    deviation: Deviation | None = None
-    fields: tuple[Row, ...] = ()
+    deviation: DeviationRow | None = None
+    fields: tuple[FieldRow, ...] = ()
     resolved: Mapping[str, Json] = field(default_factory=dict)
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[ExpectedOutcome, ...] = ()
     ordered: frozenset[str] = frozenset()
 
     @property
@@ -129,7 +129,7 @@ class ReportedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class VectorTrace:
     """A vector on one target. `question` is None if the suite is no longer in the cache."""
 
     id: str
@@ -155,11 +155,11 @@ class _Known:
     """What the datasets say about one vector."""
 
     verdict: Mapping[str, Json] = field(default_factory=dict)
-    deviations: dict[int, Deviation] = field(default_factory=dict)
+    deviations: dict[int, DeviationRow] = field(default_factory=dict)
     seen: tuple[tuple[Json, Json], ...] = ()
 
 
-def read_traces(run: Run, ids: Collection[str]) -> dict[str, Trace]:
+def read_traces(run: ReportedRun, ids: Collection[str]) -> dict[str, VectorTrace]:
     """The vectors `ids` of a run, as far as its datasets know them."""
     known = {name: _Known() for name in ids}
     for row in run.rows("verdicts", ids):
@@ -179,11 +179,11 @@ def read_traces(run: Run, ids: Collection[str]) -> dict[str, Trace]:
     }
 
 
-def _deviation(row: Mapping[str, Json]) -> Deviation:
+def _deviation(row: Mapping[str, Json]) -> DeviationRow:
     expected = orjson.loads(str(row["expected"]))
     step = row["step"]
     assert isinstance(step, int)
-    return Deviation(
+    return DeviationRow(
         step=step,
         operation=str(row["operation"]),
         args=mapping(orjson.loads(str(row["args"]))),
@@ -245,12 +245,12 @@ def _indices(step: Json) -> tuple[int, int]:
 
 def _trace(
     name: str, known: _Known, asked: tuple[Question, Why] | None, ordered: frozenset[str]
-) -> Trace:
+) -> VectorTrace:
     question, why = asked if asked else (None, None)
     verdict = known.verdict
     judged, not_judged = verdict["judged"], verdict["not_judged"]
     assert isinstance(judged, int) and isinstance(not_judged, int)
-    return Trace(
+    return VectorTrace(
         id=name,
         kind=str(verdict["kind"]),
         detail=str(verdict["detail"]),
@@ -295,7 +295,7 @@ def _step(
     status = "allowed" if judged else "not judged"
     if number == 0:
         status = "loaded" if question and question.given is not None else "start"
-    fields: tuple[Row, ...] = ()
+    fields: tuple[FieldRow, ...] = ()
     if deviation:
         fields = deviation.differing(ordered)
     elif state is not None:

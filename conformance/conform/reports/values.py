@@ -20,7 +20,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FieldRow:
     """One field of a step. `kind` is `differs` (observed is not what is expected), `changed` (both
     changed it alike) or `same`."""
 
@@ -83,7 +83,7 @@ def flat(value: Json, at: str = "") -> dict[str, Json]:
 
 def rows(
     before: Json, expected: Json | None, observed: Json | None, ordered: frozenset[str]
-) -> tuple[Row, ...]:
+) -> tuple[FieldRow, ...]:
     """All fields of `{"reply", "observation", ...}` values of one step, those that differ first.
 
     `before` is the observation before it; `expected` None: nothing is expected (or known).
@@ -102,13 +102,13 @@ def _reply_last(path: str) -> tuple[bool, str]:
 Sides = tuple[Mapping[str, Json], Mapping[str, Json] | None, Mapping[str, Json]]
 
 
-def _row(path: str, sides: Sides, ordered: frozenset[str]) -> Row:
+def _row(path: str, sides: Sides, ordered: frozenset[str]) -> FieldRow:
     old, wanted, got = sides
     sequence = path.rpartition(".")[2] in ordered
     differs = wanted is not None and _text(wanted, path) != _text(got, path)
     changed = not path.startswith("reply") and _text(old, path) != _text(got, path)
     left = tokens(wanted, path, got, sequence) if wanted is not None else ()
-    return Row(
+    return FieldRow(
         path=path.removeprefix("observation."),
         before=tokens(old, path, old, sequence) if not path.startswith("reply") else (),
         expected=left,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED
 from conform.reports.findings import TOGETHER, Finding
-from conform.reports.runs import Run, mapping, texts
+from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.compared import LIMIT, Left, read, shown
 
 VERDICTS: Mapping[str, str] = {
@@ -73,13 +73,13 @@ def percent(part: int, whole: int) -> str:
     return f"{share:.1f} %" if share < 10 or 99 < share < 100 else f"{share:.0f} %"
 
 
-def judged(run: Run) -> int:
+def judged(run: ReportedRun) -> int:
     """How many vectors were compared with the charter, in whole or in part."""
     kinds = {str(kind) for kind in JUDGED}
     return sum(count for kind, count in run.counts("verdicts").items() if kind in kinds)
 
 
-def claim(run: Run) -> Claim:
+def claim(run: ReportedRun) -> Claim:
     """What may be said of the target, worded to what was measured."""
     count, new, known = judged(run), run.count("new_deviations"), run.count("deviations")
     known -= new
@@ -112,27 +112,27 @@ def claim(run: Run) -> Claim:
     return Claim("good", "no divergence", sentence)
 
 
-def uncompared(run: Run) -> tuple[Left, ...]:
+def uncompared(run: ReportedRun) -> tuple[Left, ...]:
     """What of the suite was not compared."""
     return read(run.summary.get("not_compared"))
 
 
-def missing(run: Run) -> bool:
+def missing(run: ReportedRun) -> bool:
     """Whether something was not compared that nobody allowed to be left out."""
     return any(not left.allowed for left in uncompared(run))
 
 
-def stale(run: Run) -> tuple[str, ...]:
+def stale(run: ReportedRun) -> tuple[str, ...]:
     """Entries of the overlay that the target was seen not to need any more."""
     return texts(run.summary.get("stale_entries"))
 
 
-def unmet(run: Run) -> tuple[str, ...]:
+def unmet(run: ReportedRun) -> tuple[str, ...]:
     """Entries of the overlay to which the suite did not lead."""
     return texts(run.summary.get("unmet_entries"))
 
 
-def excess(run: Run) -> list[tuple[str, Json, str]]:
+def excess(run: ReportedRun) -> list[tuple[str, Json, str]]:
     """Vector, step and branch of transitions that are the charter's, though the overlay says that
     the target does not have them."""
     found = run.summary.get("claimed_too_much")
@@ -140,7 +140,7 @@ def excess(run: Run) -> list[tuple[str, Json, str]]:
     return [(str(item.get("id")), item.get("step"), str(item.get("branch"))) for item in held]
 
 
-def scope(run: Run) -> str:
+def scope(run: ReportedRun) -> str:
     """Against what, and how much of it could be seen."""
     variant = run.text("variant")
     observed = run.about.get("observes")
@@ -152,7 +152,7 @@ def scope(run: Run) -> str:
     return f"{against}; observed: {f'level “{level}” ({seen})' if level else seen}"
 
 
-def implementation(run: Run) -> str:
+def implementation(run: ReportedRun) -> str:
     """What the adapter found at run time."""
     found = mapping(run.about.get("implementation"))
     return f"{found.get('name', '')} {found.get('version', '')}".strip()

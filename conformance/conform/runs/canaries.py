@@ -12,14 +12,14 @@ import orjson
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED, Kind, Verdict
-from conform.adapters.base import Connection, Start
+from conform.adapters.base import AdapterStart, Connection
 from conform.adapters.session import Judgement, Session
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import python_path
 from conform.console.errors import CannotStart, Incomplete
-from conform.judging.assess import Item
+from conform.judging.assess import VectorItem
 from conform.judging.judge import ways
-from conform.runs.engines.context import Context
+from conform.runs.engines.context import RunContext
 
 SAMPLE = 16
 
@@ -56,7 +56,7 @@ def skipped(where: str, why: str) -> Canary:
     return Canary("skipped", where, "", "", "", True, why)
 
 
-def flipped(item: Item) -> Item:
+def flipped(item: VectorItem) -> VectorItem:
     """The same question with a changed expectation: another value in the last step."""
     answer = orjson.loads(item.answer)
     observations: list[Json] = answer["observations"]
@@ -87,7 +87,7 @@ def changed_value(value: Json) -> Json:
     return value + 1 if isinstance(value, int) else "changed by the canary"
 
 
-def on_target(session: Session, fit: Sequence[Item], where: str) -> list[Canary]:
+def on_target(session: Session, fit: Sequence[VectorItem], where: str) -> list[Canary]:
     """The canaries of one bucket on the target itself: `fit` are vectors of the bucket that
     conform. The first that can be had is asked again with a fresh nonce, and a changed
     expectation. One that no vector could be had for has misbehaved."""
@@ -106,7 +106,7 @@ def on_target(session: Session, fit: Sequence[Item], where: str) -> list[Canary]
     return [Canary("flipped", where, chosen.id, "diverges", str(verdict.kind), False, detail)]
 
 
-def _flipped(chosen: Item, verdict: Verdict, where: str) -> Canary:
+def _flipped(chosen: VectorItem, verdict: Verdict, where: str) -> Canary:
     """It must diverge where it was changed, and nowhere before."""
     first, last = verdict.first, len(orjson.loads(chosen.answer)["steps"]) - 1
     ok = verdict.kind is Kind.DIVERGES and first is not None and first.step == last
@@ -116,7 +116,7 @@ def _flipped(chosen: Item, verdict: Verdict, where: str) -> Canary:
     return Canary("flipped", where, chosen.id, "diverges", got, ok, verdict.detail)
 
 
-def _ask_changed(session: Session, chosen: Item, nonce: str) -> Judgement:
+def _ask_changed(session: Session, chosen: VectorItem, nonce: str) -> Judgement:
     before = session.rename(nonce)
     try:
         return next(iter(list(session.run([flipped(chosen)]))))
@@ -124,13 +124,13 @@ def _ask_changed(session: Session, chosen: Item, nonce: str) -> Judgement:
         session.rename(before)
 
 
-def model_start(module: str, *options: str) -> Start:
+def model_start(module: str, *options: str) -> AdapterStart:
     """How to start a model behind the transport of adapters."""
     command = (sys.executable, "-m", "conform.adapters.reference", "--model", module, *options)
-    return Start(command, environment=python_path())
+    return AdapterStart(command, environment=python_path())
 
 
-def of_worker(context: Context, sample: Sequence[Item], where: str) -> list[Canary]:
+def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> list[Canary]:
     """Once for each worker: the reference must conform, and what does nothing must not."""
     if not context.model or not sample:
         return [skipped(where, "the suite names no model")]
@@ -146,7 +146,7 @@ def of_worker(context: Context, sample: Sequence[Item], where: str) -> list[Cana
     return found
 
 
-def _reference(context: Context, sample: Sequence[Item], where: str) -> Canary:
+def _reference(context: RunContext, sample: Sequence[VectorItem], where: str) -> Canary:
     kinds = _kinds(model_start(context.model), sample, context)
     wrong = [
         (item, kind)
@@ -158,7 +158,7 @@ def _reference(context: Context, sample: Sequence[Item], where: str) -> Canary:
     return Canary("reference", where, item.id, "conforms", str(got), not wrong, detail)
 
 
-def of_run(context: Context) -> list[Canary]:
+def of_run(context: RunContext) -> list[Canary]:
     """Once for each run: every mutant that the suite names must be caught. Where the suite was
     made from another charter than the models one may be gone, or be none any more: it is skipped,
     and another must be caught."""
@@ -178,7 +178,7 @@ def of_run(context: Context) -> list[Canary]:
     return found
 
 
-def _kinds(start: Start, items: Sequence[Item], context: Context) -> list[Kind]:
+def _kinds(start: AdapterStart, items: Sequence[VectorItem], context: RunContext) -> list[Kind]:
     """The verdicts about a model behind the transport."""
     try:
         with_consts = replace(start, consts=context.start.consts)

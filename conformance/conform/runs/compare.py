@@ -20,7 +20,7 @@ _EXAMINED = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RunDifference:
     """One question that two runs answered differently: `step` is the first one that differs (-1
     where both observed the same), `where` the paths, `image` if only one of two images agrees with
     what was observed, nothing where one run observed nothing; `group` is what it has in common
@@ -62,7 +62,7 @@ class Comparison:
     only: tuple[int, int]
     differing: int
     kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[RunDifference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +158,13 @@ def _operations(folder: RunFolder, wanted: list[str]) -> dict[str, list[str]]:
 
 def difference(
     name: str, kinds: tuple[str, str], seen: tuple[Steps, Steps], operations: list[str]
-) -> Difference:
+) -> RunDifference:
     """Where two runs first differ in one question."""
     for step, (one, other) in enumerate(zip(*seen, strict=False)):
         if key(list(one)) != key(list(other)):
             where = tuple(paths(one[0], other[0], "reply")) + tuple(paths(one[1], other[1], ""))
             where += ("image",) if one[2] != other[2] else ()
             operation = operations[step - 1] if 0 < step <= len(operations) else ""
-            return Difference(name, kinds, step, operation, where, (one[0], other[0]))
+            return RunDifference(name, kinds, step, operation, where, (one[0], other[0]))
     shorter, longer = sorted(map(len, seen))
-    return Difference(name, kinds, -1 if shorter == longer else shorter, "", (), (None, None))
+    return RunDifference(name, kinds, -1 if shorter == longer else shorter, "", (), (None, None))

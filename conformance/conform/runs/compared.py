@@ -35,7 +35,7 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ComparedScope:
     """What a run was to compare: how many vectors it was asked for, how many more the suite has,
     the variables that the answers have and the target does not show, and what is allowed to be
     left out, by name, with its reason."""
@@ -46,7 +46,7 @@ class Scope:
     allowed: Mapping[str, str] = field(default_factory=dict)
 
 
-def left_out(folder: RunFolder, scope: Scope) -> tuple[Left, ...]:
+def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
     """All that a run did not compare, as it was committed."""
     committed = folder.committed()
     came = sum(_int(content["vectors"]) for content in committed.values())

@@ -14,13 +14,13 @@ from conform.adapters.targets import Prepared, files_digest
 from conform.console.errors import BadSuite, Untrustworthy
 from conform.console.progress import bar
 from conform.judging import model
-from conform.judging.assess import Item
+from conform.judging.assess import VectorItem
 from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
-from conform.runs.compared import Scope, left_out
+from conform.runs.compared import ComparedScope, left_out
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
-from conform.runs.engines.context import Context
+from conform.runs.engines.context import RunContext
 from conform.runs.resume import alone_in, folder_at, start_or_resume
 from conform.runs.select import Chosen, Ranges, Wanted, check_fits, choose, no_ranges, variables
 from conform.storage.store import RunFolder
@@ -91,7 +91,7 @@ def _run_into(
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
     vectors = sum(min(held.vectors, context.limit or held.vectors) for held in suite.stored)
     left = left_out(folder, scope(suite, about, vectors))
-    asked = summary.Asked(tuple(entries), stale, options.strict, suite.manifest.vectors, left)
+    asked = summary.RunRequest(tuple(entries), stale, options.strict, suite.manifest.vectors, left)
     concluded = summary.conclude(counts, asked, time.time() - began, summary.distinct_pairs(folder))
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
@@ -101,17 +101,17 @@ def _run_into(
     return Finished(folder, about, concluded, tuple(counts.canaries))
 
 
-def scope(suite: Suite, about: Mapping[str, Json], asked: int) -> Scope:
+def scope(suite: Suite, about: Mapping[str, Json], asked: int) -> ComparedScope:
     """What a run is to compare that is asked for so many vectors of a suite."""
     shows, allowed = about["observes"], about["not_compared"]
     assert isinstance(shows, list) and isinstance(allowed, dict)
     hidden = [name for name in variables(suite) if name not in shows]
     reasons = {name: str(reason) for name, reason in allowed.items()}
-    return Scope(asked, suite.manifest.vectors - asked, hidden, reasons)
+    return ComparedScope(asked, suite.manifest.vectors - asked, hidden, reasons)
 
 
 def stale_entries(
-    folder: RunFolder, suite: Suite, entries: Mapping[str, str], counts: summary.Counts
+    folder: RunFolder, suite: Suite, entries: Mapping[str, str], counts: summary.RunCounts
 ) -> tuple[str, ...]:
     """The entries that explain nothing, though the target went where they would have to."""
     unused = [entry for entry in entries if entry and not counts.by_entry[entry]]
@@ -123,10 +123,10 @@ def stale_entries(
     wanted = variables(suite)
     all_shown = set(wanted) <= set(shows)
     observes = None if all_shown else tuple(name for name in wanted if name in shows)
-    return tuple(overclaims.denied(overclaims.Finished(folder, suite, observes), models))
+    return tuple(overclaims.denied(overclaims.RunOutput(folder, suite, observes), models))
 
 
-def _judge_all(suite: Suite, context: Context, options: RunOptions, folder: RunFolder) -> float:
+def _judge_all(suite: Suite, context: RunContext, options: RunOptions, folder: RunFolder) -> float:
     """Judge the buckets that are not done; seconds from the first job on."""
     done = set(folder.committed())
     left = [bucket for bucket in range(suite.buckets) if bucket not in done]
@@ -203,11 +203,11 @@ def _context(
     prepared: Prepared,
     options: RunOptions,
     known: tuple[Mapping[str, Json], RunFolder, Mapping[str, str]],
-) -> Context:
+) -> RunContext:
     about, folder, entries = known
     manifest = suite.manifest
     module = manifest.models.charter
-    return Context(
+    return RunContext(
         run=f"{about['id']}-{time.time_ns():x}",
         place=folder.place,
         start=prepared.start,
@@ -221,7 +221,7 @@ def _context(
     )
 
 
-def _canary_items(suite: Suite) -> dict[str, tuple[Item, ...]]:
+def _canary_items(suite: Suite) -> dict[str, tuple[VectorItem, ...]]:
     manifest = suite.manifest
     found = {}
     for mutant, module in manifest.models.mutants.items():

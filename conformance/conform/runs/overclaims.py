@@ -16,7 +16,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement
 from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
-from conform.judging.walk import Batch
+from conform.judging.walk import BatchTexts
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
@@ -44,7 +44,7 @@ def claimed_too_much(
     message = orjson.loads(judgement.line)
     asked = [(result["id"], result["nonce"]) for result in message["results"]]
     results = read_results(message, message["run"], asked)
-    batch = Batch.of(results, observes)
+    batch = BatchTexts.of(results, observes)
     found = []
     for item, assessment, result in zip(
         judgement.items, judgement.assessments, results.results, strict=True
@@ -57,7 +57,7 @@ def claimed_too_much(
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class RunOutput:
     """What a finished run left: its folder, the suite, and the variables that were compared."""
 
     folder: RunFolder
@@ -65,7 +65,7 @@ class Finished:
     observes: tuple[str, ...] | None
 
 
-def denied(run: Finished, entries: Mapping[str, Siblings]) -> dict[str, Claimed]:
+def denied(run: RunOutput, entries: Mapping[str, Siblings]) -> dict[str, Claimed]:
     """Which of `entries`, none of which explains a deviation of the run, no longer apply: the
     target went where the entry differs from the charter, and did as the charter says.
 
@@ -90,14 +90,14 @@ class _Conforming:
     branches: list[str]
 
 
-def _sample(run: Finished, bucket: int) -> Iterator[_Conforming]:
+def _sample(run: RunOutput, bucket: int) -> Iterator[_Conforming]:
     """Some conforming vectors of a bucket, with the branches that they took."""
     rows = run.folder.bucket("verdicts", bucket).select(["id", "kind", "branches"]).to_pylist()
     branches = {row["id"]: row["branches"] for row in rows if row["kind"] == Kind.CONFORMS}
     questions = {item.id: item.question for item in run.suite.items(bucket)}
     left = max(1, _SAMPLE // run.suite.buckets)
     for observed in observations(run.folder, bucket):
-        batch = Batch.of(observed.results, run.observes)
+        batch = BatchTexts.of(observed.results, run.observes)
         for result in observed.results.results:
             if result.id in branches and left:
                 left -= 1
@@ -107,7 +107,7 @@ def _sample(run: Finished, bucket: int) -> Iterator[_Conforming]:
             return
 
 
-def _steps(result: Result, batch: Batch) -> list[tuple[Json, Json]]:
+def _steps(result: Result, batch: BatchTexts) -> list[tuple[Json, Json]]:
     return [(batch.at(reply), batch.at(observation)) for reply, observation, _ in result.steps]
 
 

@@ -10,18 +10,18 @@ from pathlib import Path
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind, Verdict
-from conform.adapters.base import Start
+from conform.adapters.base import AdapterStart
 from conform.adapters.session import Judgement
 from conform.adapters.targets import target
 from conform.console.errors import BadRun
 from conform.judging import model
-from conform.judging.assess import Assessment, Item, assess
+from conform.judging.assess import Assessment, VectorItem, assess
 from conform.judging.judge import Judge
-from conform.judging.walk import Batch
+from conform.judging.walk import BatchTexts
 from conform.runs import summary
 from conform.runs.compared import left_out
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
-from conform.runs.engines.context import Context
+from conform.runs.engines.context import RunContext
 from conform.runs.execute import Finished, judged_with, scope
 from conform.runs.select import Ranges, models_of, no_ranges, variables
 from conform.storage.observations import observations
@@ -37,7 +37,7 @@ class _Job:
     new: RunFolder
     about: Mapping[str, Json]
     suite: Suite
-    context: Context
+    context: RunContext
     observes: tuple[str, ...] | None
 
 
@@ -68,7 +68,9 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     new.write_json("run.json", about)
     module = manifest.models.charter
     same = model.is_of(module, manifest.spec_digest)
-    context = Context(str(about["id"]), new.place, Start(()), module, entries, reference=same)
+    context = RunContext(
+        str(about["id"]), new.place, AdapterStart(()), module, entries, reference=same
+    )
     job = _Job(old, new, about, suite, context, _observes(before, suite))
     judged = _all_buckets(job)
     counts = summary.collect(new)
@@ -77,7 +79,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     counts.canaries = found
     _take_breaks(old.read_json("summary.json"), counts)
     left = left_out(new, scope(suite, about, judged if about["limit"] else manifest.vectors))
-    asked = summary.Asked(tuple(entries), (), False, manifest.vectors, left)
+    asked = summary.RunRequest(tuple(entries), (), False, manifest.vectors, left)
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, asked, time.time() - began, pairs)
     concluded["not_observed"] = manifest.vectors - judged
@@ -86,7 +88,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     return Finished(new, about, concluded, tuple(found))
 
 
-def _take_breaks(earlier: Mapping[str, Json], counts: summary.Counts) -> None:
+def _take_breaks(earlier: Mapping[str, Json], counts: summary.RunCounts) -> None:
     """The batches that broke are those of the run that observed, which may be too old to say."""
     broken = earlier.get("broken_batches", 0)
     assert isinstance(broken, int)
@@ -121,16 +123,16 @@ def _all_buckets(job: _Job) -> int:
     return judged
 
 
-def _items(suite: Suite, buckets: range | tuple[int, ...]) -> dict[str, Item]:
+def _items(suite: Suite, buckets: range | tuple[int, ...]) -> dict[str, VectorItem]:
     return {item.id: item for bucket in buckets for item in suite.items(bucket)}
 
 
-def _bucket(job: _Job, bucket: int, items: Mapping[str, Item]) -> int:
+def _bucket(job: _Job, bucket: int, items: Mapping[str, VectorItem]) -> int:
     began = time.time()
     judge, models, tally = _judge(job), siblings(job.context), Tally()
     seen: set[str] = set()
     for observed in observations(job.old, bucket):
-        batch = Batch.of(observed.results, job.observes)
+        batch = BatchTexts.of(observed.results, job.observes)
         pairs = [
             (items[result.id], result) for result in observed.results.results if result.id in items
         ]
@@ -159,8 +161,8 @@ def _texts(value: Json) -> list[str]:
 
 
 def _without_observation(
-    job: _Job, bucket: int, items: Mapping[str, Item]
-) -> list[tuple[Item, Verdict]]:
+    job: _Job, bucket: int, items: Mapping[str, VectorItem]
+) -> list[tuple[VectorItem, Verdict]]:
     """Verdicts that stay what they are: nothing was observed."""
     rows = job.old.bucket("verdicts", bucket).select(["id", "kind", "detail"]).to_pylist()
     return [

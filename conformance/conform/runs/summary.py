@@ -16,7 +16,7 @@ from conform.storage.store import RunFolder
 
 
 @dataclass(slots=True)
-class Counts:
+class RunCounts:
     """Sums over the buckets of a run."""
 
     vectors: int = 0
@@ -65,7 +65,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunRequest:
     """What was asked of a run, as far as its result depends on it: the overlay entries that apply
     to the release, those of them that the target was seen not to need any more, whether overlay
     entries excuse, how many vectors the suite has, and what of it was not compared."""
@@ -77,15 +77,15 @@ class Asked:
     left: Sequence[Left]
 
 
-def collect(folder: RunFolder) -> Counts:
+def collect(folder: RunFolder) -> RunCounts:
     """The counts of the buckets that are committed."""
-    counts = Counts()
+    counts = RunCounts()
     for _, bucket in sorted(folder.committed().items()):
         counts.add(bucket)
     return counts
 
 
-def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[str, Json]:
+def conclude(counts: RunCounts, asked: RunRequest, seconds: float, pairs: int) -> dict[str, Json]:
     """The content of summary.json (docs/formats/run.md), with the exit code of the run."""
     stale = sorted(asked.stale)
     unmet = [e for e in asked.entries if e and not counts.by_entry[e] and e not in stale]
@@ -127,7 +127,7 @@ def conclude(counts: Counts, asked: Asked, seconds: float, pairs: int) -> dict[s
 
 
 def _exit(
-    counts: Counts, asked: Asked, untrusted: Sequence[str], stale: Sequence[str]
+    counts: RunCounts, asked: RunRequest, untrusted: Sequence[str], stale: Sequence[str]
 ) -> tuple[int, list[str]]:
     """The gravest exit code, and a sentence for each thing that is not as it should be."""
     reasons = [(3, sentence) for sentence in untrusted]

@@ -15,7 +15,7 @@ from conform.storage.store import RunFolder
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservationBatch:
     """One batch of observations, with the ids of its questions."""
 
     ids: tuple[str, ...]
@@ -23,7 +23,7 @@ class Observed:
     line: bytes
 
 
-def observations(folder: RunFolder, bucket: int) -> Iterator[Observed]:
+def observations(folder: RunFolder, bucket: int) -> Iterator[ObservationBatch]:
     """The batches of one bucket. Raises `BadRun` for lines that are not of the protocol."""
     table = folder.bucket("observations", bucket)
     for ids, line in zip(table["ids"].to_pylist(), table["line"].to_pylist(), strict=True):
@@ -36,7 +36,7 @@ def observations(folder: RunFolder, bucket: int) -> Iterator[Observed]:
                 f"{folder.place}: the observations of bucket {bucket} cannot be read ({error});"
                 " run it again"
             ) from None
-        yield Observed(tuple(ids), results, line.encode())
+        yield ObservationBatch(tuple(ids), results, line.encode())
 
 
 def renamed_steps(values: list[Json], result: Result) -> list[tuple[Json, Json]]:

@@ -38,7 +38,7 @@ class NotKept(ConformError):
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class StateFile:
     """A part of the states: a Parquet file, its bytes and rows."""
 
     name: str
@@ -75,14 +75,14 @@ def _foreign(folder: Path, why: str) -> NotKept:
     )
 
 
-def _files(manifest: Mapping[str, Json]) -> Iterator[File]:
+def _files(manifest: Mapping[str, Json]) -> Iterator[StateFile]:
     listed = manifest.get("files")
     for item in listed if isinstance(listed, list) else []:
         match item:
             case {"name": str(name), "bytes": int(size), "rows": int(rows)}:
-                yield File(f"{STATES}/{Path(name).name}", size, rows)
+                yield StateFile(f"{STATES}/{Path(name).name}", size, rows)
             case _:
-                yield File("?", 0, -1)
+                yield StateFile("?", 0, -1)
 
 
 def _rows(path: Path, size: int) -> int:
@@ -164,7 +164,9 @@ def _moved(made: Path, folder: Path) -> None:
     shutil.rmtree(old)
 
 
-def _written(table: Table, folder: Path, progress: Callable[[int, int], None]) -> Iterator[File]:
+def _written(
+    table: Table, folder: Path, progress: Callable[[int, int], None]
+) -> Iterator[StateFile]:
     head = table.head
     schema = pa.schema([(column.name, TYPES[column.form]) for column in head.columns])
     chunks = table.chunks(CHUNK)
@@ -179,7 +181,7 @@ def _written(table: Table, folder: Path, progress: Callable[[int, int], None]) -
                 writer.write_batch(batch)
                 done += batch.num_rows
                 progress(done, head.distinct)
-        yield File(name, path.stat().st_size, rows)
+        yield StateFile(name, path.stat().st_size, rows)
 
 
 def _batch(chunk: Chunk, columns: tuple[Column, ...], schema: pa.Schema) -> pa.RecordBatch:

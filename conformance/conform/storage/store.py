@@ -14,7 +14,7 @@ from pyarrow import fs
 
 from charter.formats.canonical import Json
 from conform.console.errors import BadRun, CannotWrite
-from conform.storage.tables import DATASETS, Rows
+from conform.storage.tables import DATASETS, DatasetRows
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ class RunFolder:
         system, root = filesystem(self.place)
         return bool(system.get_file_info(f"{root}/{name}").type == fs.FileType.File)
 
-    def commit(self, bucket: int, tables: Mapping[str, Rows], summary: Json) -> None:
+    def commit(self, bucket: int, tables: Mapping[str, DatasetRows], summary: Json) -> None:
         """Write all datasets of a bucket, and then its commit: only with that do they count."""
         for name, rows in tables.items():
             table = rows.table()

@@ -79,7 +79,7 @@ Cell = str | int | bool | list[str]
 
 
 @dataclass(slots=True)
-class Rows:
+class DatasetRows:
     """Rows of one dataset, by column."""
 
     schema: pa.Schema
@@ -99,7 +99,7 @@ class Rows:
         return len(self.columns[self.schema.names[0]])
 
 
-def add_verdict(rows: Rows, verdict: Verdict, behaviour: str) -> None:
+def add_verdict(rows: DatasetRows, verdict: Verdict, behaviour: str) -> None:
     """Append the row of one verdict."""
     first = verdict.first
     rows.add(
@@ -118,7 +118,7 @@ def add_verdict(rows: Rows, verdict: Verdict, behaviour: str) -> None:
     )
 
 
-def add_deviations(rows: Rows, verdict: Verdict, question: bytes) -> None:
+def add_deviations(rows: DatasetRows, verdict: Verdict, question: bytes) -> None:
     """Append a row for each deviation of a verdict."""
     if not verdict.deviations:
         return
@@ -192,7 +192,7 @@ class Transitions:
             else:
                 found[0] += 1  # type: ignore[operator]
 
-    def rows(self, elements: Mapping[str, str], counters: Sequence[str]) -> Rows:
+    def rows(self, elements: Mapping[str, str], counters: Sequence[str]) -> DatasetRows:
         """One row a pair; `elements` gives the sort of each element."""
         merged: dict[tuple[int, str], list[int | str]] = {}
         for (state, branch), (count, vector) in self.counts.items():
@@ -202,7 +202,7 @@ class Transitions:
                 self.names[state] = number
             found = merged.setdefault((number, branch), [0, vector])
             found[0] += count  # type: ignore[operator]
-        rows = Rows(TRANSITIONS)
+        rows = DatasetRows(TRANSITIONS)
         for (number, branch), (count, vector) in sorted(merged.items()):
             rows.add(number, branch, count, vector)
         return rows

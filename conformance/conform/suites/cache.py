@@ -32,9 +32,9 @@ from charter.formats.suite import (
 )
 from charter.formats.vector import Vector, read_vector
 from conform.console.errors import BadSuite, CannotWrite
-from conform.judging.assess import Item
+from conform.judging.assess import VectorItem
 from conform.storage.lease import Lease
-from conform.storage.tables import SUITE, Rows
+from conform.storage.tables import SUITE, DatasetRows
 from conform.suites.importing import Imported, import_line, import_value
 
 KEPT = 3
@@ -92,7 +92,7 @@ class Suite:
             )
         return path
 
-    def items(self, bucket: int) -> Iterator[Item]:
+    def items(self, bucket: int) -> Iterator[VectorItem]:
         """The vectors of one bucket. Raises `BadSuite` for a file that is not as it was stored."""
         for batch in _batches(self.check(bucket)):
             yield from batch_items(batch)
@@ -108,7 +108,7 @@ class Suite:
             )
         return vector_of(found[0])
 
-    def _starting(self, bucket: int, start: str) -> list[Item]:
+    def _starting(self, bucket: int, start: str) -> list[VectorItem]:
         """The vectors of a bucket whose ids start so; texts of others are not read."""
         path = self.check(bucket)
         try:
@@ -134,7 +134,7 @@ def bucket_of(vector_id: str, buckets: int) -> int:
     return int(vector_id[:8], 16) % buckets
 
 
-def vector_of(item: Item) -> Vector:
+def vector_of(item: VectorItem) -> Vector:
     """The vector of an item, read strictly."""
     value = {
         "question": orjson.loads(item.question),
@@ -144,14 +144,14 @@ def vector_of(item: Item) -> Vector:
     return read_vector(value, f"vector {item.id}")
 
 
-def batch_items(batch: pa.RecordBatch) -> Iterator[Item]:
+def batch_items(batch: pa.RecordBatch) -> Iterator[VectorItem]:
     """The vectors of an Arrow batch with the columns of a stored suite."""
     columns = [
         batch.column(name).cast(pa.binary() if name in _TEXTS else pa.string()).to_pylist()
         for name in _COLUMNS
     ]
     for row in zip(*columns, strict=True):
-        yield Item(*row)
+        yield VectorItem(*row)
 
 
 def open_suite(wanted: str, cores: int) -> Suite:
@@ -335,7 +335,7 @@ class _Buckets:
     """The files of a suite that is being stored; few rows of each are held in memory."""
 
     def __init__(self, scratch: Path, buckets: int) -> None:
-        self.rows = [Rows(SUITE) for _ in range(buckets)]
+        self.rows = [DatasetRows(SUITE) for _ in range(buckets)]
         self.writers = []
         for bucket in range(buckets):
             path = _path(scratch, bucket)
@@ -354,7 +354,7 @@ class _Buckets:
 
     def _flush(self, bucket: int) -> None:
         self.writers[bucket].write_table(self.rows[bucket].table())
-        self.rows[bucket] = Rows(SUITE)
+        self.rows[bucket] = DatasetRows(SUITE)
 
     def __enter__(self) -> _Buckets:
         return self

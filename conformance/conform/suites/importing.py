@@ -27,7 +27,7 @@ from charter.formats.vector import (
     read_vector,
     read_why,
 )
-from conform.judging.assess import Item
+from conform.judging.assess import VectorItem
 from conform.judging.judge import ways
 
 _ANSWER = frozenset({"question", "digest", "observations", "replies", "steps"})
@@ -38,7 +38,7 @@ _NODE = frozenset({"from", "branch", "reply", "observation"})
 class Imported:
     """A vector in the engine's form, what it adds to the suite's digest, and its obligations."""
 
-    item: Item
+    item: VectorItem
     line: str
     obligations: tuple[str, ...]
 
@@ -74,13 +74,13 @@ def imported(vector: Vector) -> Imported:
     return Imported(item, digest_line(vector), vector.why.obligations)
 
 
-def item_of(vector: Vector) -> Item:
+def item_of(vector: Vector) -> VectorItem:
     """A vector as the engine moves it."""
     whole = vector.json()
     assert isinstance(whole, dict)
     question, answer, why = (_text(whole[name]) for name in ("question", "answer", "why"))
     few = orjson.dumps(ways(orjson.loads(answer)))
-    return Item(vector.id, question, answer, why, needs(vector.question), few)
+    return VectorItem(vector.id, question, answer, why, needs(vector.question), few)
 
 
 def needs(question: Question) -> str:
@@ -116,7 +116,7 @@ def _quick(value: object) -> Imported:
     _check_steps(answer, len(asked.operations))
     why_text = _text(why)
     few = orjson.dumps(ways(answer))
-    item = Item(name, question_text, _text(answer), why_text, needs(asked), few)
+    item = VectorItem(name, question_text, _text(answer), why_text, needs(asked), few)
     line = f"{name} {answer['digest']} {_digest(why_text)}"
     return Imported(item, line, reasons.obligations)
 

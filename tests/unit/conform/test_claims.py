@@ -6,11 +6,11 @@ from tests.support.toy.vectors import question
 
 from charter.formats.adapter import Result, Status
 from conform.judging.claims import lacks_image, refuted, resolves
-from conform.judging.walk import Batch
+from conform.judging.walk import BatchTexts
 
 SHOWN = {"registration": {"n1": {"epoch": "@4"}, "n2": None}, "version": 0}
 FAULT = {"fault": "java.lang.IllegalStateException", "message": ""}
-BATCH = Batch([SHOWN, FAULT])
+BATCH = BatchTexts([SHOWN, FAULT])
 REGISTER = ("register", {"node": "n1"})
 
 

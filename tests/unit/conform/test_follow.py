@@ -12,7 +12,7 @@ from conform.judging.assess import assess
 from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings, overlaid
 from conform.judging.judge import Judge
 from conform.judging.translate import NoPlace, translate
-from conform.judging.walk import Batch
+from conform.judging.walk import BatchTexts
 
 R1, R2 = ("register", {"node": "n1"}), ("register", {"node": "n2"})
 EXPIRE = ("expire", {"node": "n1"})
@@ -59,7 +59,7 @@ def test_hidden_state_comes_from_the_sibling_that_explains():
 def test_without_a_model_only_the_first_deviation_is_found():
     one = vector(R1, ("elect", {}), EXPIRE, ("elect", {}))
     item, results = answered(one, KeepsLeader)
-    found = assess(item, results.results[0], Batch.of(results, None), Judge(), None).verdict
+    found = assess(item, results.results[0], BatchTexts.of(results, None), Judge(), None).verdict
     assert len(found.deviations) == 1
     assert (found.judged, found.not_judged) == (3, 1)
     assert found.detail == "there is no model to go on with"

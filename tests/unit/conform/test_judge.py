@@ -13,11 +13,11 @@ from tests.support.toy.vectors import answer, question, random_vectors, vector
 from charter.formats.adapter import Result, Results, Status
 from charter.formats.vector import Why
 from charter.formats.verdict import Kind, Severity
-from conform.adapters.base import Asked
+from conform.adapters.base import SentQuestion
 from conform.adapters.direct import DirectConnection
 from conform.judging.assess import assess
 from conform.judging.judge import Judge, ways
-from conform.judging.walk import Batch, shows_part
+from conform.judging.walk import BatchTexts, shows_part
 from conform.suites.importing import item_of
 
 REGISTER = ("register", {"node": "n1"})
@@ -26,12 +26,12 @@ REGISTER = ("register", {"node": "n1"})
 def answered(one, adapter=Fake):
     connection = DirectConnection(adapter)
     item = item_of(one)
-    connection.send([Asked(item.id, "n", item.question)], 1)
+    connection.send([SentQuestion(item.id, "n", item.question)], 1)
     return item, connection.receive().results
 
 
 def verdict(item, results, observes=None):
-    batch = Batch.of(results, observes)
+    batch = BatchTexts.of(results, observes)
     return assess(item, results.results[0], batch, Judge(observes), toy_siblings()).verdict
 
 

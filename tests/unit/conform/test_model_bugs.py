@@ -11,7 +11,7 @@ from conform.console.errors import ModelBug
 from conform.judging.assess import assess
 from conform.judging.follow import Siblings
 from conform.judging.judge import Judge
-from conform.judging.walk import Batch
+from conform.judging.walk import BatchTexts
 
 BUGS = [KeyError("version"), TypeError("no"), ZeroDivisionError("by 0"), AssertionError()]
 VECTOR = vector(("register", {"node": "n1"}), ("elect", {}), ("expire", {"node": "n1"}),
@@ -21,7 +21,7 @@ VECTOR = vector(("register", {"node": "n1"}), ("elect", {}), ("expire", {"node":
 def judged(siblings, fake=KeepsLeader):
     """The verdict about a vector of which the third step deviates."""
     item, results = answered(VECTOR, fake)
-    return assess(item, results.results[0], Batch.of(results, None), Judge(), siblings).verdict
+    return assess(item, results.results[0], BatchTexts.of(results, None), Judge(), siblings).verdict
 
 
 def test_without_a_bug_the_vector_is_followed():

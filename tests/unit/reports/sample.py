@@ -11,7 +11,7 @@ from charter.formats.labels import Labels
 from charter.formats.suite import Manifest, Models
 from charter.formats.vector import Answer, Call, Node, Question, Vector, Why
 from conform.storage.store import RunFolder
-from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, Rows
+from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 from conform.suites.cache import open_suite
 
 BROKERS = {"b1": 0, "b2": 7, "b3": 1000003}
@@ -120,8 +120,12 @@ def run_json(release, suite):
 
 
 def datasets(mend):
-    tables = {"verdicts": Rows(VERDICTS), "deviations": Rows(DEVIATIONS),
-              "observations": Rows(OBSERVATIONS), "transitions": Rows(TRANSITIONS)}  # fmt: skip
+    tables = {
+        "verdicts": DatasetRows(VERDICTS),
+        "deviations": DatasetRows(DEVIATIONS),
+        "observations": DatasetRows(OBSERVATIONS),
+        "transitions": DatasetRows(TRANSITIONS),
+    }
     kinds = {}
     for name, made in VECTORS.items():
         length = len(made.question.operations)

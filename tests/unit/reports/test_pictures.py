@@ -7,7 +7,7 @@ from conform.reports.lanes import FLAG, MANY, ONE, lanes
 from conform.reports.shapes import wrapped
 from conform.reports.spacetime import spacetime
 from conform.reports.statepicture import state_picture
-from conform.reports.traces import Deviation, ReportedStep, Trace
+from conform.reports.traces import DeviationRow, ReportedStep, VectorTrace
 from conform.reports.values import call_text, rows, shown
 
 SORTS = {"Broker": ["b1", "b2", "b3"], "Topic": ["t1"]}
@@ -18,12 +18,12 @@ def deviation(observed, expected, **more):
     fields = {"step": 1, "operation": "expire", "args": {"broker": "b3"}, "branch": "expire/fenced",
               "severity": "state", "before": sample.STATES[1], "entry": "", "cause": "c",
               "paths": ()}  # fmt: skip
-    return Deviation(observed=observed, expected=expected, **(fields | more))
+    return DeviationRow(observed=observed, expected=expected, **(fields | more))
 
 
 def trace(*steps):
     question = sample.VECTORS["conforms"].question
-    return Trace("0" * 20, "diverges", "", 1, 0, question, Why(), steps)
+    return VectorTrace("0" * 20, "diverges", "", 1, 0, question, Why(), steps)
 
 
 def labels(picture):

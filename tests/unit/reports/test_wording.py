@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from conform.reports.runs import Run
+from conform.reports.runs import ReportedRun
 from conform.reports.wording import claim, cluster_of, natural, percent, plural, releases, scope
 
 REASON = "of no use here"
@@ -17,7 +17,7 @@ def left(what, allowed=""):
 def run(**summary):
     counted = {"verdicts": {"conforms": 12_345}, "new_deviations": 0, "deviations": 0}
     about = {"protocol": "p", "component": "c", "variant": "old", "observes": ["a"]}
-    return Run("r", Path("r"), about, counted | summary, (), ())
+    return ReportedRun("r", Path("r"), about, counted | summary, (), ())
 
 
 @pytest.mark.parametrize(

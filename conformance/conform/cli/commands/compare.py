@@ -6,7 +6,7 @@ import argparse
 
 from conform.console.terminal import number, out, out_json, shortened
 from conform.judging.relabel import key
-from conform.runs.compare import Comparison, Difference, compare
+from conform.runs.compare import Comparison, RunDifference, compare
 
 EXAMPLES = """examples:
   conform compare build/runs/A build/runs/B
@@ -49,7 +49,7 @@ def _show(found: Comparison) -> None:
         out(f"{number(found.only[0])} only left, {number(found.only[1])} only right")
     for (left, right), count in found.kinds.most_common():
         out(f"  {number(count):>8}  left {left}, right {right}")
-    groups: dict[tuple[str, ...], list[Difference]] = {}
+    groups: dict[tuple[str, ...], list[RunDifference]] = {}
     for difference in found.differences:
         groups.setdefault(difference.group, []).append(difference)
     ordered = sorted(groups.values(), key=lambda held: -len(held))
@@ -59,7 +59,7 @@ def _show(found: Comparison) -> None:
         out(f"and {len(ordered) - 15} more kinds of difference (--json has all)")
 
 
-def _show_group(held: list[Difference]) -> None:
+def _show_group(held: list[RunDifference]) -> None:
     first = min(held, key=lambda item: (item.step, item.id))
     out("")
     where = shortened(", ".join(first.where) or first.nowhere, 100)

@@ -18,7 +18,7 @@ from conform.cli.commands.charters import (
     settings_line,
     settings_of,
 )
-from conform.cli.commands.mutants import Judged, chosen, judged, try_all
+from conform.cli.commands.mutants import MutantStatus, chosen, judged, try_all
 from conform.cli.commands.numbers import count, gibibytes
 from conform.cli.commands.states import (
     add_states,
@@ -36,7 +36,7 @@ from conform.cli.commands.story import (
 )
 from conform.cli.commands.unmet import show_unmet
 from conform.console.errors import ConformError, Interrupted, MissingEngine
-from conform.console.progress import Search, searching
+from conform.console.progress import SearchListener, searching
 from conform.console.terminal import columns, number, out, out_json, say
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _interruptible(progress: Search, journal: Path | None) -> Iterator[None]:
+def _interruptible(progress: SearchListener, journal: Path | None) -> Iterator[None]:
     """Says how far a search was that is interrupted, and what is kept of it."""
     try:
         yield
@@ -173,7 +173,7 @@ class _Explored:
 
     found: SearchResult
     bounds: dict[str, int]
-    mutant: Judged | None
+    mutant: MutantStatus | None
     wrong: tuple[Story, ...]
     first: Story | None
     scenarios: tuple[ScenarioFails, ...]

@@ -62,7 +62,7 @@ def chosen(model: Model, arguments: argparse.Namespace) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class MutantStatus:
     """What is known of a mutant: `caught`, `missed` (its property holds), or `unknown`, and why."""
 
     name: str
@@ -96,14 +96,14 @@ class Judged:
                 return f"{said}: {self.detail}"
 
 
-def judged(model: Model, mutant: str, found: SearchResult) -> Judged | None:
+def judged(model: Model, mutant: str, found: SearchResult) -> MutantStatus | None:
     """What a search says of its mutant; None without one."""
     for one in model.mutants:
         if one.name == mutant:
             said = found.verdicts.get(one.caught_by, "unknown")
             answer: Answer = ANSWERS.get(said, "unknown")
             why = _why_unknown(one.caught_by, found) if answer == "unknown" else ""
-            return Judged(mutant, one.caught_by, one.instance, answer, why)
+            return MutantStatus(mutant, one.caught_by, one.instance, answer, why)
     return None
 
 

@@ -16,7 +16,7 @@ from conform.cli.commands.charters import (
     settings_line,
     settings_of,
 )
-from conform.cli.commands.mutants import Judged, chosen
+from conform.cli.commands.mutants import MutantStatus, chosen
 from conform.cli.commands.numbers import count, whole
 from conform.cli.commands.story import (
     SHORTENED,
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if found.findings else 0
 
 
-def _judged(model: Model, name: str, found: WalksResult) -> Judged | None:
+def _judged(model: Model, name: str, found: WalksResult) -> MutantStatus | None:
     """What walks say of a mutant: it is caught, or nobody knows."""
     failed = {one.finding.name for one in found.findings}
     for one in model.mutants:
@@ -122,7 +122,7 @@ def _judged(model: Model, name: str, found: WalksResult) -> Judged | None:
                 "caught" if one.caught_by in failed else "unknown"
             )
             detail = "" if answer == "caught" else "the search gave up"
-            return Judged(name, one.caught_by, one.instance, answer, detail)
+            return MutantStatus(name, one.caught_by, one.instance, answer, detail)
     return None
 
 
@@ -148,7 +148,7 @@ def _show_end(found: WalksResult) -> None:
         out(f"not looked at: {names}; `conform explore` looks at `eventually`")
 
 
-def _of_mutant(mutant: Judged, unlooked: Sequence[str]) -> str:
+def _of_mutant(mutant: MutantStatus, unlooked: Sequence[str]) -> str:
     """What walks say of a mutant, in words."""
     name, prop = mutant.name, mutant.caught_by
     if mutant.answer == "caught":

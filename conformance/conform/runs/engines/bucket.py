@@ -17,17 +17,17 @@ from conform.adapters.session import BrokenBatch, Judgement, Session
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import BadSuite
 from conform.judging import model
-from conform.judging.assess import Assessment, Item
+from conform.judging.assess import Assessment, VectorItem
 from conform.judging.follow import Siblings
 from conform.runs.canaries import SAMPLE, TRIES, Canary, fit, of_worker, on_target
-from conform.runs.engines.context import Context
+from conform.runs.engines.context import RunContext
 from conform.runs.overclaims import Claimed, claimed_too_much
 from conform.storage.store import RunFolder
 from conform.storage.tables import (
     DEVIATIONS,
     OBSERVATIONS,
     VERDICTS,
-    Rows,
+    DatasetRows,
     Transitions,
     add_deviations,
     add_verdict,
@@ -41,7 +41,7 @@ class Pool:
 
     sessions: dict[str, Session] = field(default_factory=dict)
 
-    def session(self, context: Context) -> tuple[Session, bool]:
+    def session(self, context: RunContext) -> tuple[Session, bool]:
         """The session of a run, and whether it is new."""
         found = self.sessions.get(context.run)
         if found is not None:
@@ -68,7 +68,7 @@ def worker_pool() -> Pool:
     return Pool()
 
 
-def siblings(context: Context) -> Siblings | None:
+def siblings(context: RunContext) -> Siblings | None:
     """The models of a run, or None if the suite names none."""
     if not context.model:
         return None
@@ -77,7 +77,7 @@ def siblings(context: Context) -> Siblings | None:
     return Siblings(model.load(context.model), entries, same_state=same, same_operations=same)
 
 
-def with_overlay(context: Context) -> Siblings | None:
+def with_overlay(context: RunContext) -> Siblings | None:
     """The model with all overlay entries in the place of the charter's, if there is one, and the
     suite was made from the same charter."""
     if not context.reference:
@@ -94,9 +94,9 @@ def with_overlay(context: Context) -> Siblings | None:
 class Tally:
     """The rows and counts of one bucket."""
 
-    verdicts: Rows = field(default_factory=lambda: Rows(VERDICTS))
-    deviations: Rows = field(default_factory=lambda: Rows(DEVIATIONS))
-    observations: Rows = field(default_factory=lambda: Rows(OBSERVATIONS))
+    verdicts: DatasetRows = field(default_factory=lambda: DatasetRows(VERDICTS))
+    deviations: DatasetRows = field(default_factory=lambda: DatasetRows(DEVIATIONS))
+    observations: DatasetRows = field(default_factory=lambda: DatasetRows(OBSERVATIONS))
     transitions: Transitions = field(default_factory=Transitions)
     kinds: Counter[str] = field(default_factory=Counter)
     taken: Counter[str] = field(default_factory=Counter)
@@ -105,8 +105,8 @@ class Tally:
     judged: int = 0
     not_judged: int = 0
     new: int = 0
-    fit: list[Item] = field(default_factory=list)
-    sample: list[Item] = field(default_factory=list)
+    fit: list[VectorItem] = field(default_factory=list)
+    sample: list[VectorItem] = field(default_factory=list)
     first: float = 0.0
     claimed: list[Claimed] = field(default_factory=list)
     imageless: int = 0
@@ -121,7 +121,7 @@ class Tally:
             ids: list[str] = [item.id for item in judgement.items]
             self.observations.add(ids, judgement.line.decode("utf-8", "replace"))
 
-    def _add_one(self, item: Item, assessment: Assessment) -> None:
+    def _add_one(self, item: VectorItem, assessment: Assessment) -> None:
         verdict = assessment.verdict
         add_verdict(self.verdicts, verdict, assessment.behaviour)
         self.kinds[verdict.kind] += 1
@@ -142,7 +142,7 @@ class Tally:
             self.sample.append(item)
 
 
-def judge_bucket(items: Iterable[Item], bucket: int, context: Context, pool: Pool) -> Json:
+def judge_bucket(items: Iterable[VectorItem], bucket: int, context: RunContext, pool: Pool) -> Json:
     """Judge the vectors of one bucket, write and commit its datasets, and return its summary.
 
     Raises `CannotStart`, `CannotWrite`, `BadSuite` and `Incomplete`.
@@ -167,7 +167,7 @@ def judge_bucket(items: Iterable[Item], bucket: int, context: Context, pool: Poo
     return summary
 
 
-def datasets(tally: Tally, context: Context) -> dict[str, Rows]:
+def datasets(tally: Tally, context: RunContext) -> dict[str, DatasetRows]:
     elements: dict[str, str] = {}
     for item in tally.sample:
         elements.update(element_sorts(orjson.loads(item.question)["sorts"]))
@@ -179,7 +179,7 @@ def datasets(tally: Tally, context: Context) -> dict[str, Rows]:
     }
 
 
-def counters(context: Context) -> tuple[str, ...]:
+def counters(context: RunContext) -> tuple[str, ...]:
     """The names of the fields whose type is a counter, if the model says."""
     if not context.model:
         return ()
@@ -217,14 +217,16 @@ def _counts(counted: Counter[str]) -> dict[str, Json]:
     return {str(name): count for name, count in sorted(counted.items())}
 
 
-def empty_bucket(bucket: int, context: Context) -> None:
+def empty_bucket(bucket: int, context: RunContext) -> None:
     """Commit a bucket that has no vectors."""
     tally = Tally()
     summary = summarised(tally, bucket, time.time(), [])
     RunFolder(context.place).commit(bucket, datasets(tally, context), summary)
 
 
-def judge_rows(rows: Iterator[tuple[int, Item]], context: Context, pool: Pool) -> Iterator[Json]:
+def judge_rows(
+    rows: Iterator[tuple[int, VectorItem]], context: RunContext, pool: Pool
+) -> Iterator[Json]:
     """Judge rows that come bucket by bucket."""
     for bucket, group in itertools.groupby(rows, key=lambda row: row[0]):
         yield judge_bucket((item for _, item in group), bucket, context, pool)

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from conform.adapters.base import Start
-from conform.judging.assess import Item
+from conform.adapters.base import AdapterStart
+from conform.judging.assess import VectorItem
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class RunContext:
     """One run, as its workers see it.
 
     `place` is the run's folder, absolute. `model` is the module of the charter's model ("" for
@@ -24,11 +24,11 @@ class Context:
 
     run: str
     place: str
-    start: Start
+    start: AdapterStart
     model: str = ""
     entries: Mapping[str, str] = field(default_factory=dict)
     variables: tuple[str, ...] = ()
     limit: int = 0
-    canaries: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
+    canaries: Mapping[str, tuple[VectorItem, ...]] = field(default_factory=dict)
     started: float = 0.0
     reference: bool = True

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from conform.runs.engines.bucket import Pool, judge_bucket
-from conform.runs.engines.context import Context
+from conform.runs.engines.context import RunContext
 from conform.suites.cache import Suite
 
 
 def run(
-    suite: Suite, buckets: Sequence[int], context: Context, progress: Callable[[], None]
+    suite: Suite, buckets: Sequence[int], context: RunContext, progress: Callable[[], None]
 ) -> None:
     """Judge `buckets`; each is committed by itself, and `progress` is called after it."""
     pool = Pool()

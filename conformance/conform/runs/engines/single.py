@@ -11,11 +11,11 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.suite import Manifest
-from conform.adapters.base import Start
+from conform.adapters.base import AdapterStart
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
 from conform.judging import model
-from conform.judging.assess import Assessment, Item
+from conform.judging.assess import Assessment, VectorItem
 from conform.judging.follow import Siblings
 
 
@@ -52,7 +52,9 @@ class Replayed:
     line: str
 
 
-def replay(start: Start, item: Item, manifest: Manifest, entries: Mapping[str, str]) -> Replayed:
+def replay(
+    start: AdapterStart, item: VectorItem, manifest: Manifest, entries: Mapping[str, str]
+) -> Replayed:
     """Put one vector, judge it, and keep all that was seen. Raises `CannotStart`."""
     siblings = None
     if manifest.models.charter:
@@ -75,7 +77,7 @@ def replay(start: Start, item: Item, manifest: Manifest, entries: Mapping[str, s
     return Replayed(assessment, steps, judgement.line.decode("utf-8", "replace"))
 
 
-def _steps(item: Item, assessment: Assessment, line: bytes) -> tuple[Shown, ...]:
+def _steps(item: VectorItem, assessment: Assessment, line: bytes) -> tuple[Shown, ...]:
     message = orjson.loads(line)
     values: list[Json] = message["values"]
     operations = orjson.loads(item.question)["operations"]

@@ -29,9 +29,9 @@ from pyspark.sql import SparkSession
 from conform.adapters.targets import python_path
 from conform.console import errors
 from conform.console.errors import ConformError, Incomplete, MissingEngine
-from conform.judging.assess import Item
+from conform.judging.assess import VectorItem
 from conform.runs.engines.bucket import judge_rows, worker_pool
-from conform.runs.engines.context import Context
+from conform.runs.engines.context import RunContext
 from conform.suites.cache import Suite, batch_items
 
 _RESULT = pa.schema([("summary", pa.string())])
@@ -130,7 +130,7 @@ def run(
     spark: SparkSession,
     suite: Suite,
     buckets: Sequence[int],
-    context: Context,
+    context: RunContext,
     progress: Callable[[], None],
 ) -> None:
     """Judge `buckets` of the suite. Raises what a worker raised, as its own kind of error."""
@@ -167,7 +167,7 @@ def run(
 class _Job:
     """What Spark sends to its workers."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: RunContext) -> None:
         self.context = context
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -178,7 +178,7 @@ class _Job:
             raise RuntimeError(as_token(error)) from None
 
 
-def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Item]]:
+def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, VectorItem]]:
     for batch in batches:
         yield from zip(batch.column("bucket").to_pylist(), batch_items(batch), strict=True)
 
