@@ -41,6 +41,10 @@ component c {
   }
   operation close(b: Broker) -> bool {
     branch closed when quiet_now() { shut' = shut | {b}  reply true }
+    branch left when row[b] is present(r) and r.owner is present(o) and other: o != b and o in shut {
+      row[b]' = present(r with { owner: none })
+      reply r.yes and o == b
+    }
     branch open reply forall present(r) in row[b], present(o) in r.owner: o == b
   }
 }
@@ -57,6 +61,11 @@ system two {
   c: map Broker -> c
   ghost state seen: set Mail = {}
   step fill(b: Broker, o: Broker) { require may_fill(b, o)  c[b].fill(o, present(b), true) }
+  step give(b: Broker, o: Broker) {
+    require c[b].row[o] is present(r) and r.yes
+    require r.owner is present(owner) and owner != b
+    c[b].fill(owner, present(o), not r.yes)
+  }
   step say(b: Broker, o: Broker) { c[b].say(told(o, b == o))  seen' = seen | {told(o, b == o)} }
 }
 fun may_fill(b: Broker, o: Broker) of two -> bool =

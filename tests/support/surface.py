@@ -159,6 +159,7 @@ def _larger(inner: st.SearchStrategy[nodes.Expr]) -> st.SearchStrategy[nodes.Exp
         ),
         st.builds(nodes.If, inner, inner, inner),
         st.builds(nodes.LetIn, names, inner, inner),
+        st.builds(nodes.Is, inner, patterns),
         st.builds(nodes.Match, inner, st.lists(cases, min_size=1, max_size=2).map(tuple)),
     )
 

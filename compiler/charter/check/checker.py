@@ -25,10 +25,11 @@ def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -
     """The core of a protocol whose edits have been applied; every error goes to `diagnostics`,
     and then the result must not be used."""
     model = elaborate(files, variant, diagnostics)
+    functions = {function.name: function for function in model.functions}
     for component in model.components:
-        check_component(component, diagnostics)
+        check_component(component, functions, diagnostics)
     for system in model.systems:
-        check_system(system, diagnostics)
+        check_system(system, functions, diagnostics)
     check_ranges(model, diagnostics)
     check_bounds(model, diagnostics)
     _recursion(model.functions, diagnostics)

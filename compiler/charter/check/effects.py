@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
-from charter.check.known import Facts, never_empty
+from charter.check.known import Facts, can_pick
 from charter.core import nodes as ir
 from charter.core.walk import nodes, operands, statement_expressions
 from charter.diagnostics import Diagnostics
@@ -13,7 +13,12 @@ from charter.diagnostics import Diagnostics
 FAILOVER = "failover"
 
 
-def check_component(component: ir.Component, diagnostics: Diagnostics) -> None:
+Functions = Mapping[str, ir.Function]
+
+
+def check_component(
+    component: ir.Component, functions: Functions, diagnostics: Diagnostics
+) -> None:
     """All effects of one component."""
     ghosts = ghosts_of(component)
     for operation in component.operations:
@@ -23,7 +28,7 @@ def check_component(component: ir.Component, diagnostics: Diagnostics) -> None:
             if ghosts:
                 _Ghosts(ghosts, diagnostics).branch(branch)
         for facts, branch in with_facts(operation):
-            _picks(branch.body, facts, diagnostics)
+            _picks(branch.body, facts, functions, diagnostics)
     _failover(component, diagnostics)
 
 
@@ -38,11 +43,11 @@ def ghosts_of(component: ir.Component) -> frozenset[str]:
     return frozenset(v.name for v in component.state if v.kind == "ghost")
 
 
-def check_system(system: ir.System, diagnostics: Diagnostics) -> None:
+def check_system(system: ir.System, functions: Functions, diagnostics: Diagnostics) -> None:
     """Choices and ghost state of the steps of a system."""
     ghosts = frozenset(v.name for v in system.state if v.kind == "ghost")
     for step in system.steps:
-        _picks(step.body, Facts(()), diagnostics)
+        _picks(step.body, Facts(()), functions, diagnostics)
         if ghosts:
             _Ghosts(ghosts, diagnostics).body(step.body)
 
@@ -117,14 +122,16 @@ def with_facts(operation: ir.Operation) -> Iterator[tuple[Facts, ir.Branch]]:
                 refused.append(ir.Unary("not", only, type=only.type, span=only.span))
 
 
-def _picks(body: Iterable[ir.Statement], facts: Facts, diagnostics: Diagnostics) -> None:
+def _picks(
+    body: Iterable[ir.Statement], facts: Facts, functions: Functions, diagnostics: Diagnostics
+) -> None:
     for line in body:
         match line:
             case ir.Bind():
                 facts = facts.let(line.name, line.value)
             case ir.Require():
                 facts = facts.holding(line.condition)
-            case ir.Pick() if not line.or_none and not never_empty(line, facts):
+            case ir.Pick() if not line.or_none and not can_pick(line, facts, functions):
                 message = f"nothing says that there is a {line.name} to pick"
                 hint = "`or none`, or a conjunct of the guard such as `S != {}`"
                 diagnostics.error("pick/empty", message, line.domain.span, hint=hint)

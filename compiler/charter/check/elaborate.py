@@ -15,6 +15,7 @@ from charter.check.functions import function, with_params
 from charter.check.histories import update_histories
 from charter.check.infer import expression
 from charter.check.observables import observables
+from charter.check.patterns import holding
 from charter.check.scopes import Globals, Machine, Scope, Signature, suggest
 from charter.check.statements import Body, branch_body
 from charter.check.types import BOOL, is_unknown
@@ -254,14 +255,16 @@ def branch(context: Context, scope: Scope, node: sx.Branch, of: Signature) -> ir
     assert scope.machine is not None
     guard: list[ir.Conjunct] = []
     labels: set[str] = set()
+    inside = scope
     for position, part in enumerate(node.guard, start=1):
         label = str(position) if part.label is None else part.label.text
         if label in labels:
             scope.error("name/duplicate", f"two conjuncts are called `{label}`", part.span)
         labels.add(label)
-        condition = scope.check(part.condition, BOOL)
+        condition = inside.check(part.condition, BOOL)
+        inside = holding(inside, part.condition)
         guard.append(ir.Conjunct(label, condition, span=part.span, doc=doc_of(part)))
-    body = Body(scope, scope.machine)
+    body = Body(inside, scope.machine)
     reply = branch_body(body, node, of.result)
     update_histories(body, f"{of.name}/{node.name.text}")
     changes = tuple(line for line in body.lines if isinstance(line, ir.Bind | ir.Pick | ir.Assign))

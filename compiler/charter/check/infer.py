@@ -6,10 +6,12 @@ else is inferred from the inside out. What has an error gets the unknown type an
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from charter.check import infer_calls, infer_collections, infer_control, infer_operators
 from charter.check.declared import no_type
+from charter.check.patterns import is_case
 from charter.check.scopes import REPLACED, Machine, Scope, suggest
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown, show_type
 from charter.core import nodes as ir
@@ -59,6 +61,8 @@ def expression(scope: Scope, node: sx.Expr, expected: ty.Type | None) -> ir.Expr
             return infer_collections.quantifier(scope, node)
         case sx.Unary():
             return infer_operators.unary(scope, node)
+        case sx.Is():
+            return is_case(scope, node)
         case sx.If():
             return infer_control.conditional(scope, node, expected)
         case sx.LetIn():
@@ -96,6 +100,9 @@ def identifier(scope: Scope, node: sx.Ident) -> ir.Expr:
     local = scope.locals.get(node.name)
     if local is not None:
         return ir.Local(local.name, type=local.type, span=node.span)
+    part = scope.parts.get(node.name)
+    if part is not None:
+        return replace(part, span=node.span)
     element = scope.elements.get(node.name)
     if element is not None:
         return ir.Literal(element.value, type=element.type, span=node.span)

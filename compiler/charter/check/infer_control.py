@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from charter.check.infer_operators import is_open
-from charter.check.patterns import Tags, case_params, tags_of
+from charter.check.patterns import Tags, case_params, holding, tags_of
 from charter.check.scopes import Scope
 from charter.check.types import BOOL, UNKNOWN, fits, is_unknown, join, show_type
 from charter.core import nodes as ir
@@ -14,14 +14,15 @@ from charter.syntax import nodes as sx
 def conditional(scope: Scope, node: sx.If, expected: ty.Type | None) -> ir.Expr:
     """`if c then a else b`: both sides of one type."""
     condition = scope.check(node.condition, BOOL)
+    behind = holding(scope, node.condition)
     if expected is not None:
-        then = scope.infer(node.then, expected)
+        then = behind.infer(node.then, expected)
         otherwise = scope.infer(node.otherwise, expected)
     elif is_open(node.then):
         otherwise = scope.infer(node.otherwise)
-        then = scope.infer(node.then, otherwise.type)
+        then = behind.infer(node.then, otherwise.type)
     else:
-        then = scope.infer(node.then)
+        then = behind.infer(node.then)
         otherwise = scope.infer(node.otherwise, then.type)
     if not fits(then.type, otherwise.type):
         otherwise = scope.fit(otherwise, then.type)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from charter.check.patterns import holding
 from charter.check.scopes import Scope, unknown
 from charter.check.types import BOOL, INT, fits, is_unknown, join, show_type
 from charter.core import nodes as ir
@@ -68,7 +69,9 @@ def binary(scope: Scope, node: sx.Binary, expected: ty.Type | None) -> ir.Expr:
     """An infix operation."""
     match node.op:
         case "and" | "or" | "implies":
-            left, right = scope.check(node.left, BOOL), scope.check(node.right, BOOL)
+            left = scope.check(node.left, BOOL)
+            behind = scope if node.op == "or" else holding(scope, node.left)
+            right = behind.check(node.right, BOOL)
             return ir.Binary(node.op, left, right, type=BOOL, span=node.span)
         case "==" | "!=":
             return _equality(scope, node)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from charter.core import nodes as ir
-from charter.core.walk import operands, substitute
+from charter.core.walk import never_empty, operands, substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,10 @@ class Facts:
         return substitute(expr, values)
 
 
-def never_empty(line: ir.Pick, facts: Facts) -> bool:
+def can_pick(line: ir.Pick, facts: Facts, functions: Mapping[str, ir.Function]) -> bool:
     """Does the text show that there is something to pick, whatever the index?"""
     wanted = facts.expand(line.domain)
-    if _has_member(wanted):
+    if never_empty(wanted, functions):
         return True
     for condition in facts.conditions:
         for part in operands(facts.expand(condition), "and"):
@@ -53,21 +54,6 @@ def _for_all(expr: ir.Expr, index: str) -> ir.Expr | None:
             return substitute(expr.body, {expr.name: local})
         return None
     return expr
-
-
-def _has_member(expr: ir.Expr) -> bool:
-    """A whole type, a set with a member, a union or a choice of such."""
-    match expr:
-        case ir.Domain():
-            return True
-        case ir.SetNew(items=items):
-            return bool(items)
-        case ir.Binary(op="union", left=left, right=right):
-            return _has_member(left) or _has_member(right)
-        case ir.If(then=then, otherwise=otherwise):
-            return _has_member(then) and _has_member(otherwise)
-        case _:
-            return False
 
 
 def _says_nonempty(condition: ir.Expr, wanted: ir.Expr) -> bool:

@@ -1,15 +1,17 @@
-"""Binders that take values apart: in core, a quantifier over keys or members around a `match`."""
+"""Patterns. Of a binder: in core, a quantifier over keys or members around a `match`. Behind `is`:
+a comparison with none, and `value(e)` for what it names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from charter.check.scopes import Scope, suggest, unknown
 from charter.check.types import UNKNOWN, count, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.walk import substitute
+from charter.diagnostics import Diagnostics
 from charter.syntax import nodes as sx
 
 Tags = dict[str, tuple[ty.Type, ...]]
@@ -164,3 +166,33 @@ def _taken_apart(
         scope, core = scope.bind(name, kind)
         bound.append(core)
     return Ranged(scope, *around, subject, tag.text, tuple(bound))
+
+
+def is_case(scope: Scope, node: sx.Is) -> ir.Expr:
+    """`e is present(x)`."""
+    tag, names = node.pattern.tag, node.pattern.names
+    subject = scope.infer(node.subject)
+    if not isinstance(subject.type, ty.Option):
+        if not is_unknown(subject.type):
+            message = f"`is` asks an option, found {show_type(subject.type)}"
+            scope.error("type/mismatch", message, subject.span, hint="`match` knows all cases")
+        return unknown(node.span)
+    params = case_params(scope, tag, len(names), {"present": (subject.type.inner,)})
+    for name, kind in zip(names, params, strict=True):
+        scope.bind(name, kind)
+    none = ir.Literal(None, type=subject.type, span=tag.span)
+    return ir.Binary("ne", subject, none, type=ty.Bool(), span=node.span)
+
+
+def holding(scope: Scope, condition: sx.Expr) -> Scope:
+    """The scope of what is read only where a condition holds: what its `is` name is visible."""
+    match condition:
+        case sx.Binary(op="and", left=left, right=right):
+            return holding(holding(scope, left), right)
+        case sx.Is(subject=node, pattern=sx.Pattern(names=(name,))) if name.text != "_":
+            subject = replace(scope, diagnostics=Diagnostics()).infer(node)
+            inner = subject.type.inner if isinstance(subject.type, ty.Option) else UNKNOWN
+            part = ir.Builtin("value", (subject,), type=inner, span=name.span)
+            return replace(scope, parts={**scope.parts, name.text: part})
+        case _:
+            return scope

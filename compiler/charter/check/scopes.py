@@ -126,8 +126,8 @@ Rules = Callable[["Scope", sx.Expr, ty.Type | None], ir.Expr]
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Where an expression stands. `primes` says whether `x'` may be read, `part_primes` whether
-    `part'.x` may; `used` remembers the type of each local of the declaration, so that a name never
-    has two types in core."""
+    `part'.x` may; `parts` are what `is` has named; `used` remembers the type of each local of the
+    declaration, so that a name never has two types in core."""
 
     globals: Globals
     diagnostics: Diagnostics
@@ -137,6 +137,7 @@ class Scope:
     part_primes: bool = False
     locals: Mapping[str, ir.Local] = field(default_factory=dict)
     elements: Mapping[str, ir.Literal] = field(default_factory=dict)
+    parts: Mapping[str, ir.Expr] = field(default_factory=dict)
     used: dict[str, ty.Type] = field(default_factory=dict)
 
     def infer(self, node: sx.Expr, expected: ty.Type | None = None) -> ir.Expr:
@@ -205,14 +206,14 @@ class Scope:
     def without_locals(self) -> Scope:
         """The scope in which no local is visible. Their names in core stay taken."""
         hidden = {f"outside {name}": local for name, local in self.locals.items()}
-        return replace(self, locals=hidden)
+        return replace(self, locals=hidden, parts={})
 
     def meaning(self, name: str) -> str:
         """What `name` means already, or ""."""
         machine = self.machine
         if machine is not None and name in machine.state:
             return f"a state variable of {machine.name}"
-        if name in self.locals:
+        if name in self.locals or name in self.parts:
             return "a name of this declaration"
         if name in self.elements:
             return "an element of this instance"
@@ -232,6 +233,7 @@ class Scope:
         """Every name that an identifier could mean here, for suggestions."""
         known = self.globals
         yield from self.locals
+        yield from self.parts
         yield from self.elements
         if self.machine is not None:
             yield from self.machine.state

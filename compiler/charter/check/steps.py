@@ -10,6 +10,7 @@ from charter.check.docs import doc_of
 from charter.check.histories import update_histories
 from charter.check.infer_calls import arguments
 from charter.check.machines import channel_type
+from charter.check.patterns import holding
 from charter.check.scopes import Channel, Machine, PartOf, Scope, Signature, free_name, suggest
 from charter.check.statements import Body, assign, let, misplaced, pick
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
@@ -55,6 +56,7 @@ def require(body: Body, node: sx.Require) -> None:
             body.scope.error("name/duplicate", message, part.span)
         known.add(label)
         condition = body.scope.check(part.condition, BOOL)
+        body.scope = holding(body.scope, part.condition)
         span = node.span if len(node.guard) == 1 else part.span
         body.lines.append(ir.Require(condition, label, span=span, doc=doc_of(node)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never, overload
 
@@ -228,3 +228,21 @@ def rules(model: ir.Model) -> Iterator[ir.Expr]:
     for system in model.systems:
         for step in system.steps:
             yield from (e for line in step.body for e in statement_expressions(line))
+
+
+def never_empty(domain: ir.Expr, functions: Mapping[str, ir.Function]) -> bool:
+    """Whether the text alone shows that a set has a member, wherever it is computed."""
+    match domain:
+        case ir.Domain():
+            return True
+        case ir.SetNew(items=items):
+            return bool(items)
+        case ir.Binary(op="union", left=left, right=right):
+            return never_empty(left, functions) or never_empty(right, functions)
+        case ir.If(then=then, otherwise=otherwise):
+            return never_empty(then, functions) and never_empty(otherwise, functions)
+        case ir.Call(function=name) if name in functions:
+            others = {other: function for other, function in functions.items() if other != name}
+            return never_empty(functions[name].body, others)
+        case _:
+            return False

@@ -358,6 +358,9 @@ EXPRESSIONS: Final[Mapping[str, Callable[[Reader, Tree], Expr]]] = {
     "minus": lambda r, n: nodes.Unary("-", expr(r, n.children[0]), span=r.span(n)),
     "chain": _chain,
     "compare": _compare,
+    "is_case": lambda r, n: nodes.Is(
+        expr(r, n.children[0]), _pattern(r, tree(n.children[1])), span=r.span(n)
+    ),
     "implies": _implies,
     "if": _if,
     "let_in": _let_in,

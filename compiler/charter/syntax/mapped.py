@@ -41,6 +41,8 @@ def _inside(expr: sx.Expr, rewrite: Rewrite) -> sx.Expr:
             return replace(expr, target=one(target), key=one(key))
         case sx.SetLit(items) | sx.SeqLit(items):
             return replace(expr, items=each(items))
+        case sx.Is(subject=subject):
+            return replace(expr, subject=one(subject))
         case sx.Unary(operand=operand):
             return replace(expr, operand=one(operand))
         case sx.Binary(left=left, right=right):

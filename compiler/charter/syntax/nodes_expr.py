@@ -285,6 +285,15 @@ class Binary(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Is(Node):
+    """`e is present(x)`: whether the option has a value, which `x` names behind `and`, `implies`
+    and `then`; of a guard or a `require` in all that follows."""
+
+    subject: Expr
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
 class If(Node):
     """`if c then a else b`."""
 
@@ -332,5 +341,5 @@ class Took(Node):
 Expr = (
     IntLit | BoolLit | NoneLit | Ident | Apply | NamedArg | FieldOf | Index | RecordLit | WithFields
     | WithEntries | SetLit | SeqLit | Comprehension | MapLit | Quantifier | Unary | Binary | If
-    | LetIn | Match | Took
+    | Is | LetIn | Match | Took
 )  # fmt: skip

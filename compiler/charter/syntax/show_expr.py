@@ -79,7 +79,7 @@ def _level(expr: Expr) -> int:
             return SUM
         case nodes.Binary(op="*"):
             return PRODUCT
-        case nodes.Binary():
+        case nodes.Binary() | nodes.Is():
             return COMPARE
         case nodes.Unary() | nodes.If() | nodes.LetIn() | nodes.Quantifier() | nodes.Match():
             return UNARY
@@ -130,7 +130,7 @@ def _has_free_in(expr: Expr) -> bool:
             return _has_free_in(value) or _has_free_in(body)
         case nodes.Quantifier(_, binders, body):
             return _has_free_in(body) or any(_has_free_in(each.domain) for each in binders)
-        case nodes.Match(subject, _):
+        case nodes.Match(subject, _) | nodes.Is(subject, _):
             return _has_free_in(subject)
         case _:
             return False
@@ -178,6 +178,8 @@ def expression(expr: Expr) -> Doc:
             return (f"took {taken}", "" if args is None else arguments_doc(args))
         case nodes.Unary(op, operand):
             return _unary(op, operand)
+        case nodes.Is(subject, pattern):
+            return (closed(subject, SUM), f" is {_pattern(pattern)}")
         case nodes.Binary():
             return _binary(expr)
         case nodes.If() | nodes.LetIn() | nodes.Quantifier() | nodes.Match():
@@ -261,10 +263,14 @@ def _bound(binder: nodes.AnyBinder) -> str:
     match binder.value:
         case nodes.Name(text):
             return f"{key}{text}"
-        case nodes.Pattern(tag, names):
-            return f"{key}{tag.text}({', '.join(name.text for name in names)})"
+        case nodes.Pattern():
+            return key + _pattern(binder.value)
         case _:
             assert_never(binder.value)
+
+
+def _pattern(pattern: nodes.Pattern) -> str:
+    return f"{pattern.tag.text}({', '.join(name.text for name in pattern.names)})"
 
 
 def _reaching(expr: nodes.If | nodes.LetIn | nodes.Quantifier | nodes.Match) -> Doc:

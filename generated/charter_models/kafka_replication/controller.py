@@ -1460,7 +1460,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:305  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:304  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1477,7 +1477,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:314  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:313  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1485,11 +1485,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:325  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:324  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:339  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:338  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1535,7 +1535,7 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/completed_for_another  20-controller.charter:314  MODEL §4.3, DOC
+        """alter_partition/completed_for_another  20-controller.charter:313  MODEL §4.3, DOC
         Protocol errors: NEW_LEADER_ELECTED
         """
         allowed: list[Outcome[Controller, Reply]] = []
@@ -1607,7 +1607,7 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/committed  20-controller.charter:339  S2 §6.5.2, S1 Case E, S1 Case F,
+        """alter_partition/committed  20-controller.charter:338  S2 §6.5.2, S1 Case E, S1 Case F,
         S1 Case G
         """
         next_ = settled(p, isr, p.leader, recovering, self.config)
@@ -1635,7 +1635,7 @@ class Controller:
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:353  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:352  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1646,12 +1646,12 @@ class Controller:
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:358  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:357  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:363  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:362  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1667,7 +1667,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:368  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:367  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1684,7 +1684,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:376  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:375  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not choices(p, able, self.config):  # empty
             return [Outcome(
@@ -1693,7 +1693,7 @@ class Controller:
                 self,
             )]
 
-        # elect_leader/elected  20-controller.charter:379  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1702,7 +1702,7 @@ class Controller:
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/elected  20-controller.charter:379  S3 Unclean leader election"""
+        """elect_leader/elected  20-controller.charter:378  S3 Unclean leader election"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(choices(p, able, self.config)):
             after = replace(
@@ -1723,7 +1723,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:392
+        # balance_leaders/balanced  20-controller.charter:391
         after = replace(
             self,
             partition=Map({
@@ -1743,13 +1743,13 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:402  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:401  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:406  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:405  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1758,7 +1758,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:409  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:408  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1767,7 +1767,7 @@ class Controller:
         replicas: tuple[Broker, ...],
         isr: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """create_topic/created  20-controller.charter:409  DOC CreateTopics, MODEL §2.4"""
+        """create_topic/created  20-controller.charter:408  DOC CreateTopics, MODEL §2.4"""
         allowed: list[Outcome[Controller, Reply]] = []
         id_ = fresh(self.last_topic_id)
         for leader in one_or_none(isr):
@@ -1790,11 +1790,11 @@ class Controller:
             if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:422  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:421  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:424  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:423  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1813,12 +1813,12 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # reassign/unknown  20-controller.charter:435  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:434  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
-        # reassign/invalid  20-controller.charter:439  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:438  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1827,11 +1827,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | departing(p, target))
         as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:445  MODEL §4.2
+        # reassign/completed  20-controller.charter:444  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:460  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:459  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1904,7 +1904,7 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:475  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:474  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1913,7 +1913,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:479  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:478  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1926,7 +1926,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:485  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:484  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1937,7 +1937,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:488  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:487  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1948,7 +1948,7 @@ class Controller:
         original: tuple[Broker, ...],
         isr: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """cancel_reassignment/reverted  20-controller.charter:488  MODEL §4.5"""
+        """cancel_reassignment/reverted  20-controller.charter:487  MODEL §4.5"""
         allowed: list[Outcome[Controller, Reply]] = []
         back = replace(p, replicas=original, adding=frozenset(), removing=frozenset())
         for leader in one_or_none(electable(p, original, isr, frozenset(), able, self.config)):
@@ -1970,11 +1970,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:505
+        # set_min_isr/same  20-controller.charter:504
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:510  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:509  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
@@ -1983,7 +1983,7 @@ class Controller:
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  20-controller.charter:505"""
+        """set_min_isr/same  20-controller.charter:504"""
         allowed: list[Outcome[Controller, Reply]] = []
         for cleared in (False, True):
             after = replace(
@@ -1998,7 +1998,7 @@ class Controller:
     def set_unclean_election(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """DOC unclean.leader.election.enable"""
 
-        # set_unclean_election/changed  20-controller.charter:519  DOC
+        # set_unclean_election/changed  20-controller.charter:518  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2006,7 +2006,7 @@ class Controller:
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:527  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:526  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(
@@ -2016,7 +2016,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:534  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:533  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(
             self,

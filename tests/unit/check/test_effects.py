@@ -67,6 +67,30 @@ def test_choice_that_may_be_empty_is_refused(branches: str) -> None:
     assert found(branches) == ["pick/empty"]
 
 
+FUNCTIONS = """fun two() -> set bool = {true, false}
+fun several() -> set bool = (two() & {true}) | if true in two() then two() else {true}
+fun none_of() -> set bool = two() - two()
+fun loop() -> set bool = loop()
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        ("two", []),
+        ("several", []),
+        ("none_of", ["pick/empty"]),
+        ("loop", ["pick/empty", "function/recursive"]),
+    ],
+)
+def test_choice_from_a_function_reads_its_text(function: str, expected: list[str]) -> None:
+    branches = f"branch go {{ pick x in {function}() reply x }}"
+    functions = "".join(
+        f"{line}\n" for line in FUNCTIONS.splitlines() if "loop" not in line or function == "loop"
+    )
+    assert codes(COMPONENT.format(branches=branches) + functions) == expected
+
+
 @pytest.mark.parametrize(
     ("branches", "expected"),
     [

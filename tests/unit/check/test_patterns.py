@@ -1,9 +1,9 @@
-"""Binders that take values apart, beside what they stand for."""
+"""Patterns of binders and behind `is`, beside what they stand for."""
 
 from __future__ import annotations
 
 import pytest
-from tests.support.charters import WORDS, body, codes, load
+from tests.support.charters import WORDS, body, codes, dump, load
 
 from charter import api
 from charter.core.show import show_expr
@@ -104,3 +104,87 @@ witness w of s: took go
 eventually e of s: forall t, present(r) in c.row: r.isr == {} leads to true
 """
     assert codes(text) == ["type/mismatch", "name/unknown"]
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("o is present(r) and r.epoch == e and r.isr == {}",
+         "o != none and value(o).epoch == e and value(o).isr == {}"),
+        ("o is present(r) and r.owner is present(b) implies b in r.isr",
+         "o != none and value(o).owner != none implies value(value(o).owner) in value(o).isr"),
+        ("if o is present(r) then r.epoch == e else true",
+         "if o != none then value(o).epoch == e else true"),
+        ("{ t in Topic if m[t] is present(r) and r.epoch == e } == {}",
+         "{ t in Topic if m[t] != none and value(m[t]).epoch == e } == {}"),
+        ("not o is present(_)", "not o != none"),
+    ],
+)  # fmt: skip
+def test_is_compares_with_none_when_core_is_read(short: str, long: str) -> None:
+    assert body(short, params=PARAMS) == body(long, params=PARAMS)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("o is present(r) or r.epoch == e", "name/unknown"),
+        ("not (o is present(r)) and r.epoch == e", "name/unknown"),
+        ("(if o is present(r) then true else r.epoch == e)", "name/unknown"),
+        ("o is present(e) and true", "name/shadows"),
+        ("o is present(r) and o is present(r)", "name/shadows"),
+        ("o is present(r, q)", "type/arity"),
+        ("o is granted(r)", "name/unknown"),
+        ("e is present(r)", "type/mismatch"),
+        ("missing is present(r) and r.epoch == e", "name/unknown"),
+    ],
+)
+def test_what_is_cannot_ask_is_an_error(text: str, code: str) -> None:
+    assert codes(f"fun f({PARAMS}) -> bool = {text}\n") == [code]
+
+
+def test_what_a_guard_has_named_is_read_in_all_that_follows() -> None:
+    lines = dump(
+        """component c {
+  state row: map Topic -> option Row = [t in Topic: none]
+  operation go(t: Topic, b: Broker) -> bool {
+    branch old when there: row[t] is present(r) and owned: r.owner is present(o) and o != b {
+      let isr = r.isr
+      row[t]' = present(r with { isr: isr | {o} })
+      reply r.epoch == 0
+    }
+    branch new reply true
+  }
+}
+witness w of c: took go/old"""
+    )
+    start = lines.index("    branch old")
+    assert [line.strip() for line in lines[start + 1 : start + 6]] == [
+        "when there: (@row[t] ne none)",
+        "when owned: ((value!(@row[t]).owner ne none) and (value!(value!(@row[t]).owner) ne b))",
+        "let isr: set Broker = value!(@row[t]).isr",
+        "@row' = (@row with [t: present((value!(@row[t]) with {isr: (isr union "
+        "{value!(value!(@row[t]).owner)})}))])",
+        "reply (value!(@row[t]).epoch eq Epoch#0)",
+    ]
+
+
+def test_what_a_step_requires_is_named_in_what_follows() -> None:
+    text = """component c {
+  state row: map Topic -> option Row = [t in Topic: none]
+  operation go(b: Broker) -> bool { branch only { reply true } }
+}
+system s {
+  c: c
+  step go(t: Topic) {
+    require c.row[t] is present(r) and r.isr == {}
+    require r.owner is present(o)
+    c.go(o)
+  }
+}
+witness w of s: took go
+"""
+    assert dump(text)[-5:-2] == [
+        "    require ((@c.row[t] ne none) and (value!(@c.row[t]).isr eq {}))",
+        "    require (value!(@c.row[t]).owner ne none)",
+        "    c.go(value!(value!(@c.row[t]).owner))",
+    ]

@@ -1,4 +1,4 @@
-"""What a `pick` offers, as Python: constants in a fixed order, and sets that are never empty."""
+"""What a `pick` offers, as Python: constants in a fixed order."""
 
 from __future__ import annotations
 
@@ -21,18 +21,3 @@ def constants(domain: n.Expr) -> tuple[n.Literal, ...]:
     if not told or len(literals) < len(domain.items):
         return ()
     return tuple(sorted(dict.fromkeys(literals), key=lambda literal: str(literal.value)))
-
-
-def never_empty(domain: n.Expr, functions: Functions) -> bool:
-    """Whether the text alone shows that a set has a member, wherever it is computed."""
-    match domain:
-        case n.SetNew(items=items):
-            return bool(items)
-        case n.Binary(op="union", left=left, right=right):
-            return never_empty(left, functions) or never_empty(right, functions)
-        case n.If(then=then, otherwise=otherwise):
-            return never_empty(then, functions) and never_empty(otherwise, functions)
-        case n.Call(function=name):
-            return never_empty(functions[name].body, functions)
-        case _:
-            return False

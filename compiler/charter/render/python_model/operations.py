@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.walk import children
-from charter.render.python_model.choices import constants, never_empty
+from charter.core.walk import children, never_empty
+from charter.render.python_model.choices import constants
 from charter.render.python_model.expr import ExprPrinter
 from charter.render.python_model.layout import WIDTH, Block, Doc, Spread, call, joined, lines
 from charter.render.python_model.names import camel

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
 from charter.core import small as s
-from charter.core.walk import operands
+from charter.core.walk import never_empty, operands
 from charter.render.tla.expr import COMPARISONS, Printer
 from charter.render.tla.layout import (
     Around,
@@ -63,21 +63,6 @@ def guarded(name: str, body: Noted) -> Doc:
     inner = body.inner
     items = inner.items if isinstance(inner, Bullets) else (open_item(inner),)
     return Noted(body.notes, Bullets("/\\", (Item(held, held), *items)))
-
-
-def never_empty(e: s.Expr) -> bool:
-    """Whether a set has members as far as its text shows."""
-    match e:
-        case n.SetNew(items=items):
-            return bool(items)
-        case n.Domain():
-            return True
-        case n.If(then=then, otherwise=otherwise):
-            return never_empty(then) and never_empty(otherwise)
-        case n.Binary(op="union", left=left, right=right):
-            return never_empty(left) or never_empty(right)
-        case _:
-            return False
 
 
 def plain(e: s.Expr) -> bool:
@@ -286,7 +271,7 @@ class Body:
 
     def options(self, pick: n.Pick[s.Expr]) -> Doc:
         """The members of the domain, or what stands for none."""
-        if never_empty(pick.domain):
+        if never_empty(pick.domain, {}):
             return self.printer.members(pick.domain)
         return call("OrNone" if pick.or_none else "NotEmpty", self.printer.doc(pick.domain))
 

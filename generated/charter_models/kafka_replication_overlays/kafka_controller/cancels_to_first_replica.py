@@ -47,7 +47,7 @@ class Changed(Controller):
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:475  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:474  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -56,7 +56,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:479  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:478  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -73,7 +73,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:485  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:484  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -84,5 +84,5 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:488  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:487  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

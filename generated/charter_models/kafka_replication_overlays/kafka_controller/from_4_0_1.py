@@ -818,7 +818,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:353  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:352  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -829,7 +829,7 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:358  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:357  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -858,7 +858,7 @@ class Changed(Controller):
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:379  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -974,7 +974,7 @@ class Changed(Controller):
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:475  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:474  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -983,7 +983,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:479  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:478  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1000,7 +1000,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:485  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:484  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -1011,7 +1011,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:488  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:487  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
@@ -1020,11 +1020,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:505
+        # set_min_isr/same  20-controller.charter:504
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:510  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:509  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -1037,13 +1037,13 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:527  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:526  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:534  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:533  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]
