@@ -18,6 +18,10 @@ FOREIGN: Final = {
 }  # fmt: skip
 PLAIN_WORDS: Final = frozenset({"exists", "all", "any", "every", "each"})
 
+STATE_ENDS: Final = frozenset(
+    {"}", "state", "history", "operation", "step", "observe", "ghost", "volatile"}
+)
+"""What may follow a state variable."""
 TARGET: Final = frozenset({"'", ".", "=", "["})
 """What follows the name that a statement begins with."""
 
@@ -251,9 +255,13 @@ MISTAKES: Final = (
         "a state variable has an initial value",
         "write `state x: T = e`",
         ("component c { state x: bool }", "component c { state x: bool state y: bool = true }"),
-        lambda s: (
-            s.text in {"}", "state", "operation", "observe", "ghost", "volatile"} and s.expects("=")
-        ),
+        lambda s: s.text in STATE_ENDS and s.expects("="),
+    ),
+    Mistake(
+        "a history says what it becomes by a step",
+        "write `history x: T = initial then e`; `x` is before the step, `x'` after it",
+        ("component c { history x: bool = true }", "component c { history x: bool = a ghost state"),
+        lambda s: s.text in STATE_ENDS and s.expects("then"),
     ),
     Mistake(
         "a record begins with the name of its type",
