@@ -39,6 +39,7 @@ WORDS: Final = {
     r"blacklist|whitelist": "banned, allowed",
 }
 GLOSSARY: Final = "docs/GLOSSARY.md"
+PROSE_COLUMNS: Final = 120
 
 
 def leftover(file: File) -> Iterator[str]:
@@ -107,6 +108,15 @@ def trailing_space(file: File) -> Iterator[str]:
             yield f"{number}: blanks at the end of the line"
 
 
+def long_prose(file: File) -> Iterator[str]:
+    """Lines of prose; tables, code, headings and pictures may be as long as they have to be."""
+    code = False
+    for number, line in file.lines():
+        code ^= line.lstrip().startswith("```")
+        if len(line) > PROSE_COLUMNS and not code and line.lstrip()[0] not in "|#<":
+            yield f"{number}: {len(line)} columns, the limit of prose is {PROSE_COLUMNS}"
+
+
 def _anywhere(_path: str) -> bool:
     return True
 
@@ -118,6 +128,12 @@ def _ours(path: str) -> bool:
 def _speaks(path: str) -> bool:
     told = Path(path).suffix in (".py", ".md", ".charter", ".java", ".j2", ".toml")
     return told and path not in (GLOSSARY, "tests/tidy/rules_of_text.py")
+
+
+def _prose(path: str) -> bool:
+    """The changelog has a line for each change, and a plan is a working paper."""
+    kept = path.startswith(("generated/", "docs/plans/")) or path == "CHANGELOG.md"
+    return _page(path) and not kept
 
 
 def _page(path: str) -> bool:
@@ -133,5 +149,6 @@ RULES_OF_TEXT: Final = (
     Rule("a page has a title", _page, no_title, (PAGE, "Hello.")),
     Rule("a link leads somewhere", _page, broken_link, (PAGE, "[a](nowhere.md)")),
     Rule("a link finds its heading", _page, broken_link, (PAGE, "# A\n\n[a](#b)")),
+    Rule("prose has at most 120 columns", _prose, long_prose, (PAGE, "# A\n\n" + 25 * "words ")),
     Rule("no stray blanks", _ours, trailing_space, (PAGE, "# A \n")),
 )  # fmt: skip
