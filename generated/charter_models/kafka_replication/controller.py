@@ -44,7 +44,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "19f727be25b61bb34842"
+SPEC_DIGEST = "a2e562e522f7a0408a94"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -638,9 +638,9 @@ def led_by(slot: Partition | None, broker: Broker) -> bool:
 
 def heard_from(
     world: World,
-    behind: Map[Broker, frozenset[Broker] | None],
     broker: Broker,
     caught_up: bool,
+    behind: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
     """Who has not read the metadata, once `broker` has reported.
 
@@ -655,7 +655,7 @@ def heard_from(
 def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) -> Partition | None:
     """The partition of `slot` led by its preferred leader, if that is in sync and can lead.
 
-    10-rules.charter:313  DOC auto.leader.rebalance.enable
+    10-rules.charter:309  DOC auto.leader.rebalance.enable
     """
     if slot is None:
         return None
@@ -667,20 +667,20 @@ def rebalanced(slot: Partition | None, able: frozenset[Broker], config: Config) 
 def cleanly(config: Config) -> Config:
     """An operator who moves replicas did not ask for an unclean election.
 
-    10-rules.charter:324
+    10-rules.charter:320
     """
     return replace(config, unclean_election=False)
 
 
 def unheard(
     world: World,
-    behind: Map[Broker, frozenset[Broker] | None],
     broker: Broker,
+    behind: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
     """Who has not read the metadata, once `broker` is unfenced: it has to report anew, and
     nobody knows whether it was stopping itself.
 
-    10-rules.charter:328
+    10-rules.charter:324
     """
     return Map({
         b: (None if b == broker else s | {broker}) if (s := behind[b]) is not None else None
@@ -892,7 +892,7 @@ class Controller:
             return allowed
 
         now = value(known)
-        heard = heard_from(self.world, self.behind, broker, caught_up)
+        heard = heard_from(self.world, broker, caught_up, self.behind)
 
         # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
         if (
@@ -1077,7 +1077,7 @@ class Controller:
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=unheard(self.world, self.behind, broker),
+                behind=unheard(self.world, broker, self.behind),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -1337,20 +1337,19 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:225  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:228
+        # unregister/removed  20-controller.charter:226
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  20-controller.charter:228"""
+        """unregister/removed  20-controller.charter:226"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
-        for suspect in one_of(frozenset({frozenset(), frozenset({broker})})):
-            doubted = suspect
+        for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
             for leader in each({
                 t: one_or_none(successors(
                     self.partition[t],
@@ -1378,7 +1377,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:242
+        # failover/replayed  20-controller.charter:239
         after = replace(self, behind=Map({b: None for b in self.world.brokers}))
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1406,7 +1405,7 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:265  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:262  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
@@ -1415,7 +1414,7 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:269  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:266  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -1424,35 +1423,35 @@ class Controller:
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:271  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:268  S2 §6.3
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:277  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:274  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:283  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:280  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:290
+        # alter_partition/impossible_isr  20-controller.charter:287
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:297  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:294  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1460,7 +1459,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:304  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:301  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1477,7 +1476,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:313  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:310  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1485,30 +1484,30 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:324  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:321  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:338  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:335  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
     def _alter_partition_not_leader(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/not_leader  20-controller.charter:271  S2 §6.3"""
+        """alter_partition/not_leader  20-controller.charter:268  S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(refusals()):
             allowed.append(Outcome("alter_partition/not_leader", Rejected(error), self))
         return allowed
 
     def _alter_partition_other_leader_epoch(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/other_leader_epoch  20-controller.charter:277  S2 §6.3"""
+        """alter_partition/other_leader_epoch  20-controller.charter:274  S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(refusals()):
             allowed.append(Outcome("alter_partition/other_leader_epoch", Rejected(error), self))
         return allowed
 
     def _alter_partition_other_partition_epoch(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/other_partition_epoch  20-controller.charter:283  S2 §6.5.1, S2 §6.3"""
+        """alter_partition/other_partition_epoch  20-controller.charter:280  S2 §6.5.1, S2 §6.3"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(refusals()):
             allowed.append(Outcome("alter_partition/other_partition_epoch", Rejected(error), self))
@@ -1522,7 +1521,7 @@ class Controller:
         return allowed
 
     def _alter_partition_impossible_recovery(self) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/impossible_recovery  20-controller.charter:297  KIP 704"""
+        """alter_partition/impossible_recovery  20-controller.charter:294  KIP 704"""
         allowed: list[Outcome[Controller, Reply]] = []
         for error in one_of(refusals()):
             allowed.append(Outcome("alter_partition/impossible_recovery", Rejected(error), self))
@@ -1535,7 +1534,7 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/completed_for_another  20-controller.charter:313  MODEL §4.3, DOC
+        """alter_partition/completed_for_another  20-controller.charter:310  MODEL §4.3, DOC
         Protocol errors: NEW_LEADER_ELECTED
         """
         allowed: list[Outcome[Controller, Reply]] = []
@@ -1545,7 +1544,7 @@ class Controller:
             active(self.world, self.registration),
             self.config,
         )):
-            for error_2 in (Error.FENCED_LEADER_EPOCH, Error.NEW_LEADER_ELECTED):
+            for error in (Error.FENCED_LEADER_EPOCH, Error.NEW_LEADER_ELECTED):
                 after = replace(
                     self,
                     partition=self.partition.put(
@@ -1555,7 +1554,7 @@ class Controller:
                 )
                 allowed.append(Outcome(
                     "alter_partition/completed_for_another",
-                    Rejected(error_2),
+                    Rejected(error),
                     after,
                 ))
         return allowed
@@ -1607,7 +1606,7 @@ class Controller:
         p: Partition,
         topic: Topic,
     ) -> list[Outcome[Controller, Reply]]:
-        """alter_partition/committed  20-controller.charter:338  S2 §6.5.2, S1 Case E, S1 Case F,
+        """alter_partition/committed  20-controller.charter:335  S2 §6.5.2, S1 Case E, S1 Case F,
         S1 Case G
         """
         next_ = settled(p, isr, p.leader, recovering, self.config)
@@ -1635,7 +1634,7 @@ class Controller:
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:352  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1646,12 +1645,12 @@ class Controller:
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:357  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:362  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:359  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1667,7 +1666,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:367  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:364  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1684,7 +1683,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:375  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:372  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not choices(p, able, self.config):  # empty
             return [Outcome(
@@ -1693,7 +1692,7 @@ class Controller:
                 self,
             )]
 
-        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:375  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1702,7 +1701,7 @@ class Controller:
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/elected  20-controller.charter:378  S3 Unclean leader election"""
+        """elect_leader/elected  20-controller.charter:375  S3 Unclean leader election"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(choices(p, able, self.config)):
             after = replace(
@@ -1723,7 +1722,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:391
+        # balance_leaders/balanced  20-controller.charter:388
         after = replace(
             self,
             partition=Map({
@@ -1743,13 +1742,13 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:401  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:398  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:405  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:402  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
@@ -1758,7 +1757,7 @@ class Controller:
                 self,
             )]
 
-        # create_topic/created  20-controller.charter:408  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:405  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1767,7 +1766,7 @@ class Controller:
         replicas: tuple[Broker, ...],
         isr: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """create_topic/created  20-controller.charter:408  DOC CreateTopics, MODEL §2.4"""
+        """create_topic/created  20-controller.charter:405  DOC CreateTopics, MODEL §2.4"""
         allowed: list[Outcome[Controller, Reply]] = []
         id_ = fresh(self.last_topic_id)
         for leader in one_or_none(isr):
@@ -1790,11 +1789,11 @@ class Controller:
             if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:421  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:418  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:423  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:420  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1813,12 +1812,12 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # reassign/unknown  20-controller.charter:434  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:431  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
-        # reassign/invalid  20-controller.charter:438  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:435  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1827,11 +1826,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | departing(p, target))
         as_it_stands = growing(p, target, keep(p.replicas, departing(p, target)))
 
-        # reassign/completed  20-controller.charter:444  MODEL §4.2
+        # reassign/completed  20-controller.charter:441  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:459  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:452  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1904,7 +1903,7 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:474  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1913,7 +1912,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:478  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1926,7 +1925,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:484  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1937,7 +1936,7 @@ class Controller:
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:487  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1948,7 +1947,7 @@ class Controller:
         original: tuple[Broker, ...],
         isr: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """cancel_reassignment/reverted  20-controller.charter:487  MODEL §4.5"""
+        """cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5"""
         allowed: list[Outcome[Controller, Reply]] = []
         back = replace(p, replicas=original, adding=frozenset(), removing=frozenset())
         for leader in one_or_none(electable(p, original, isr, frozenset(), able, self.config)):
@@ -1970,11 +1969,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:504
+        # set_min_isr/same  20-controller.charter:497
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:509  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:502  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics}),
@@ -1983,7 +1982,7 @@ class Controller:
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  20-controller.charter:504"""
+        """set_min_isr/same  20-controller.charter:497"""
         allowed: list[Outcome[Controller, Reply]] = []
         for cleared in (False, True):
             after = replace(
@@ -1998,7 +1997,7 @@ class Controller:
     def set_unclean_election(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """DOC unclean.leader.election.enable"""
 
-        # set_unclean_election/changed  20-controller.charter:518  DOC
+        # set_unclean_election/changed  20-controller.charter:511  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2006,7 +2005,7 @@ class Controller:
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:526  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:519  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(
@@ -2016,7 +2015,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:533  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:526  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(
             self,

@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "50f1b72dc4195d886063"
+SPEC_DIGEST = "9c705f8cd20544a8cda9"
 
 
 def eligible_after(

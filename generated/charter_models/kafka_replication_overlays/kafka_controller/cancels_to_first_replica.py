@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "4ef56bf875dbdb34092a"
+SPEC_DIGEST = "f34353bcd609ce972835"
 
 
 @instead_of(Controller)
@@ -47,7 +47,7 @@ class Changed(Controller):
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:474  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -56,7 +56,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:478  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -73,7 +73,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:484  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -84,5 +84,5 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:487  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

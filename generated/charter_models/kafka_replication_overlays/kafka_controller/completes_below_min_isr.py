@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "01d4e5497aa2b05c9ccd"
+SPEC_DIGEST = "a4ec85f07f558a6ab664"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "6e28d0d9754403a26974"
+SPEC_DIGEST = "d84fce3995c74225a484"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

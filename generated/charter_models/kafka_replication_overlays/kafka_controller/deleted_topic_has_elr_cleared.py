@@ -21,9 +21,9 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "f8295314588e69776d7c"
+SPEC_DIGEST = "dd1c8c0fa39410719f4f"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "7edcd0ff2e178ef1cc82"
+SPEC_DIGEST = "f0fd9e3cee9770368238"
 
 
 def last_known_after(

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
         unheard,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "1c1bf0faa9304f2cf1ee"
+SPEC_DIGEST = "a191deb51844356cf44d"
 
 
 @instead_of(Controller)
@@ -69,7 +69,7 @@ class Changed(Controller):
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=unheard(self.world, self.behind, broker),
+                behind=unheard(self.world, broker, self.behind),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",

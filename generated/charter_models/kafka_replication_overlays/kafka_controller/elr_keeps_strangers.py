@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, complete
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "6806321754f5a70fc485"
+SPEC_DIGEST = "90e30a1ac1e8ed2c602f"
 
 
 def eligible_after(
@@ -33,7 +33,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:237
+    overlay.charter:236
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -67,6 +67,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """Only replicas are elected all the same. Also called `isValidNewLeader`.
 
-    overlay.charter:243
+    overlay.charter:242
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

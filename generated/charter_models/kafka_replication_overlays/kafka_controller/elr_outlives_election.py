@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         remembering,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "22aa6130d3f5a3bf2ce2"
+SPEC_DIGEST = "e75e3f071f7b4da6b92c"
 
 
 def elected(

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
         successors,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "12ad9efc4595c37b147d"
+SPEC_DIGEST = "3107d6501c3b7e388692"
 
 
 def replaced_complete(
@@ -64,7 +64,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:290"""
+    """overlay.charter:289"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -146,7 +146,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  overlay.charter:295
+        # register/unclean  overlay.charter:294
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -166,7 +166,7 @@ class Changed(Controller):
         registered_now: Map[Broker, Registration | None],
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:295"""
+        """register/unclean  overlay.charter:294"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each({
@@ -196,11 +196,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:504
+        # set_min_isr/same  20-controller.charter:497
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:509  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:502  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -213,13 +213,13 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:526  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:519  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:533  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:526  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
         led_by,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "477b1a544d645938c4df"
+SPEC_DIGEST = "56441872a50a91e2ed26"
 
 
 @instead_of(Controller)
@@ -107,7 +107,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:350
+        # register/again  overlay.charter:349
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -146,7 +146,7 @@ class Changed(Controller):
             return allowed
 
         now = value(known)
-        heard = heard_from(self.world, self.behind, broker, caught_up)
+        heard = heard_from(self.world, broker, caught_up, self.behind)
 
         # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
         if (

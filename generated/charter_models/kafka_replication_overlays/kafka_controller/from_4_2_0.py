@@ -80,9 +80,9 @@ if TYPE_CHECKING:
         unheard,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "d2b75938a805dc5fde7a"
+SPEC_DIGEST = "3c51d96cbd304ab996e8"
 
 
 def eligible_after(
@@ -94,7 +94,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:237
+    overlay.charter:236
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -140,7 +140,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:290"""
+    """overlay.charter:289"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -173,7 +173,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Only replicas are elected all the same. Also called `isValidNewLeader`.
 
-    overlay.charter:243
+    overlay.charter:242
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -329,7 +329,7 @@ def replaced_growing(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:329
+    overlay.charter:328
     """
     return replace(
         replaced_growing(p, target, leaving),
@@ -343,7 +343,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:327"""
+    """overlay.charter:326"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -511,7 +511,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now, able)
 
-        # register/unclean  overlay.charter:295
+        # register/unclean  overlay.charter:294
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -520,7 +520,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:350
+        # register/again  overlay.charter:349
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -531,7 +531,7 @@ class Changed(Controller):
         registered_now: Map[Broker, Registration | None],
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:295"""
+        """register/unclean  overlay.charter:294"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each({
@@ -590,7 +590,7 @@ class Changed(Controller):
             return allowed
 
         now = value(known)
-        heard = heard_from(self.world, self.behind, broker, caught_up)
+        heard = heard_from(self.world, broker, caught_up, self.behind)
 
         # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
         if (
@@ -734,7 +734,7 @@ class Changed(Controller):
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=unheard(self.world, self.behind, broker),
+                behind=unheard(self.world, broker, self.behind),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -750,7 +750,7 @@ class Changed(Controller):
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:225  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -762,8 +762,7 @@ class Changed(Controller):
         """unregister/removed  overlay.charter:159"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
-        for suspect in one_of(frozenset({frozenset(), frozenset({broker})})):
-            doubted = suspect
+        for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
             for leader in each({
                 t: one_or_none(
                     frozenset()
@@ -818,7 +817,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:352  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -829,12 +828,12 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:357  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:184
+        # elect_leader/preferred_unavailable  overlay.charter:183
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -845,7 +844,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:191
+        # elect_leader/preferred  overlay.charter:190
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -854,11 +853,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:200
+        # elect_leader/nobody  overlay.charter:199
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:375  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -867,7 +866,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:184"""
+        """elect_leader/preferred_unavailable  overlay.charter:183"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(electable(
             p,
@@ -893,7 +892,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:191"""
+        """elect_leader/preferred  overlay.charter:190"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -912,7 +911,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:200"""
+        """elect_leader/nobody  overlay.charter:199"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -929,14 +928,14 @@ class Changed(Controller):
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:207
+        # balance_leaders/balanced  overlay.charter:206
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:207"""
+        """balance_leaders/balanced  overlay.charter:206"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -974,7 +973,7 @@ class Changed(Controller):
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:474  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -983,7 +982,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:478  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1000,7 +999,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:484  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -1011,7 +1010,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:487  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
@@ -1020,11 +1019,11 @@ class Changed(Controller):
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:504
+        # set_min_isr/same  20-controller.charter:497
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:509  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:502  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
@@ -1037,13 +1036,13 @@ class Changed(Controller):
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """KIP 966, DOC Eligible Leader Replicas"""
 
-        # set_elr/off  20-controller.charter:526  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:519  DOC Eligible Leader Replicas
         # Nobody is eligible without ELR.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:533  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:526  S1 Eligible Leader Replicas (ELR)
         # Whoever was eligible before ELR was off has no guarantee any more.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

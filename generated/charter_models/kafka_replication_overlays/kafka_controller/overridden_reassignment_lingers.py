@@ -21,9 +21,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
-SPEC_DIGEST = "312ce551363c392acf31"
+SPEC_DIGEST = "67de88dc2ae471ba318a"
 
 
 def replaced_growing(
@@ -48,7 +48,7 @@ def replaced_growing(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:329
+    overlay.charter:328
     """
     return replace(
         replaced_growing(p, target, leaving),
@@ -62,5 +62,5 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:327"""
+    """overlay.charter:326"""
     return frozenset(p.replicas) - frozenset(target)

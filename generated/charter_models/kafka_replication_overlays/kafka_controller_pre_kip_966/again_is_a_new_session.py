@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "45925758b24a2a5a835c"
+SPEC_DIGEST = "309d0a627c3d5f6d6a69"
 
 
 def default_config() -> Config:
@@ -113,7 +113,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:391
+        # register/again  overlay.charter:390
         after = replace(
             self,
             behind=self.behind.put(broker, None),

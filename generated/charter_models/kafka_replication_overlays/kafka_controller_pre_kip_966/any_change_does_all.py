@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "a04a18f258b93f37ab91"
+SPEC_DIGEST = "534e4ee90c18f4952b96"
 
 
 def default_config() -> Config:
@@ -147,7 +147,7 @@ class Changed(Controller):
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:225  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -159,8 +159,7 @@ class Changed(Controller):
         """unregister/removed  overlay.charter:159"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
-        for suspect in one_of(frozenset({frozenset(), frozenset({broker})})):
-            doubted = suspect
+        for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
             for leader in each({
                 t: one_or_none(
                     frozenset()
@@ -215,7 +214,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:352  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -226,12 +225,12 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:357  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:184
+        # elect_leader/preferred_unavailable  overlay.charter:183
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -242,7 +241,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:191
+        # elect_leader/preferred  overlay.charter:190
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -251,11 +250,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:200
+        # elect_leader/nobody  overlay.charter:199
         if not choices(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:378  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:375  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -264,7 +263,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:184"""
+        """elect_leader/preferred_unavailable  overlay.charter:183"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(electable(
             p,
@@ -290,7 +289,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:191"""
+        """elect_leader/preferred  overlay.charter:190"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -309,7 +308,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:200"""
+        """elect_leader/nobody  overlay.charter:199"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -326,14 +325,14 @@ class Changed(Controller):
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:207
+        # balance_leaders/balanced  overlay.charter:206
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:207"""
+        """balance_leaders/balanced  overlay.charter:206"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

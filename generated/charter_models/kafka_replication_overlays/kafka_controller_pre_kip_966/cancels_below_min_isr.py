@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e37f82152ea788966297"
+SPEC_DIGEST = "ddc26d45cb2da773943d"
 
 
 def default_config() -> Config:
@@ -53,7 +53,7 @@ class Changed(Controller):
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:474  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -62,7 +62,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:478  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -75,7 +75,7 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:484  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -86,7 +86,7 @@ class Changed(Controller):
                 self,
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:487  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         unheard,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "f414853f136b9047ff64"
+SPEC_DIGEST = "46a908d05b0d0eb616f3"
 
 
 def default_config() -> Config:
@@ -80,7 +80,7 @@ class Changed(Controller):
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=unheard(self.world, self.behind, broker),
+                behind=unheard(self.world, broker, self.behind),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         led_by,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5521fa8bb13a25743b2c"
+SPEC_DIGEST = "debd12ce3cfab3f66549"
 
 
 def default_config() -> Config:
@@ -115,7 +115,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:350
+        # register/again  overlay.charter:349
         after = replace(self, behind=self.behind.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
@@ -154,7 +154,7 @@ class Changed(Controller):
             return allowed
 
         now = value(known)
-        heard = heard_from(self.world, self.behind, broker, caught_up)
+        heard = heard_from(self.world, broker, caught_up, self.behind)
 
         # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
         if (

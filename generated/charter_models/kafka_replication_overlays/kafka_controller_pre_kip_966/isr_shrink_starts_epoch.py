@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "327ca3cf6195cbb9e906"
+SPEC_DIGEST = "8ed3152af138d6a5c2a9"
 
 
 def default_config() -> Config:

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "ee6448b3b78ee7c8c359"
+SPEC_DIGEST = "e51d5f65f69561d12fda"
 
 
 def default_config() -> Config:
@@ -76,7 +76,7 @@ class Changed(Controller):
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:265  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:262  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
@@ -85,7 +85,7 @@ class Changed(Controller):
                 self,
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:269  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:266  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
@@ -94,35 +94,35 @@ class Changed(Controller):
                 self,
             ))
 
-        # alter_partition/not_leader  20-controller.charter:271  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:268  S2 §6.3
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:277  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:274  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:283  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:280  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:290
+        # alter_partition/impossible_isr  20-controller.charter:287
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:297  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:294  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -130,7 +130,7 @@ class Changed(Controller):
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:304  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:301  S2 §6.5.1, KIP 841, KIP 903
         if any(r not in active(self.world, self.registration) for r in isr):  # unfit
             allowed.append(Outcome(
                 "alter_partition/ineligible_replica",
@@ -143,7 +143,7 @@ class Changed(Controller):
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:313  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:310  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -151,11 +151,11 @@ class Changed(Controller):
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:324  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:321  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:338  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:335  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 

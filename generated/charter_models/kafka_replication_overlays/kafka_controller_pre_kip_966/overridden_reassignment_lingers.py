@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "ee610b45d2d80c762d8f"
+SPEC_DIGEST = "2c2711d26d9c71098b29"
 
 
 def default_config() -> Config:
@@ -64,7 +64,7 @@ def replaced_growing(
 def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:329
+    overlay.charter:328
     """
     return replace(
         replaced_growing(p, target, leaving),
@@ -78,7 +78,7 @@ def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...
 
 
 def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:327"""
+    """overlay.charter:326"""
     return frozenset(p.replicas) - frozenset(target)
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "19f727be25b61bb34842")
+begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "6fc19152c8991c17975a"
+SPEC_DIGEST = "8964a74234939f41c2b2"
 
 
 def default_config() -> Config:
