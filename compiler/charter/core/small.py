@@ -10,9 +10,9 @@ from charter.core import nodes as n
 
 Strict: TypeAlias = (
     "n.Call[Expr] | n.Primitive[Expr] | n.Unary[Expr] | n.Binary[Expr]"
-    " | n.RecordNew[Expr] | n.RecordWith[Expr] | n.FieldOf[Expr]"
+    " | n.RecordNew[Expr] | n.FieldOf[Expr]"
     " | n.UnionNew[Expr] | n.Present[Expr] | n.IsCase[Expr] | n.CaseArg[Expr]"
-    " | n.MapWith[Expr] | n.MapGet[Expr] | n.SetNew[Expr] | n.SeqNew[Expr]"
+    " | n.MapGet[Expr] | n.SetNew[Expr] | n.SeqNew[Expr]"
 )
 """All operands are always evaluated (but those of `and`, `or` and `implies`)."""
 Expr: TypeAlias = (

@@ -24,6 +24,7 @@ from charter.passes import (
     narrow,
     only,
     unused,
+    updates,
 )
 
 
@@ -51,6 +52,11 @@ LOWERING = (
         is_done_with=lambda e: isinstance(e, ir.Send | ir.Receive),
     ),
     Pass("match", rule=match.Matches, is_done_with=lambda e: isinstance(e, ir.Match)),
+    Pass(
+        "updates",
+        rule=updates.Updates,
+        is_done_with=lambda e: isinstance(e, ir.RecordWith | ir.MapWith),
+    ),
     Pass("builtins", rule=builtins.Builtins, is_done_with=lambda e: isinstance(e, ir.Builtin)),
     Pass(
         "only",

@@ -15,6 +15,11 @@ class Fresh:
     stem: str
     count: int = 0
 
+    def next(self) -> str:
+        """A name that nothing else has."""
+        self.count += 1
+        return f"{self.stem}#{self.count}"
+
     def held(self, values: tuple[n.Expr, ...], build: Callable[..., n.Expr]) -> n.Expr:
         """What `build` makes of expressions that stand for these values and may be repeated: all
         of them are evaluated first, once."""
@@ -24,8 +29,7 @@ class Fresh:
             if is_path(value):
                 repeated.append(value)
                 continue
-            self.count += 1
-            name = f"{self.stem}#{self.count}"
+            name = self.next()
             lets.append((name, value))
             repeated.append(n.Local(name, type=value.type, span=value.span))
         result = build(*repeated)

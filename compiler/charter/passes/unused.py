@@ -47,11 +47,11 @@ def is_total(expr: n.Expr) -> bool:
 
 def _adds_no_condition(e: n.Expr) -> bool:
     match e:
-        case n.Checked() | n.Call() | n.Builtin() | n.Match():
+        case n.Checked() | n.Call() | n.Builtin() | n.Match() | n.MapWith():
             return False
         case n.StateRef():
             return not e.primed
-        case n.MapGet(target=whole) | n.MapWith(target=whole):
+        case n.MapGet(target=whole):
             return not t.may_miss(t.map_of(whole.type).key)
         case n.SeqNew():
             return not isinstance(e.type, t.Ranking) or len(e.items) < 2

@@ -60,16 +60,6 @@ def normal(layout: Layout, inner: t.Type, value: Mask | Bag) -> Mask | Bag:
     return layout.as_mask(inner, value) if layout.is_finite(inner) else value
 
 
-def put(layout: Layout, kind: t.Map, table: Fields, entries: tuple[Sym, ...]) -> Coded:
-    """A map with other values at some keys, and that they are keys."""
-    items, known = list(table.items), []
-    for key, value in zip(entries[::2], entries[1::2], strict=True):
-        hits = [layout.equal(key, k) for k in layout.keys(kind.key)[1]]
-        items = [layout.choose(hit, value, old) for hit, old in zip(hits, items, strict=True)]
-        known.append(in_domain(layout, kind.key, hits))
-    return Fields(tuple(items)), layout.terms.and_(*known)
-
-
 def listing(layout: Layout, kind: t.Type, items: tuple[Sym, ...]) -> Coded:
     """A sequence or ranking that is written out, and that a ranking repeats nothing."""
     line = Line(layout.numbers.constant(len(items)), items)

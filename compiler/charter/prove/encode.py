@@ -153,10 +153,6 @@ class Encoder:
                 return col.operator(layout, e, args), TRUE
             case n.RecordNew():
                 return Fields(args), TRUE
-            case n.RecordWith(fields=fields):
-                changed = dict(zip((name for name, _ in fields), args[1:], strict=True))
-                pairs = zip(t.record_of(e.type).fields, cast(Fields, args[0]).items, strict=True)
-                return Fields(tuple(changed.get(name, old) for (name, _), old in pairs)), TRUE
             case n.FieldOf(target=target, field=name):
                 return cast(Fields, args[0]).items[t.record_of(target.type).index(name)], TRUE
             case n.UnionNew(tag=tag):
@@ -171,8 +167,6 @@ class Encoder:
                 return (col.anything(layout, e.type) if found is None else found), TRUE
             case n.MapGet(target=target):
                 return col.look_up(layout, t.map_of(target.type), cast(Fields, args[0]), args[1])
-            case n.MapWith():
-                return col.put(layout, t.map_of(e.type), cast(Fields, args[0]), args[1:])
             case n.SetNew():
                 bag = Bag(tuple((TRUE, item) for item in args))
                 return col.normal(layout, t.inner_of(e.type), bag), TRUE

@@ -128,11 +128,6 @@ class Expr:
                 return operators.binary(self, e, args[0], args[1])
             case n.RecordNew():
                 return Tree(e.type, tuple(args))
-            case n.RecordWith(fields=fields):
-                new = dict(zip((name for name, _ in fields), args[1:], strict=True))
-                names = enumerate(name for name, _ in t.record_of(e.type).fields)
-                parts = (new[name] if name in new else keep.field(args[0], i) for i, name in names)
-                return Tree(e.type, tuple(parts))
             case n.FieldOf(target=target, field=name):
                 return keep.field(args[0], t.record_of(target.type).index(name))
             case n.UnionNew(tag=tag):
@@ -147,11 +142,6 @@ class Expr:
                 return keep.argument(args[0], t.tags_of(target.type).index(tag), position)
             case n.MapGet(target=target, key=key):
                 return keep.entry(args[0], self.position(t.map_of(target.type).key, key, args[1]))
-            case n.MapWith(entries=entries):
-                held, kind = args[0], t.map_of(e.type)
-                for (key, _), at, new_ in zip(entries, args[1::2], args[2::2], strict=True):
-                    held = self.with_entry(kind, held, self.position(kind.key, key, at), new_)
-                return held
             case n.SetNew():
                 return operators.set_of(self, e.type, args)
             case n.SeqNew():
@@ -269,29 +259,6 @@ class Expr:
         if isinstance(kind, t.Int):
             return Scalar(self.code.add(at, str(mask.low)), mask.low, mask.high)
         return self.element(kind, at)
-
-    def with_entry(self, kind: t.Map, held: Held, at: Ref, new: Held) -> Held:
-        """A map with one entry replaced."""
-        code, keep, size = self.code, self.keep, self.layout.size(kind.key)
-        known = constant(at)
-        if known is not None:
-            parts = [keep.entry(held, str(i)) for i in range(size)]
-            return Tree(kind, (*parts[:known], new, *parts[known + 1 :]))
-        if isinstance(new, Scalar) and size <= loops.UNROLLED and not isinstance(kind.value, t.Set):
-            ty = "i1" if isinstance(kind.value, t.Bool) else "i64"
-            picked: list[Held] = []
-            for i in range(size):
-                old = scalar(keep.entry(held, str(i)))
-                here = code.compare("eq", at, str(i))
-                bounds = (min(old.low, new.low), max(old.high, new.high))
-                picked.append(Scalar(code.select(here, new.ref, old.ref, ty), *bounds))
-            return Tree(kind, tuple(picked))
-        slots = self.layout.slots(kind.value)
-        room = code.memory(self.layout.slots(kind))
-        keep.put(held, kind, room, 0)
-        moved = code.at(room, code.binary("mul", at, str(slots)))
-        keep.put(new, kind.value, moved, 0)
-        return Place(kind, room)
 
     def map_new(self, kind: t.Map, name: str, value: s.Expr) -> Held:
         """`[name in K: value]`."""

@@ -25,8 +25,6 @@ Bounded(s, limit) == IF Len(s) <= limit THEN s
 Distinct(s) == IF \A i, j \in DOMAIN s : s[i] = s[j] => i = j THEN s
                ELSE Assert(FALSE, "a ranking holds nothing twice")
 Get(f, key) == IF key \in DOMAIN f THEN f[key] ELSE Assert(FALSE, "not a key of the map")
-Put(f, key, value) == IF key \in DOMAIN f THEN [f EXCEPT ![key] = value]
-                      ELSE Assert(FALSE, "not a key of the map")
 
 \* --- sequences and rankings; positions count from 0 --------------------------------------------
 

@@ -39,8 +39,8 @@ INFIX: Mapping[str, str] = {
 }  # fmt: skip
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "in", "subset")
 Structure: TypeAlias = (
-    "n.MapGet[s.Expr] | n.RecordNew[s.Expr] | n.RecordWith[s.Expr] | n.UnionNew[s.Expr]"
-    " | n.MapWith[s.Expr] | n.MapNew[s.Expr] | n.SetNew[s.Expr] | n.SeqNew[s.Expr]"
+    "n.MapGet[s.Expr] | n.RecordNew[s.Expr] | n.UnionNew[s.Expr]"
+    " | n.MapNew[s.Expr] | n.SetNew[s.Expr] | n.SeqNew[s.Expr]"
     " | n.Comprehend[s.Expr]"
 )
 TRUE = n.Literal(True, type=t.Bool())
@@ -224,11 +224,6 @@ class Printer:
                 params = zip(union.params(tag), values, strict=True)
                 rows = [(union_field(union, tag, name), self.doc(v)) for (name, _), v in params]
                 return self.record([("case", Text(f'"{tag}"')), *rows])
-            case n.RecordWith(target=target, fields=changed):
-                rows = [(f"!.{name}", self.doc(value)) for name, value in changed]
-                return self.updated(self.doc(target), rows)
-            case n.MapWith():
-                return self.map_with(e)
             case n.MapNew(name=name, value=value):
                 assert isinstance(e.type, t.Map)
                 head = f"[{self.local(name)} \\in {bare(self.types.set(e.type.key))} |-> "
@@ -262,20 +257,6 @@ class Printer:
         if flat and len(flat) <= 30:
             return Listed(f"[{flat} EXCEPT ", changes, "]")
         return Around("[", Infix(target, "EXCEPT", Listed("", changes, "")), "]")
-
-    def map_with(self, e: n.MapWith[s.Expr]) -> Doc:
-        """`[f EXCEPT ![key] = value]`; keys that may be outside of the map are tested."""
-        assert isinstance(e.type, t.Map)
-        if all(sure(e.type.key, key) for key, _ in e.entries):
-            rows: list[tuple[str, Doc]] = []
-            for key, value in e.entries:
-                text = self.doc(key).flat or " ".join(self.doc(key).lines(1000))
-                rows.append((f"![{text}]", self.doc(value)))
-            return self.updated(self.doc(e.target), rows)
-        whole = self.doc(e.target)
-        for key, value in e.entries:
-            whole = call("Put", whole, self.doc(key), self.doc(value))
-        return whole
 
     def comprehend(self, e: n.Comprehend[s.Expr]) -> Doc:
         """`{x \\in S : P}`, `{f : x \\in S}`, or both."""

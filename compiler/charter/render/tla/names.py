@@ -23,7 +23,7 @@ STANDARD = _words("""
     RandomElement Any ToString TLCEval
 """)
 HELPERS = _words("""
-    Charter None Holds Checked AnyOf Min Max NotEmpty OrNone Bounded Distinct Get Put Members Nth
+    Charter None Holds Checked AnyOf Min Max NotEmpty OrNone Bounded Distinct Get Members Nth
     Take Drop Keep Option BoundedSeq AllSeqs Rankings Choices Rank Offer Offers OrOfferNone AtMost
     OffersOfMap
 """)
