@@ -37,7 +37,7 @@ CONTROLLER = "controller"
 ANSWERS = """
 import hashlib, sys
 from tests.support.switch import machine, switch
-from charter.prove import Step, StepQuestion, always, single_step
+from charter.prove import SingleStep, StepQuestion, always, single_step
 from charter.core.obligations import obligations
 from charter.semantics.values import text, to_json
 model = switch()
@@ -47,7 +47,7 @@ there = machine(model)
 lines = []
 for answer in single_step(there, question):
     lines.append(answer.obligation)
-    if isinstance(answer, Step):
+    if isinstance(answer, SingleStep):
         step = answer.transition
         for variable in lamp.state:
             lines.append(text(to_json(variable.type, step.before[variable.name], there.universe)))
