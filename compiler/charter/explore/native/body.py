@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
+from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.expr import Expr
 from charter.explore.native.guards import Guards
@@ -141,7 +142,7 @@ class Body:
             self.expr.fail(f"no branch of {operation.name} applies", operation.span)
         code.jump(done)
         code.start(done)
-        code.do(f"ret i64 {code.load(self.count)}")
+        code.give(code.load(self.count))
 
     def branch(self, operation: s.Operation, branch: s.Branch, about: tuple[str, Guards]) -> None:
         """A branch: a row for each outcome if its guard is true."""
@@ -170,7 +171,7 @@ class Body:
     def step(self, step: s.Step) -> None:
         """The statements of a step, and the end of the function."""
         self.statements(step.body, 0, lambda: self.finish(step.name))
-        self.code.do(f"ret i64 {self.code.load(self.count)}")
+        self.code.give(self.code.load(self.count))
 
     # --- statements ------------------------------------------------------------------------------
 
@@ -274,10 +275,8 @@ class Body:
         reply = unit.layout.slots(operation.result)
         size = 1 + reply + inner.slots
         rows = code.memory(size * ROWS_OF_CALL)
-        found = code.let(
-            f"call i64 @op_{component.name}_{operation.name}(ptr %ctx, ptr {held}, ptr {args}, "
-            f"ptr {rows}, i64 {ROWS_OF_CALL})"
-        )
+        target = fn.operation(component.name, operation.name)
+        found = code.call(target, "%ctx", held, args, rows, ROWS_OF_CALL)
         outside = dict(self.work)
         with code.counting(found) as i:
             row = code.at(rows, code.binary("mul", i, str(size)))

@@ -9,7 +9,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.core.walk import children
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import Callee, Code, Ref
 from charter.explore.native.layout import FAR
 from charter.explore.native.unit import FATAL_COUNTER, FATAL_RANGE
 from charter.explore.native.values import SCALARS, Held, Place, Scalar
@@ -50,21 +50,30 @@ def _fits(expr: Expr, kind: t.Type, value: Held) -> bool:
 
 def called(expr: Expr, function: s.Function, args: list[Held]) -> Held:
     """A call of a function of its own."""
-    texts = ["ptr %ctx"]
+    kind, refs = function.result, ["%ctx"]
     for param, value in zip(function.params, args, strict=True):
         if isinstance(value, Scalar):
-            texts.append(f"{register(expr, param.type)} {passed(expr, param.type, value)}")
+            refs.append(passed(expr, param.type, value))
         else:
-            texts.append(f"ptr {expr.keep.address(expr.keep.placed(value, param.type))}")
+            refs.append(expr.keep.address(expr.keep.placed(value, param.type)))
     unit_function(expr, function)
-    kind = function.result
+    target = _target(expr, function)
     if isinstance(kind, SCALARS):
-        ty = register(expr, kind)
-        ref = expr.code.let(f"call {ty} @fn_{function.name}({', '.join(texts)})")
-        return bounded(expr, kind, ref)
+        return bounded(expr, kind, expr.code.call(target, *refs))
     room = expr.code.memory(expr.layout.slots(kind))
-    expr.code.do(f"call void @fn_{function.name}({', '.join([*texts, f'ptr {room}'])})")
+    expr.code.call(target, *refs, room)
     return Place(kind, room)
+
+
+def _target(expr: Expr, function: s.Function) -> Callee:
+    """What is called: scalars are passed as they are, others by their places, and a result that is
+    no scalar is written to a place."""
+    kinds = [p.type for p in function.params]
+    types = [register(expr, k) if isinstance(k, SCALARS) else "ptr" for k in kinds]
+    name = f"fn_{function.name}"
+    if isinstance(function.result, SCALARS):
+        return Callee(name, ("ptr", *types), register(expr, function.result))
+    return Callee(name, ("ptr", *types, "ptr"))
 
 
 def register(expr: Expr, kind: t.Type) -> str:
@@ -113,10 +122,10 @@ def unit_function(expr: Expr, function: s.Function) -> None:
     inner = replace(expr, code=code, names=names, before={}, after={})
     value = inner.value(function.body)
     if isinstance(value, Scalar):
-        code.do(f"ret {ty} {passed(inner, kind, checked(inner, kind, value))}")
+        code.give(passed(inner, kind, checked(inner, kind, value)))
     else:
         inner.keep.put(value, kind, "%out", 0)
-        code.do("ret void")
+        code.give()
     expr.unit.add(code)
 
 

@@ -1,4 +1,5 @@
-"""Builder of LLVM IR as text: instructions with constant folding, and control flow.
+"""Builder of LLVM IR: instructions with constant folding, calls, and control flow. Only this module
+writes instructions as text; `functions.py` has the types of what is called.
 
 A reference is the text of an operand: `%t7`, a number, `true`. Everything is i64 but truths (i1),
 wide sets (iN) and pointers.
@@ -43,6 +44,15 @@ def constant(ref: Ref) -> int | None:
     if ref in ("true", "false"):
         return int(ref == "true")
     return int(ref) if ref.lstrip("-").isdigit() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A compiled function that can be called: the types of what it takes, and of its result."""
+
+    name: str
+    params: tuple[str, ...]
+    result: str = "void"
 
 
 @dataclass(slots=True)
@@ -185,6 +195,26 @@ class Code:
         old = self.load(place)
         self.store(self.add(old, by), place)
         return old
+
+    # --- calls -----------------------------------------------------------------------------------
+
+    def call(self, function: Callee, *args: Ref | int) -> Ref:
+        """The result of a function ("" for void)."""
+        given = ", ".join(f"{ty} {arg}" for ty, arg in zip(function.params, args, strict=True))
+        text = f"call {function.result} @{function.name}({given})"
+        if function.result != "void":
+            return self.let(text)
+        self.do(text)
+        return ""
+
+    def merged(self, ty: str, *ways: tuple[Ref, str]) -> Ref:
+        """One of several values: that of the block which led here."""
+        return self.let(f"phi {ty} {', '.join(f'[{ref}, %{block}]' for ref, block in ways)}")
+
+    def give(self, result: Ref | int = "") -> None:
+        """End the function with its result ("" for void)."""
+        ty = self.head.partition(" @")[0].rpartition(" ")[2]
+        self.do(f"ret {ty} {result}".rstrip())
 
     # --- control ---------------------------------------------------------------------------------
 

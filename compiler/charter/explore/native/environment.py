@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
+from charter.explore.native import functions as fn
 from charter.explore.native.body import Shape, arguments_of
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import Callee, Code, Ref
 from charter.explore.native.context import ERROR, OP, ROWS_ROOM, Context
 from charter.explore.native.expr import Expr
 from charter.explore.native.layout import Unsupported
@@ -82,7 +83,7 @@ class Offers:
             code.clear(code.at("%ctx", self.context.masks), self.issued.size)
         for variable, at in zip(self.shape.variables, self.shape.offsets, strict=True):
             self.collect(variable.type, (self.context.fields + at, "true"), ())
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
         self.print_pool()
 
@@ -165,15 +166,15 @@ class Offers:
             with code.when(code.compare("ne", free, "0")):
                 add(code.highest(free), "1")
         with code.when(code.compare("sgt", newest, "62")):
-            code.do(f"call void @fail(ptr %ctx, i64 1, i64 {FATAL_COUNTER})")
+            code.call(fn.FAIL, "%ctx", "1", FATAL_COUNTER)
         foreign = code.widened(code.compare("ne", current, "0"))
         add(code.binary("and", code.add(newest, "1"), "63"), foreign)
-        code.do(f"ret i64 {code.load(count)}")
+        code.give(code.load(count))
         self.unit.add(code)
 
     # --- operations ------------------------------------------------------------------------------
 
-    def print_offer(self, number: int, name: str, target: str) -> None:
+    def print_offer(self, number: int, name: str, target: Callee) -> None:
         """`@offer_<number>(ctx)`: an operation with every list of arguments."""
         operation = self.unit.machine.operations[name]
         self.code = code = Code(f"internal void @offer_{number}(ptr %ctx)", "nounwind")
@@ -182,7 +183,7 @@ class Offers:
         open_ = any(t.holds(param.type, t.Counter) for param in operation.params)
         for foreign in (0, 1) if open_ else (0,):
             loops.closed(0, foreign, {})
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
 
@@ -193,7 +194,7 @@ class _Loops:
     offers: Offers
     operation: s.Operation | s.Step
     number: int
-    target: str
+    target: Callee
 
     @property
     def code(self) -> Code:
@@ -293,7 +294,7 @@ class _Loops:
         code, offers = self.code, self.offers
         room = code.memory(2 * POOL)
         everything = code.load("%ctx", offers.context.masks + offers.issued.all[name])
-        count = code.let(f"call i64 @pool(ptr %ctx, i64 {mask}, i64 {everything}, ptr {room})")
+        count = code.call(fn.POOL, "%ctx", mask, everything, room)
         return room, count
 
     def values(self, name: str, mask: Ref, body: Callable[[Ref, Ref], None]) -> None:
@@ -368,13 +369,12 @@ class _Loops:
         size = 1 + reply + offers.shape.slots
         rows, args = code.at("%ctx", context.rows), code.at("%ctx", context.arguments)
         fields = code.at("%ctx", context.fields)
-        given = f"ptr %ctx, ptr {fields}, ptr {args}, ptr {rows}, i64 {ROWS_ROOM}"
         if context.trail:
             code.clear(code.at("%ctx", context.guards), context.trail)
-        count = code.let(f"call i64 {self.target}({given})")
+        count = code.call(self.target, "%ctx", fields, args, rows, ROWS_ROOM)
         happened = code.binary("or", count, code.load("%ctx", ERROR))
         with code.when(code.compare("ne", happened, "0")):
-            code.do(f"call void @deliver(ptr %ctx, i64 {count}, i64 {size}, i64 {1 + reply})")
+            code.call(fn.DELIVER, "%ctx", count, size, 1 + reply)
         code.jump(on)
         code.start(on)
 

@@ -13,6 +13,7 @@ from charter.core import types as t
 from charter.core.walk import children
 from charter.diagnostics import Span
 from charter.explore.native import calls, loops, operators, primitives
+from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref, constant
 from charter.explore.native.layout import Layout, Unsupported, mask_type
 from charter.explore.native.unit import FATAL_RANGE, Unit
@@ -48,11 +49,11 @@ class Expr:
     def fail(self, why: str, span: Span) -> None:
         """Note that a value does not exist."""
         site = self.unit.site(why, span)
-        self.code.do(f"call void @fail(ptr %ctx, i64 {ERROR}, i64 {site})")
+        self.code.call(fn.FAIL, "%ctx", ERROR, site)
 
     def fatal(self, why: int) -> None:
         """Note that the engine cannot go on."""
-        self.code.do(f"call void @fail(ptr %ctx, i64 {FATAL}, i64 {why})")
+        self.code.call(fn.FAIL, "%ctx", FATAL, why)
 
     def demand(self, truth: Ref, why: str, span: Span) -> None:
         """Fail unless `truth`."""
@@ -219,7 +220,7 @@ class Expr:
         code.store("-1", found)
         with code.counting(str(size)) as i:
             row = code.at(rows, code.binary("mul", i, str(slots)))
-            same = code.let(f"call i1 @same(ptr {row}, ptr {room}, i64 {slots})")
+            same = code.call(fn.SAME, row, room, slots)
             code.store(code.select(same, i, code.load(found)), found)
         at = code.load(found)
         missing = code.compare("slt", at, "0")
@@ -317,7 +318,7 @@ class Expr:
         if isinstance(x, Place) and isinstance(y, Place):
             if x.pointer == y.pointer:
                 return x
-            ref = self.code.let(f"phi ptr [{x.pointer}, %{from_x}], [{y.pointer}, %{from_y}]")
+            ref = self.code.merged("ptr", (x.pointer, from_x), (y.pointer, from_y))
             return Place(kind, ref)
         x, y = scalar(x), scalar(y)
         bounds = (min(x.low, y.low), max(x.high, y.high))
@@ -326,9 +327,7 @@ class Expr:
         ty = "i1" if isinstance(kind, t.Bool) else "i64"
         if isinstance(kind, t.Set):
             ty = mask_type(x.high - x.low + 1)
-        return Scalar(
-            self.code.let(f"phi {ty} [{x.ref}, %{from_x}], [{y.ref}, %{from_y}]"), *bounds
-        )
+        return Scalar(self.code.merged(ty, (x.ref, from_x), (y.ref, from_y)), *bounds)
 
     def is_case(self, kind: t.Type, tag: str, target: Held) -> Ref:
         """Whether an option, a union or an enum is in a case."""

@@ -15,6 +15,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import argument
 from charter.core.walk import nodes
+from charter.explore.native import functions as fn
 from charter.explore.native.body import Shape, arguments_of
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.context import (
@@ -87,7 +88,7 @@ class Kernel:
         expr.before, expr.after = self.shape.places("%s"), self.shape.places("%z")
         self.bind_arguments(expr, prop.body)
         holds = expr.truth(prop.body)
-        code.do(f"ret i1 {holds if prop.kind == 'witness' else code.negation(holds)}")
+        code.give(holds if prop.kind == "witness" else code.negation(holds))
         self.unit.add(code)
 
     def bind_arguments(self, expr: Expr, body: s.Expr) -> None:
@@ -110,7 +111,7 @@ class Kernel:
             code.store(code.load("%ctx", SOURCE), place, 1)
             code.store(code.load("%ctx", SEQ), place, 2)
             code.store("%site", place, 3)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
     def noting(self, code: Code, number: int, hit: Ref) -> None:
@@ -120,16 +121,15 @@ class Kernel:
         with code.when(code.either(failed, hit)):
             shift = code.widened(failed)
             code.store("0", "%ctx", ERROR)
-            code.do(f"call void @note(ptr %ctx, i64 {code.add(str(number), shift)}, i64 {error})")
+            code.call(fn.NOTE, "%ctx", code.add(str(number), shift), error)
 
     def print_states(self) -> None:
         """`@states(ctx)`: the properties of the state that is expanded."""
         code = Code("internal void @states(ptr %ctx)", "nounwind")
         s = code.at("%ctx", self.context.fields)
         for number, _ in self.states:
-            call = f"call i1 @prop_{number}(ptr %ctx, ptr {s}, ptr {s}, i64 -1)"
-            self.noting(code, number, code.let(call))
-        code.do("ret void")
+            self.noting(code, number, code.call(fn.prop(number), "%ctx", s, s, -1))
+        code.give()
         self.unit.add(code)
 
     # --- outcomes --------------------------------------------------------------------------------
@@ -145,13 +145,13 @@ class Kernel:
         code.fork(code.compare("ne", error, "0"), failed, fine)
         code.start(failed)
         note = code.add(code.load("%ctx", OP), str(self.undefined))
-        code.do(f"call void @note(ptr %ctx, i64 {note}, i64 {error})")
+        code.call(fn.NOTE, "%ctx", note, error)
         self.tell(code, code.binary("sub", "0", error), code.at("%ctx", context.fields))
         code.store("0", "%ctx", ERROR)
         code.bump("%ctx", SEQ)
         code.jump(done)
         code.start(fine)
-        kept = code.let(f"call i64 @once(ptr {rows}, i64 %count, i64 %size)")
+        kept = code.call(fn.ONCE, rows, "%count", "%size")
         code.bump("%ctx", GENERATED, kept)
         code.bump("%ctx", ENABLED, kept)
         with code.counting(kept) as i:
@@ -159,11 +159,11 @@ class Kernel:
             if context.detailed:
                 code.store(row, "%ctx", ROW, "ptr")
             after = code.at(row, "%offset")
-            code.do(f"call void @emit(ptr %ctx, i64 {code.load(row)}, ptr {after})")
+            code.call(fn.EMIT, "%ctx", code.load(row), after)
             code.bump("%ctx", SEQ)
         code.jump(done)
         code.start(done)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
     def print_emit(self) -> None:
@@ -178,32 +178,32 @@ class Kernel:
             linked, searched = code.label(), code.label()
             code.fork(code.compare("ne", code.load("%ctx", LINKS), "0"), linked, searched)
             code.start(linked)
-            code.do("call void @link(ptr %ctx, ptr %z)")
+            code.call(fn.LINK, "%ctx", "%z")
             code.jump(done)
             code.start(searched)
-        code.fork(code.let("call i1 @outside(ptr %z)"), outside, inside)
+        code.fork(code.call(fn.OUTSIDE, "%z"), outside, inside)
         code.start(outside)
         code.bump("%ctx", OUTSIDE)
         code.jump(done)
         code.start(inside)
         code.bump("%ctx", code.add("%branch", str(context.taken)))
         for number, _ in self.moves:
-            call = f"call i1 @prop_{number}(ptr %ctx, ptr {fields}, ptr %z, i64 %branch)"
-            self.noting(code, number, code.let(call))
+            hit = code.call(fn.prop(number), "%ctx", fields, "%z", "%branch")
+            self.noting(code, number, hit)
         telling = code.compare("ne", code.load("%ctx", TELL), "0")
         words = code.at("%ctx", context.key)
         with code.when(telling):
-            code.do(f"call void @key(ptr %z, ptr {words})")
+            code.call(fn.KEY, "%z", words)
             self.tell(code, "%branch", "%z")
-        same = code.let(f"call i1 @same(ptr {fields}, ptr %z, i64 {self.shape.slots})")
+        same = code.call(fn.SAME, fields, "%z", self.shape.slots)
         with code.unless(code.either(same, telling)):
-            code.do(f"call void @key(ptr %z, ptr {words})")
+            code.call(fn.KEY, "%z", words)
             source = code.binary("shl", code.load("%ctx", SOURCE), str(SEQ_BITS))
             tag = code.binary("or", source, code.load("%ctx", SEQ))
             self.append(code, words, "%z", tag)
         code.jump(done)
         code.start(done)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
     def append(self, code: Code, words: Ref, state: Ref, tag: Ref) -> None:
@@ -216,14 +216,14 @@ class Kernel:
         count = code.load(out, 1)
         full = code.compare("sge", count, code.load("%ctx", CAPACITY))
         with code.when(full):
-            code.do(f"call void @fail(ptr %ctx, i64 {FATAL}, i64 {FATAL_SUCCESSORS})")
+            code.call(fn.FAIL, "%ctx", FATAL, FATAL_SUCCESSORS)
         with code.unless(full):
             buffer = code.load(out, 0, "ptr")
             record = code.at(buffer, code.binary("mul", count, str(context.record)))
             for i, ref in enumerate(refs):
                 code.store(ref, record, i)
             if context.raw:
-                code.do(f"call void @pack(ptr {state}, ptr {code.at(record, context.words)})")
+                code.call(fn.PACK, state, code.at(record, context.words))
             code.store(spread, record, context.record - 2)
             code.store(tag, record, context.record - 1)
             code.store(code.add(count, "1"), out, 1)
@@ -256,10 +256,10 @@ class Kernel:
     def print_outcomes(self, operations: int) -> None:
         """`@outcomes(ctx)`: all that can happen in the state whose slots stand in the context."""
         code = Code("void @outcomes(ptr %ctx)", "nounwind")
-        code.do("call void @states(ptr %ctx)")
+        code.call(fn.STATES, "%ctx")
         code.store("0", "%ctx", ENABLED)
         self.all_offers(code, operations)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
     def print_expand(self) -> None:
@@ -282,14 +282,14 @@ class Kernel:
             code.start(body)
             state = code.at("%states", code.binary("mul", i, str(context.width)))
             fields = code.at("%ctx", context.fields)
-            code.do(f"call void @unpack(ptr {state}, ptr {fields})")
+            code.call(fn.UNPACK, state, fields)
             code.store("0", "%ctx", SEQ)
-            code.do(f"call void @{'outcomes' if name == 'expand' else 'states'}(ptr %ctx)")
+            code.call(fn.OUTCOMES if name == "expand" else fn.STATES, "%ctx")
             code.bump("%ctx", SOURCE)
             code.store(code.add(i, "1"), number)
             code.jump(head)
             code.start(done)
-            code.do(f"ret i64 {code.load(number)}")
+            code.give(code.load(number))
             self.unit.add(code)
 
     def print_recall(self) -> None:
@@ -301,18 +301,18 @@ class Kernel:
         fields, words = code.at("%ctx", context.fields), code.at("%ctx", context.key)
         with code.counting("%count") as i:
             state = code.at("%states", code.binary("mul", i, str(context.width)))
-            code.do(f"call void @unpack(ptr {state}, ptr {fields})")
-            code.do(f"call void @key(ptr {fields}, ptr {words})")
+            code.call(fn.UNPACK, state, fields)
+            code.call(fn.KEY, fields, words)
             self.append(code, words, fields, code.load(state, context.width - 1))
-        code.do("ret i64 %count")
+        code.give("%count")
         self.unit.add(code)
 
     def all_offers(self, code: Code, operations: int) -> None:
         """Every operation, and whether there was anything to do."""
         if self.context.issued:
-            code.do("call void @issued(ptr %ctx)")
+            code.call(fn.ISSUED, "%ctx")
         for i in range(operations):
-            code.do(f"call void @offer_{i}(ptr %ctx)")
+            code.call(fn.offer(i), "%ctx")
         if self.deadlock >= 0:
             with code.when(code.compare("eq", code.load("%ctx", ENABLED), "0")):
-                code.do(f"call void @note(ptr %ctx, i64 {self.deadlock}, i64 0)")
+                code.call(fn.NOTE, "%ctx", self.deadlock, "0")

@@ -17,6 +17,7 @@ from math import factorial
 
 from charter.core import types as t
 from charter.core.nodes import StateVar
+from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.layout import Packing, Unsupported, mask_type
 from charter.explore.native.orbit_signature import Signs
@@ -60,7 +61,7 @@ class KeyPrinter:
         """`@pack(slots, words)`: a state as it is. `@unpack(words, slots)`."""
         self.code = Code("void @pack(ptr noalias readonly %s, ptr noalias %out)", "nounwind")
         self.packed([self.code.load("%s", i) for i in range(len(self.packing.places))], "%out")
-        self.code.do("ret void")
+        self.code.give()
         self.unit.add(self.code)
         self.code = code = Code(
             "void @unpack(ptr noalias readonly %s, ptr noalias %out)", "nounwind"
@@ -70,7 +71,7 @@ class KeyPrinter:
             moved = code.binary("lshr", words[word], str(low))
             mask = (1 << width) - 1
             code.store("0" if not width else code.binary("and", moved, str(mask)), "%out", i)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
     # --- keys ------------------------------------------------------------------------------------
@@ -98,12 +99,12 @@ class KeyPrinter:
         if len(self.renamings) == 1:
             self._named_and_packed(state)
         else:
-            anchored = code.let(f"call i1 @anchored(ptr {state})")
+            anchored = code.call(fn.ANCHORED, state)
             with code.when(anchored):
                 self._named_and_packed(state)
             with code.unless(anchored):
-                code.do(f"call void @least(ptr {state}, ptr %out)")
-        code.do("ret void")
+                code.call(fn.LEAST, state, "%out")
+        code.give()
         self.unit.add(code)
 
     def _copied(self, state: Ref) -> Ref:
@@ -116,15 +117,15 @@ class KeyPrinter:
         """The words of a state whose elements have the names that they are to have."""
         code = self.code
         if not self.opaque:
-            code.do(f"call void @pack(ptr {state}, ptr %out)")
+            code.call(fn.PACK, state, "%out")
             return
-        in_order = code.let(f"call i1 @in_order(ptr {state})")
+        in_order = code.call(fn.IN_ORDER, state)
         with code.when(in_order):
-            code.do(f"call void @pack(ptr {state}, ptr %out)")
+            code.call(fn.PACK, state, "%out")
         with code.unless(in_order):
             own = self._copied(state)
-            code.do(f"call void @named(ptr {own})")
-            code.do(f"call void @pack(ptr {own}, ptr %out)")
+            code.call(fn.NAMED, own)
+            code.call(fn.PACK, own, "%out")
 
     # --- counters --------------------------------------------------------------------------------
 
@@ -145,8 +146,7 @@ class KeyPrinter:
             gaps = code.binary("or", gaps, code.binary("and", mask, code.add(mask, "1")))
         with code.unless(code.compare("eq", gaps, "0")):
             own = self._copied("%s")
-            texts = "".join(f", i64 {masks[name]}" for name in names)
-            code.do(f"call void @ranked(ptr {own}{texts})")
+            code.call(fn.ranked(len(names)), own, *[masks[name] for name in names])
             code.store(own, place, 0, "ptr")
 
     def print_ranked(self, names: list[str]) -> None:
@@ -158,7 +158,7 @@ class KeyPrinter:
             below = code.binary("sub", code.binary("shl", "1", value), "1")
             rank = code.bits(code.binary("and", f"%m_{name}", below))
             code.store(code.select(there, rank, value), at)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
     def print_in_order(self) -> None:
@@ -171,7 +171,7 @@ class KeyPrinter:
             fine = code.both(fine, code.either(code.negation(there), known))
             new = code.both(there, code.compare("eq", value, count[name]))
             count[name] = code.add(count[name], code.widened(new))
-        code.do(f"ret i1 {fine}")
+        code.give(fine)
         self.unit.add(code)
 
     def print_named(self) -> None:
@@ -189,7 +189,7 @@ class KeyPrinter:
                     code.bump(count[name])
                     code.store(code.load(count[name]), entry)
                 code.store(code.binary("sub", code.load(entry), "1"), at)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
     def counters(self, names: Collection[str], *, exact: bool) -> Iterator[tuple[str, Ref, Ref]]:
@@ -227,7 +227,7 @@ class KeyPrinter:
         self.unit.functions.append(f"{pairs} = internal global [{size} x i64] [i64 -1{rest}]\n")
         code = Code("void @anchor(ptr noalias readonly %pairs)", "nounwind")
         code.copy(pairs, "%pairs", size)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
         code = Code("internal i1 @anchored(ptr noalias readonly %s)", "nounwind")
         count, found = code.load(pairs), code.memory(1)
@@ -236,7 +236,7 @@ class KeyPrinter:
             pair = code.at(pairs, code.add(code.binary("shl", i, "1"), "1"))
             same = code.compare("eq", code.load("%s", code.load(pair)), code.load(pair, 1))
             code.store(code.binary("and", code.load(found), code.widened(same)), found)
-        code.do(f"ret i1 {code.compare('ne', code.load(found), '0')}")
+        code.give(code.compare("ne", code.load(found), "0"))
         self.unit.add(code)
 
     def print_permuted(self) -> None:
@@ -249,7 +249,7 @@ class KeyPrinter:
                 code.store(slot, "%out", i)
             at += self.unit.layout.slots(variable.type)
             place = code.at("%s", at)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
     def print_least(self) -> None:
@@ -261,26 +261,26 @@ class KeyPrinter:
         has_anchor = code.compare("sge", code.load("@anchor_pairs"), "0")
         tries = code.select(has_anchor, str(len(self.renamings)), "0")
         with code.counting(tries, "1") as i:
-            code.do(f"call void @permuted(ptr %s, ptr {own}, i64 {i})")
-            with code.when(code.let(f"call i1 @anchored(ptr {own})")):
+            code.call(fn.PERMUTED, "%s", own, i)
+            with code.when(code.call(fn.ANCHORED, own)):
                 self._words(own, "%out")
-                code.do("ret void")
+                code.give()
                 code.start(code.label())
         signs = {sort: self.signs(sort) for sort in self.quotient.sorts}
         distinct, number = self._sorted(signs)
         with code.when(distinct):
-            code.do(f"call void @permuted(ptr %s, ptr {own}, i64 {number})")
+            code.call(fn.PERMUTED, "%s", own, number)
             self._words(own, "%out")
         with code.unless(distinct):
             self._least(own, signs)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
     def _words(self, own: Ref, out: Ref) -> None:
         """The words of a permuted state in memory of our own."""
         if self.opaque:
-            self.code.do(f"call void @named(ptr {own})")
-        self.code.do(f"call void @pack(ptr {own}, ptr {out})")
+            self.code.call(fn.NAMED, own)
+        self.code.call(fn.PACK, own, out)
 
     def _sorted(self, signs: Mapping[str, Ref]) -> tuple[Ref, Ref]:
         """Whether all signs are distinct, and the number of the one permutation that puts them in
@@ -317,7 +317,7 @@ class KeyPrinter:
                     test = code.compare("ule", code.load(place, a), code.load(place, b))
                     ordered = code.both(ordered, test)
             with code.when(ordered):
-                code.do(f"call void @permuted(ptr %s, ptr {own}, i64 {i})")
+                code.call(fn.PERMUTED, "%s", own, i)
                 self._words(own, other)
                 less = code.compare("eq", code.load(some), "0")
                 earlier = "false"

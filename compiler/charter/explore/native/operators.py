@@ -9,6 +9,7 @@ from typing import Literal as OneOf
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
+from charter.explore.native import functions as fn
 from charter.explore.native.code import Ref, constant
 from charter.explore.native.layout import Unsupported, mask_type
 from charter.explore.native.unit import FATAL_COUNTER
@@ -125,7 +126,7 @@ def at_least_zero(expr: Expr, number: Scalar) -> Ref:
     """A number, or 0 if it is negative."""
     if number.low >= 0:
         return number.ref
-    return expr.code.let(f"call i64 @llvm.smax.i64(i64 {number.ref}, i64 0)")
+    return expr.code.call(fn.GREATER, number.ref, 0)
 
 
 def bounded(expr: Expr, counter: Scalar) -> Scalar:

@@ -14,17 +14,18 @@ from collections.abc import Iterable
 
 from charter.core import nodes as n
 from charter.core import small as s
-from charter.explore.native.code import Code
+from charter.explore.native import functions as fn
+from charter.explore.native.code import Callee, Code
 from charter.explore.native.context import ROWS_ROOM, Context
 from charter.explore.native.unit import Unit
 from charter.semantics.machine import Machine
 
 
-def target_of(machine: Machine[s.Expr, s.Statement], name: str) -> str:
+def target_of(machine: Machine[s.Expr, s.Statement], name: str) -> Callee:
     """The function of an operation or step."""
     if machine.component is None:
-        return f"@step_{name}"
-    return f"@op_{machine.component.name}_{name}"
+        return fn.step(name)
+    return fn.operation(machine.component.name, name)
 
 
 def row_size(unit: Unit, context: Context, operation: s.Operation | s.Step) -> int:
@@ -42,12 +43,12 @@ def print_outcomes(unit: Unit, context: Context) -> None:
     rows = code.at("%ctx", context.rows)
     for number, (name, operation) in enumerate(unit.machine.operations.items()):
         with code.when(code.compare("eq", "%number", str(number))):
-            given = f"ptr %ctx, ptr {fields}, ptr {args}, ptr {rows}, i64 {ROWS_ROOM}"
-            count = code.let(f"call i64 {target_of(unit.machine, name)}({given})")
+            target = target_of(unit.machine, name)
+            count = code.call(target, "%ctx", fields, args, rows, ROWS_ROOM)
             size = row_size(unit, context, operation)
-            kept = code.let(f"call i64 @once(ptr {rows}, i64 {count}, i64 {size})")
+            kept = code.call(fn.ONCE, rows, count, size)
             code.store(kept, found)
-    code.do(f"ret i64 {code.load(found)}")
+    code.give(code.load(found))
     unit.add(code)
 
 
@@ -59,8 +60,7 @@ def print_noted(unit: Unit, context: Context, numbers: Iterable[int]) -> None:
     before, after = code.at("%ctx", context.fields), code.at("%ctx", context.rows)
     for number in numbers:
         with code.when(code.compare("eq", "%number", str(number))):
-            given = f"ptr %ctx, ptr {before}, ptr {after}, i64 %took"
-            noted = code.let(f"call i1 @prop_{number}({given})")
+            noted = code.call(fn.prop(number), "%ctx", before, after, "%took")
             code.store(code.widened(noted), found)
-    code.do(f"ret i64 {code.load(found)}")
+    code.give(code.load(found))
     unit.add(code)

@@ -27,7 +27,7 @@ class RangePrinter:
             for test in self.outside(variable.type, at, "true"):
                 found = self.code.either(found, test)
             at += self.unit.layout.slots(variable.type)
-        self.code.do(f"ret i1 {found}")
+        self.code.give(found)
         self.unit.add(self.code)
 
     def outside(self, kind: t.Type, at: int, there: Ref) -> Iterator[Ref]:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.transition_graph import ABSENT, TARGET_BITS
 from charter.explore.native.unit import PRELUDE
@@ -161,7 +162,7 @@ def reach() -> str:
             with code.when(code.compare("eq", it.get(PARENTS, then), "0")):
                 it.put(PARENTS, then, code.add(node, "1"))
                 it.put(QUEUE, code.bump(tail), then)
-    code.do(f"ret i64 {code.load(tail)}")
+    code.give(code.load(tail))
     return code.text()
 
 
@@ -204,7 +205,7 @@ class Tarjan:
                 self.enter(root)
                 with it.looping(lambda: code.compare("ne", code.load(self.depth), "0")):
                     self.step()
-        code.do(f"ret i64 {code.load(self.found)}")
+        code.give(code.load(self.found))
         return code.text()
 
     def enter(self, state: Ref) -> None:
@@ -223,7 +224,7 @@ class Tarjan:
         """The state leads back as far as this."""
         it, code = self.it, self.it.code
         low = it.get(LOW, state)
-        it.put(LOW, state, code.let(f"call i64 @llvm.smin.i64(i64 {low}, i64 {other})"))
+        it.put(LOW, state, code.call(fn.LESSER, low, other))
 
     def step(self) -> None:
         """The next edge of the state that is looked at, or its end."""
@@ -305,7 +306,7 @@ def judge() -> str:
         leaves = code.compare("eq", it.get(INNER, part), "2")
         bad = code.either(code.compare("ne", neglected, "0"), leaves)
         it.put(NEGLECTS, part, code.binary("or", it.get(NEGLECTS, part), code.widened(bad)))
-    code.do("ret void")
+    code.give()
     return code.text()
 
 
@@ -318,7 +319,7 @@ def first() -> str:
         with code.unless(code.compare("eq", code.binary("and", node, "1"), "0")):
             part = it.get(PARTS, code.binary("lshr", node, "1"))
             with code.when(code.compare("eq", it.get(NEGLECTS, part), "0")):
-                code.do(f"ret i64 {i}")
+                code.give(i)
                 code.start(code.label())
-    code.do("ret i64 %n")
+    code.give("%n")
     return code.text()

@@ -19,6 +19,7 @@ from math import prod
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
+from charter.explore.native import functions as fn
 from charter.explore.native.body import arguments_of
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.context import (
@@ -41,7 +42,7 @@ from charter.explore.native.visited_set import (
     TablePrinter,
     hashed,
     home,
-    prefetched,
+    prefetch,
     row_of,
 )
 from charter.semantics.machine import Machine
@@ -171,9 +172,9 @@ class LinkPrinter:
                 equal = code.both(equal, code.compare("eq", code.load(row, i), ref))
             code.fork(equal, there, onward)
         code.start(there)
-        code.do(f"ret i64 {number}")
+        code.give(number)
         code.start(absent)
-        code.do(f"ret i64 {ABSENT}")
+        code.give(ABSENT)
         self.kernel.unit.add(code)
 
     def tabled(self, code: Code, spread: Ref) -> tuple[Ref, Ref]:
@@ -199,17 +200,17 @@ class LinkPrinter:
             mark = code.binary("or", spread, str(TAKEN_BIT))
             with code.when(code.compare("eq", code.load(entry), mark)):
                 row = row_of(code, code.load(entry, 1), context.width, directory)
-                code.do(prefetched(code.at(row, context.key_at)))
+                prefetch(code, code.at(row, context.key_at))
         with code.counting(count) as i:
             record = code.at(pending, code.binary("mul", i, str(pending_size(context))))
             spread = code.load(record, 1)
             address, size = self.tabled(code, spread)
-            given = f"ptr {address}, i64 {size}, ptr {directory}, ptr {code.at(record, 2)}"
-            number = code.let(f"call i64 @find({given}, i64 {spread})")
+            key = code.at(record, 2)
+            number = code.call(fn.FIND, address, size, directory, key, spread)
             place = code.at(buffer, code.load(record))
             code.store(code.binary("or", code.load(place), number), place)
         code.store("0", waiting, 1)
-        code.do("ret void")
+        code.give()
         self.kernel.unit.add(code)
 
     def print_link(self) -> None:
@@ -217,30 +218,30 @@ class LinkPrinter:
         head = "internal void @link(ptr %ctx, ptr noalias readonly %z)"
         code, context = Code(head, "nounwind"), self.context
         fields = code.at("%ctx", context.fields)
-        same = code.let(f"call i1 @same(ptr {fields}, ptr %z, i64 {context.slots})")
+        same = code.call(fn.SAME, fields, "%z", context.slots)
         with code.unless(same):
             label = code.binary("shl", self.label(code), str(TARGET_BITS))
-            outside = code.let("call i1 @outside(ptr %z)")
+            outside = code.call(fn.OUTSIDE, "%z")
             with code.when(outside):
                 self.append(code, code.binary("or", label, str(ABSENT)))
             with code.unless(outside):
                 waiting = code.at("%ctx", context.outs + 2)
                 with code.when(code.compare("eq", code.load(waiting, 1), str(PENDING))):
-                    code.do("call void @resolve(ptr %ctx)")
+                    code.call(fn.RESOLVE, "%ctx")
                 number = code.binary("mul", code.bump(waiting, 1), str(pending_size(context)))
                 record = code.at(code.load(waiting, 0, "ptr"), number)
                 code.store(code.load("%ctx", context.outs + 1), record)
                 words = code.at(record, 2)
-                code.do(f"call void @key(ptr %z, ptr {words})")
+                code.call(fn.KEY, "%z", words)
                 refs = [code.load(words, i) for i in range(context.words)]
                 spread = hashed(code, refs, self.seed)
                 code.store(spread, record, 1)
                 address, size = self.tabled(code, spread)
                 table = TablePrinter(self.kernel.unit, context, self.seed)
                 entry = table.entry(code, address, home(code, spread, size))
-                code.do(prefetched(entry))
+                prefetch(code, entry)
                 self.append(code, label)
-        code.do("ret void")
+        code.give()
         self.kernel.unit.add(code)
 
     def label(self, code: Code) -> Ref:
@@ -265,7 +266,7 @@ class LinkPrinter:
         count = code.load(out, 1)
         full = code.compare("sge", count, code.load("%ctx", CAPACITY))
         with code.when(full):
-            code.do(f"call void @fail(ptr %ctx, i64 {FATAL}, i64 {FATAL_SUCCESSORS})")
+            code.call(fn.FAIL, "%ctx", FATAL, FATAL_SUCCESSORS)
         with code.unless(full):
             code.store(word, code.load(out, 0, "ptr"), count)
             code.store(code.add(count, "1"), out, 1)
@@ -276,17 +277,17 @@ class LinkPrinter:
         s = code.at("%ctx", self.context.fields)
         word, questions = "0", self.kernel.questions or ()
         for i, (number, _) in enumerate(questions):
-            hit = code.let(f"call i1 @prop_{number}(ptr %ctx, ptr {s}, ptr {s}, i64 -1)")
+            hit = code.call(fn.prop(number), "%ctx", s, s, -1)
             error = code.load("%ctx", ERROR)
             with code.when(code.compare("ne", error, "0")):
                 code.store("0", "%ctx", ERROR)
-                code.do(f"call void @note(ptr %ctx, i64 {number + 1}, i64 {error})")
+                code.call(fn.NOTE, "%ctx", number + 1, error)
             bit = code.binary("shl", code.widened(hit), str(i % 64))
             word = code.binary("or", word, bit)
             if i % 64 == 63 or i == len(questions) - 1:
                 code.store(word, "%place", i // 64)
                 word = "0"
-        code.do("ret void")
+        code.give()
         self.kernel.unit.add(code)
 
     def print_follow(self, operations: int) -> None:
@@ -311,22 +312,22 @@ class LinkPrinter:
         code.fork(on, body, done)
         code.start(body)
         state = code.at("%states", code.binary("mul", i, str(context.width)))
-        code.do(f"call void @unpack(ptr {state}, ptr {code.at('%ctx', context.fields)})")
+        code.call(fn.UNPACK, state, code.at("%ctx", context.fields))
         code.store("0", "%ctx", SEQ)
         links, source = code.load("%ctx", LINKS, "ptr"), code.load("%ctx", SOURCE)
         start = code.at(code.load(out, 0, "ptr"), code.load(out, 1))
         code.store(start, code.at(code.load(links, FIRSTS, "ptr"), source), 0, "ptr")
         place = code.at(code.load(links, TRUTHS, "ptr"), code.binary("mul", source, str(wide)))
-        code.do(f"call void @truths(ptr %ctx, ptr {place})")
+        code.call(fn.TRUTHS, "%ctx", place)
         self.kernel.all_offers(code, operations)
-        code.do("call void @resolve(ptr %ctx)")
+        code.call(fn.RESOLVE, "%ctx")
         code.store("-1", code.load(out, 0, "ptr"), code.load(out, 1))
         code.bump(out, 1)
         code.bump("%ctx", SOURCE)
         code.store(code.add(i, "1"), number)
         code.jump(head)
         code.start(done)
-        code.do(f"ret i64 {code.load(number)}")
+        code.give(code.load(number))
         self.kernel.unit.add(code)
 
 

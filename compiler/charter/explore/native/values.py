@@ -8,6 +8,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.core.nodes import Value
+from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref, constant
 from charter.explore.native.layout import Layout, Unsupported, mask_type
 
@@ -304,7 +305,7 @@ class Keeper:
             x, y = y, x
         if x in ("true", "false"):
             return self.code.negation(y) if x == "true" else y
-        return self.code.let(f"xor i1 {x}, {y}")
+        return self.code.binary("xor", x, y, "i1")
 
     def _inner_equal(self, a: Held, b: Held, inner: t.Type, there: Ref) -> Ref:
         same = self.equal(self.inner(a), self.inner(b), inner)
@@ -313,7 +314,7 @@ class Keeper:
     def _same_memory(self, x: Ref, y: Ref, slots: int) -> Ref:
         code = self.code
         if slots > 12:
-            return code.let(f"call i1 @same(ptr {x}, ptr {y}, i64 {slots})")
+            return code.call(fn.SAME, x, y, slots)
         total = "0"
         for i in range(slots):
             total = code.binary("or", total, code.binary("xor", code.load(x, i), code.load(y, i)))

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
+from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.context import PARTITION_BITS, PARTITIONS, Context
 from charter.explore.native.states import BLOCK_BITS
@@ -46,17 +47,16 @@ def hashed(code: Code, words: Sequence[Ref], seed: int) -> Ref:
     total, *factors = multipliers(seed, len(words) + 1)
     found = str(total)
     for word, factor in zip(words, factors, strict=True):
-        wide = code.let(f"zext i64 {word} to i128")
-        found = code.let(f"add i128 {code.let(f'mul i128 {wide}, {factor}')}, {found}")
-    return code.let(f"trunc i128 {code.let(f'lshr i128 {found}, 64')} to i64")
+        wide = code.cast(word, "i64", "i128")
+        found = code.binary("add", code.binary("mul", wide, str(factor), "i128"), found, "i128")
+    return code.cast(code.binary("lshr", found, "64", "i128"), "i128", "i64")
 
 
 def home(code: Code, spread: Ref, size: Ref) -> Ref:
     """Where in a table a hash is looked for first."""
-    wide = code.let(f"zext i64 {code.binary('shl', spread, str(PARTITION_BITS))} to i128")
-    other = code.let(f"zext i64 {size} to i128")
-    high = code.let(f"lshr i128 {code.let(f'mul i128 {wide}, {other}')}, 64")
-    return code.let(f"trunc i128 {high} to i64")
+    wide = code.cast(code.binary("shl", spread, str(PARTITION_BITS)), "i64", "i128")
+    product = code.binary("mul", wide, code.cast(size, "i64", "i128"), "i128")
+    return code.cast(code.binary("lshr", product, "64", "i128"), "i128", "i64")
 
 
 def row_of(code: Code, number: Ref, width: int, directory: Ref = "%directory") -> Ref:
@@ -151,7 +151,7 @@ class TablePrinter:
         before = code.compare("ult", code.load(code.load(left, 0, "ptr"), record - 1), limit)
         code.fork(code.both(more, before), take, pick)
         code.start(done)
-        code.do(f"ret i64 {code.load(fresh)}")
+        code.give(code.load(fresh))
         self.unit.add(code)
 
     def keep(self, code: Code, source: Ref, entry: Ref, number: Ref) -> None:
@@ -192,7 +192,7 @@ class TablePrinter:
         end."""
         record = self.context.record
         spread = code.load(source, SOON * record + record - 2)
-        code.do(prefetched(self.entry(code, "%table", home(code, spread, "%size"))))
+        prefetch(code, self.entry(code, "%table", home(code, spread, "%size")))
         if self.context.memory != "numbers":
             return
         spread = code.load(source, SOONER * record + record - 2)
@@ -201,7 +201,7 @@ class TablePrinter:
         same = code.compare("eq", code.load(entry), code.binary("or", spread, str(TAKEN_BIT)))
         with code.when(code.both(same, code.compare("sge", number, "0"))):
             row = row_of(code, number, self.context.width)
-            code.do(prefetched(code.at(row, self.context.key_at)))
+            prefetch(code, code.at(row, self.context.key_at))
 
     def same_key(self, code: Code, entry: Ref, keys: list[Ref]) -> Ref:
         """Whether the state of an entry has a key."""
@@ -236,7 +236,7 @@ class TablePrinter:
                 code.start(put)
                 for w, ref in enumerate(words):
                     code.store(ref, place, w)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
     def print_merge(self) -> None:
@@ -267,10 +267,10 @@ class TablePrinter:
         code.store(code.binary("sub", code.load(place, 1), "1"), place, 1)
         code.jump(head)
         code.start(done)
-        code.do("ret void")
+        code.give()
         self.unit.add(code)
 
 
-def prefetched(place: Ref) -> str:
-    """The instruction that asks for a place of memory."""
-    return f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)"
+def prefetch(code: Code, place: Ref) -> None:
+    """Ask for a place of memory, which will be written to."""
+    code.call(fn.PREFETCH, place, 1, 3, 1)
