@@ -68,7 +68,7 @@ class Problem:
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance) -> Problem:
-        """Everything that `model` says of the machine of an instance. Raises KeyError if the
+        """The problem that `model` states for the machine of an instance. Raises KeyError if the
         instance is of no machine of the model."""
         whole = for_search(model, instance.machine)
         return Problem(Machine.of(whole, instance), companions(whole, instance.machine))
@@ -90,12 +90,12 @@ class Problem:
 
     @property
     def liveness(self) -> tuple[n.Eventually, ...]:
-        """What must happen in the end."""
+        """The `eventually` properties to check."""
         return self.model.liveness
 
     @property
     def question(self) -> n.Property | None:
-        """What is asked of every state, if anything is."""
+        """The question that `--where` asks of every state, if there is one."""
         return next((p for p in self.properties if p.name == ASKED), None)
 
     @property
@@ -119,5 +119,5 @@ class ModelChecker(Protocol):
     """Searches all states of a machine in an instance."""
 
     def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
-        """What it found. Raises EngineUnsupported where the machine or the options are beyond the
-        engine, CannotExplore where the search cannot be done at all."""
+        """The result of the search. Raises EngineUnsupported where the machine or the options are
+        beyond the engine, CannotExplore where the search cannot be done at all."""

@@ -33,7 +33,7 @@ Trace = tuple[TraceStep, ...]
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What the search says of a property, a witness, a branch or a failure: how often it was seen
+    """The result for a property, a witness, a branch or a failure: how often it was seen
     (violated, found, taken), and a shortest trace there (None: there is none, or nobody asked)."""
 
     kind: Kind
@@ -217,15 +217,15 @@ class SearchResult:
 
     @property
     def vacuous(self) -> tuple[Unmet, ...]:
-        """What was never met though the instance does not say that it `misses` it; nothing where
-        the search gave up, for nobody knows."""
+        """Branches, conditions and witnesses that were never met and are not declared in `misses`;
+        nothing where the search gave up, for nobody knows."""
         if not self.counts.complete:
             return ()
         return tuple(one for one in self.unmet if one.name not in self.instance.misses)
 
     @property
     def not_missed(self) -> tuple[str, ...]:
-        """What the instance says that it misses, and meets."""
+        """Names declared in `misses` that were met."""
         if not self.counts.complete:
             return ()
         unmet = {one.name for one in self.unmet}

@@ -114,7 +114,7 @@ def _native() -> ModelChecker:
 
 
 def successors(model: n.Model, instance: n.Instance) -> Successors:
-    """What can be done in the states of an instance."""
+    """The successor function of an instance."""
     try:
         with _loading_native():
             from charter.explore.native.compiled import CompiledMachine

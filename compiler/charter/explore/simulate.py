@@ -43,7 +43,8 @@ class Plan:
 
 @dataclass(slots=True)
 class Batch:
-    """What a batch saw: steps taken by branch, keys of states, witnesses; the last walk."""
+    """The result of a batch of random walks: steps taken by branch, keys of states, witnesses; the
+    last walk."""
 
     branches: Counter[str] = field(default_factory=Counter)
     states: set[Hashable] = field(default_factory=set)

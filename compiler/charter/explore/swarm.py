@@ -27,7 +27,7 @@ class WalkFinding:
 
 @dataclass(frozen=True, slots=True)
 class WalksResult:
-    """What random walks have found: how many steps they took, how often each branch, branches and
+    """The result of random walks: how many steps they took, how often each branch, branches and
     witnesses that none of them met, how many states they saw up to renaming; `walk` is the only
     walk, if there is one. Walks say nothing of what is `unlooked`: what must happen in the end."""
 

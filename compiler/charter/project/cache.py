@@ -20,8 +20,8 @@ _DIGEST = 32
 
 
 def cache_folder(kind: str) -> Path:
-    """Where things of one kind are kept: below CHARTER_CACHE, or in the user's cache folder. For a
-    user without a home it is a folder that nothing can be kept in."""
+    """The cache folder for files of one kind: below CHARTER_CACHE, or in the user's cache folder.
+    For a user without a home it is a folder that nothing can be kept in."""
     if chosen := os.environ.get("CHARTER_CACHE"):
         return Path(chosen) / kind
     try:
@@ -32,7 +32,7 @@ def cache_folder(kind: str) -> Path:
 
 
 def from_cache(path: Path) -> bytes | None:
-    """What a file of the cache holds, if it is whole."""
+    """The content of a cached file, if it is intact."""
     try:
         data = path.read_bytes()
     except OSError:

@@ -67,14 +67,14 @@ def refuse_part(path: Path, found: Diagnostics) -> None:
 
 
 def check(path: Path) -> Diagnostics:
-    """Everything that is wrong with a charter, its variants and mutants. Raises `Unreadable`."""
+    """Diagnostics of a charter, its variants and mutants. Raises `Unreadable`."""
     found = pipeline.check_sources(read_sources(path))
     refuse_part(path, found)
     return found
 
 
 def check_overlay(path: Path, overlay: Path) -> Diagnostics:
-    """Everything that is wrong with an overlay of the charter at `path`. Raises `Unreadable`."""
+    """Diagnostics of an overlay of the charter at `path`. Raises `Unreadable`."""
     return pipeline.check_overlay_sources(read_sources(path), read_sources(overlay))
 
 

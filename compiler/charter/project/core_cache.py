@@ -17,7 +17,8 @@ from charter.project.sources import Selection
 
 
 def kept(sources: Sequence[Source], selection: Selection, make: Callable[[], Model]) -> Model:
-    """What `make` gives for these texts and edits. Raises what it raises."""
+    """The core that `make` compiles from these texts and edits, from the cache if it is there.
+    Raises what it raises."""
     path = cache_folder("core") / f"{_digest(sources, selection)}.core"
     known = from_cache(path)
     if known is not None:

@@ -173,7 +173,7 @@ def overlays_of(files: sx.Protocol) -> tuple[sx.OverlayDecl, ...]:
 
 @dataclass(frozen=True, slots=True)
 class OverlayHead:
-    """What an overlay says about itself: its name, what it is of, and its entries."""
+    """The head of an overlay: its name, what it is of, and its entries."""
 
     name: str
     protocol: str
@@ -182,7 +182,7 @@ class OverlayHead:
 
 
 def overlay_head(source: Source) -> OverlayHead:
-    """What the one overlay of a file says about itself. Raises `Refused` on syntax errors, and
+    """The head of the one overlay of a file. Raises `Refused` on syntax errors, and
     where the file declares no overlay or several."""
     (file,) = parse_or_refuse((source,))
     diagnostics = Diagnostics()
@@ -194,7 +194,7 @@ def overlay_head(source: Source) -> OverlayHead:
 
 
 def overlay_entries(sources: Sequence[Source]) -> tuple[ir.OverlayEntry, ...]:
-    """What the entries of an overlay say about themselves. Raises `Refused` on syntax errors."""
+    """The heads of the entries of an overlay. Raises `Refused` on syntax errors."""
     files = parse_or_refuse(sources)
     return tuple(overlay_entry(entry) for node in overlays_of(files) for entry in node.entries)
 

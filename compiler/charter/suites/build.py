@@ -48,7 +48,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a task left in its file."""
+    """The result that a task wrote to its file."""
 
     task: Task
     vectors: int

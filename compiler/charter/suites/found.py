@@ -52,9 +52,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Everything that was found. `proofs` maps obligations to the reason why nothing meets them;
-    they rest on the properties `lemmas`, and on the rules with the digest `rules`. `notes` maps
-    those that are open to how far was searched for them, and why no further."""
+    """The questions and proofs that searches found. `proofs` maps obligations to the reason why
+    nothing meets them; they rest on the properties `lemmas`, and on the rules with the digest
+    `rules`. `notes` maps those that are open to how far was searched for them, and why no
+    further."""
 
     asked: tuple[Asked, ...] = ()
     proofs: Mapping[str, str] | None = None

@@ -78,7 +78,7 @@ def kills_json(small: Smoke) -> Json:
 
 
 def full_json(manifest: Manifest) -> str:
-    """What is kept of a full suite."""
+    """The counts of a full suite that are committed."""
     return pretty(
         {
             "digest": manifest.digest,

@@ -35,8 +35,8 @@ PROOF_INSTANCE = "standard"
 
 @dataclass(slots=True)
 class Search:
-    """What is wanted, what was met, and the questions that are kept. `notes` has, for what is not
-    met, what each part of the search came to."""
+    """A search for questions: obligations wanted and met, and the questions kept. `notes` has, for
+    what is not met, what each part of the search came to."""
 
     about: Subject
     desk: Desk

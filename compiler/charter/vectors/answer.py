@@ -49,8 +49,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one outcome shows: reply and observation renamed, with their canonical texts, the
-    observation as it is, and the labels after it."""
+    """The relabelled reply and observation of one outcome: reply and observation renamed, with
+    their canonical texts, the observation as it is, and the labels after it."""
 
     reply: Json
     reply_text: str

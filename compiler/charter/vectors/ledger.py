@@ -114,7 +114,7 @@ def _cell(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What is known of the obligations that no vector covers: `proofs` why nothing can, `notes` how
+    """Search results for obligations that no vector covers: `proofs` why nothing can, `notes` how
     far was searched for one; of the others `bound` says it."""
 
     proofs: Mapping[str, str]

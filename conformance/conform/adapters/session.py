@@ -23,7 +23,7 @@ _HOPELESS = 100
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one batch brought: assessments in the order of the items, and the adapter's line."""
+    """The result of one batch: assessments in the order of the items, and the adapter's line."""
 
     items: tuple[VectorItem, ...]
     assessments: tuple[Assessment, ...]

@@ -36,7 +36,7 @@ _DEADLINES = Deadlines()
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an adapter.toml says. `folder` is where it lies."""
+    """A target as its adapter.toml describes it. `folder` is where it lies."""
 
     id: str
     title: str
@@ -89,7 +89,8 @@ def files_digest(chosen: Target) -> str:
 
 
 def adapters_folder() -> Path:
-    """Where the targets lie: CHARTER_ADAPTERS, or the folder beside this package."""
+    """The folder with the adapters of all targets: CHARTER_ADAPTERS, or the folder beside this
+    package."""
     chosen = os.environ.get("CHARTER_ADAPTERS")
     return Path(chosen) if chosen else Path(__file__).resolve().parents[2] / "adapters"
 

@@ -60,8 +60,9 @@ def left(levels: Sequence[int], rest: int) -> int | None:
 
 @dataclass(slots=True)
 class Pace:
-    """What a search has said of itself. Where a level is through, all that waits is the next one,
-    so its size is known when it begins; of an engine that does not tell its queue nothing is."""
+    """The progress that a search has reported. Where a level is through, all that waits is the next
+    one, so its size is known when it begins; of an engine that does not tell its queue nothing
+    is."""
 
     begun: float
     level: int = 0
@@ -102,7 +103,8 @@ has run, within these."""
 
 @dataclass(slots=True)
 class SearchListener:
-    """What hears of a search: distinct states, transitions, the level, and states in the queue."""
+    """The callback for the progress of a search: distinct states, transitions, the level, and
+    states in the queue."""
 
     show: Callable[[str], None]
     pace: Pace = field(default_factory=lambda: Pace(time.monotonic()))

@@ -25,7 +25,8 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was observed, renamed. `fault`: the reply is one, and there is no observation."""
+    """An observed reply and state, with opaque values relabelled. `fault`: the reply is one, and
+    there is no observation."""
 
     reply: Json
     observation: Json
@@ -71,7 +72,7 @@ def _distance(allowed: Allowed, seen: Seen) -> tuple[bool, int, str]:
 
 
 def severity(expected: Sequence[Allowed], seen: Seen) -> Severity:
-    """What kind of thing differs from all that is expected."""
+    """The kind of the difference from every expected outcome."""
     if seen.fault:
         return Severity.FAULT
     if any(key(allowed.observation) == key(seen.observation) for allowed in expected):

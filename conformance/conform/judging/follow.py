@@ -52,7 +52,7 @@ class ObservedStep:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What following found out about one step. `allowed` is true if the charter has this
+    """The result of following one step with the model. `allowed` is true if the charter has this
     transition; `branches` are those that it may have been."""
 
     allowed: bool

@@ -40,7 +40,8 @@ class AnswerJson(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Where the run left the automaton: the step, and the nodes that were possible there."""
+    """The step at which a run left the answer automaton: the step, and the nodes that were possible
+    there."""
 
     step: int
     possible: tuple[int, ...]

@@ -21,8 +21,9 @@ def key(value: Json) -> bytes:
 
 @dataclass(slots=True, eq=False)
 class RelabelPlace:
-    """Where a vector stands after some steps: its labels, and the steps that were seen from
-    here, from (raw reply, raw observation) to their renamed texts and the next place."""
+    """The labels of a vector after some of its steps, with a cache of what follows: its labels, and
+    the steps that were seen from here, from (raw reply, raw observation) to their renamed texts and
+    the next place."""
 
     labels: Labels
     after: dict[tuple[bytes, bytes], Renamed] = field(default_factory=dict)

@@ -61,7 +61,7 @@ class Finding:
 
     @property
     def title(self) -> str:
-        """What to call it: the entry, or where it deviates and in what."""
+        """The title of the finding: the entry, or where it deviates and in what."""
         if not self.new:
             return self.name
         fields = dict.fromkeys(path.rpartition(".")[2] for path, _ in self.paths.most_common())

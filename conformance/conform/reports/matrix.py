@@ -31,7 +31,8 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one run showed of some branches. `tone`: good, part, known, bad, void or none."""
+    """A cell of the matrix: what one run showed of some branches. `tone`: good, part, known, bad,
+    void or none."""
 
     tone: str
     word: str

@@ -30,7 +30,8 @@ _REASONS = 60
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written. `withheld`: a canary misbehaved, and nothing about the runs is shown."""
+    """A summary of the pages that were written. `withheld`: a canary misbehaved, and nothing about
+    the runs is shown."""
 
     index: Path
     withheld: bool

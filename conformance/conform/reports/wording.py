@@ -80,7 +80,7 @@ def judged(run: ReportedRun) -> int:
 
 
 def claim(run: ReportedRun) -> Claim:
-    """What may be said of the target, worded to what was measured."""
+    """The claim about a target that its run supports, and no more."""
     count, new, known = judged(run), run.count("new_deviations"), run.count("deviations")
     known -= new
     measured = f"{plural(count, 'vector')} judged; {plural(new, 'divergence')} not explained"

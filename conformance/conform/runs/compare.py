@@ -55,7 +55,7 @@ class RunDifference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the comparison of two runs found."""
+    """The result of comparing two runs."""
 
     runs: tuple[RunFolder, RunFolder]
     both: int
@@ -159,7 +159,7 @@ def _operations(folder: RunFolder, wanted: list[str]) -> dict[str, list[str]]:
 def difference(
     name: str, kinds: tuple[str, str], seen: tuple[Steps, Steps], operations: list[str]
 ) -> RunDifference:
-    """Where two runs first differ in one question."""
+    """The first difference of two runs in one question."""
     for step, (one, other) in enumerate(zip(*seen, strict=False)):
         if key(list(one)) != key(list(other)):
             where = tuple(paths(one[0], other[0], "reply")) + tuple(paths(one[1], other[1], ""))

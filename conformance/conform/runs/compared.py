@@ -36,7 +36,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class ComparedScope:
-    """What a run was to compare: how many vectors it was asked for, how many more the suite has,
+    """The intended scope of a run: how many vectors it was asked for, how many more the suite has,
     the variables that the answers have and the target does not show, and what is allowed to be
     left out, by name, with its reason."""
 

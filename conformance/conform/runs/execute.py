@@ -32,7 +32,7 @@ Engine = Literal["spark", "inline"]
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the caller asks for. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors."""
+    """The options of a run. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors."""
 
     target: str
     release: str = ""

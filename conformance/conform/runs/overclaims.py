@@ -58,7 +58,7 @@ def claimed_too_much(
 
 @dataclass(frozen=True, slots=True)
 class RunOutput:
-    """What a finished run left: its folder, the suite, and the variables that were compared."""
+    """The output of a finished run: its folder, the suite, and the variables that were compared."""
 
     folder: RunFolder
     suite: Suite

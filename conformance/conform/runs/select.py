@@ -46,7 +46,7 @@ class Wanted:
 
 
 def choose(wanted: Wanted, ranges: Ranges = no_ranges) -> Chosen:
-    """What was asked for, ready to be started. Raises `ConformError`s."""
+    """Resolves target, suite and options into a run that can be started. Raises `ConformError`s."""
     name, release, suite = wanted.target, wanted.release, wanted.suite
     if wanted.earlier:
         about = RunFolder(str(Path(wanted.earlier).resolve())).read_json("run.json")

@@ -66,7 +66,7 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What was asked of a run, as far as its result depends on it: the overlay entries that apply
+    """The inputs that the result of a run depends on: the overlay entries that apply
     to the release, those of them that the target was seen not to need any more, whether overlay
     entries excuse, how many vectors the suite has, and what of it was not compared."""
 

@@ -153,7 +153,7 @@ def expected_branches(deviation: Deviation) -> list[str]:
 
 
 def differing_paths(deviation: Deviation) -> list[str]:
-    """Where what was observed and the nearest expectation differ."""
+    """The paths at which an observation differs from the nearest expectation."""
     observed = deviation.observed
     assert isinstance(observed, dict)
     if "image" in observed:

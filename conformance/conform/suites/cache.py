@@ -50,7 +50,7 @@ _TEXTS = ("question", "answer", "why", "ways")
 
 
 def cache_folder() -> Path:
-    """Where suites, jars and compiled adapters stay between runs: CHARTER_CACHE, or the user's
+    """The cache folder of suites, jars and compiled adapters: CHARTER_CACHE, or the user's
     cache folder."""
     chosen = os.environ.get("CHARTER_CACHE")
     return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("charter-conform"))

@@ -84,7 +84,7 @@ def item_of(vector: Vector) -> VectorItem:
 
 
 def needs(question: Question) -> str:
-    """What a target must offer for a question."""
+    """The capabilities and operations that a question needs from a target."""
     names = {call.operation for call in question.operations}
     if question.given is not None:
         names.add("load")

@@ -29,7 +29,7 @@ ROWS_OF_CALL = 64
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Where the variables of a machine stand."""
+    """The slots of the variables of a machine."""
 
     variables: tuple[n.StateVar, ...]
     offsets: tuple[int, ...]
@@ -51,7 +51,7 @@ class Shape:
 
 
 def arguments_of(layout: Layout, params: tuple[n.Param, ...]) -> tuple[tuple[int, ...], int]:
-    """Where each argument stands, and how many slots they take together."""
+    """The slots of each argument, and their total number."""
     offsets, at = [], 0
     for param in params:
         offsets.append(at)

@@ -143,5 +143,5 @@ def checked(expr: Expr, kind: t.Type, value: Scalar) -> Scalar:
 
 
 def size_of(expr: n.Expr) -> int:
-    """How many nodes an expression has."""
+    """The number of nodes of an expression."""
     return 1 + sum(size_of(child) for child in children(expr))

@@ -166,7 +166,7 @@ class Code:
         return self.let(f"getelementptr i64, ptr {pointer}, i64 {offset}")
 
     def load(self, pointer: Ref, offset: Ref | int = 0, ty: str = "i64") -> Ref:
-        """What stands in memory."""
+        """The value at an address (LLVM `load`)."""
         return self.let(f"load {ty}, ptr {self.at(pointer, offset)}, align 8")
 
     def store(self, value: Ref, pointer: Ref, offset: Ref | int = 0, ty: str = "i64") -> None:
@@ -238,7 +238,7 @@ class Code:
 
     @contextmanager
     def when(self, test: Ref) -> Iterator[None]:
-        """What is done only where `test` is true."""
+        """A block that runs only where `test` is true."""
         yes, after = self.label(), self.label()
         self.fork(test, yes, after)
         self.start(yes)
@@ -248,7 +248,7 @@ class Code:
 
     @contextmanager
     def unless(self, test: Ref) -> Iterator[None]:
-        """What is done only where `test` is false."""
+        """A block that runs only where `test` is false."""
         no, after = self.label(), self.label()
         self.fork(test, after, no)
         self.start(no)
@@ -303,7 +303,7 @@ class Code:
         return self.binary("sub", "63", zeros)
 
     def bits(self, mask: Ref, ty: str = "i64") -> Ref:
-        """How many bits are set."""
+        """The number of set bits (population count)."""
         known = constant(mask)
         if known is not None:
             return str(known.bit_count())

@@ -40,7 +40,7 @@ def counters_in(kind: t.Type) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """Where the masks of the counters in a state stand: `all` of each, and `under` each sort."""
+    """The slots of the counters' masks: `all` of each, and `under` each sort."""
 
     all: Mapping[str, int]
     under: Mapping[tuple[str, str], int]

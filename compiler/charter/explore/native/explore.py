@@ -64,8 +64,8 @@ class Ended(Graph, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """What was found, and the search, which can be asked for more. `stopped` says why there was no
-    more room, `message` what of the journal could not be used ("" for neither)."""
+    """The result of a native search, and the search itself, for further questions. `stopped` says
+    why there was no more room, `message` what of the journal could not be used ("" for neither)."""
 
     search: Ended
     counts: Counts

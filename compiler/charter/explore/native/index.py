@@ -26,8 +26,8 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What an index holds: what is said in front of its rows, the rows that are whole, and a
-    sentence on what could not be used, "" for nothing."""
+    """The content of an index file: what is said in front of its rows, the rows that are whole, and
+    a sentence on what could not be used, "" for nothing."""
 
     head: Row
     rows: tuple[Row, ...]

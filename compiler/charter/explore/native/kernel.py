@@ -229,7 +229,7 @@ class Kernel:
             code.store(code.add(count, "1"), out, 1)
 
     def tell(self, code: Code, branch: Ref, after: Ref) -> None:
-        """What happened, where somebody wants to know."""
+        """Appends an outcome to the log, if there is one."""
         context = self.context
         pointer = code.load("%ctx", TELL, "ptr")
         wanted = code.compare("ne", pointer, "null", "ptr")

@@ -68,7 +68,7 @@ class Layout:
     _slots: dict[t.Type, int] = field(default_factory=dict, repr=False)
 
     def slots(self, kind: t.Type) -> int:
-        """How many slots a value takes."""
+        """The number of slots of a type."""
         known = self._slots.get(kind)
         if known is None:
             known = self._slots[kind] = self._count(kind)
@@ -92,7 +92,7 @@ class Layout:
                 return 1
 
     def most(self, kind: t.Seq | t.Ranking) -> int:
-        """How many items a list can have."""
+        """The largest length of a list."""
         if isinstance(kind, t.Ranking):
             return self.size(kind.inner)
         return self.universe.limit(kind.limit)
@@ -108,7 +108,7 @@ class Layout:
         return found
 
     def size(self, kind: t.Type) -> int:
-        """How many values a type has."""
+        """The number of values of a type."""
         return len(self.domain(kind))
 
     def span(self, kind: t.Type) -> tuple[int, int]:
@@ -128,12 +128,12 @@ class Layout:
                 return -FAR, FAR
 
     def low(self, kind: t.Type) -> int:
-        """What is taken off a number in a slot."""
+        """The offset that is subtracted from a number before it is packed."""
         low, _ = self.span(kind)
         return 0 if low == -FAR else low
 
     def offset(self, kind: t.Record, field_index: int) -> int:
-        """Where a field begins."""
+        """The first slot of a field."""
         return sum(self.slots(part) for _, part in kind.fields[:field_index])
 
     def alike(self, a: t.Type, b: t.Type) -> bool:
@@ -252,7 +252,7 @@ class Layout:
     # --- widths ----------------------------------------------------------------------------------
 
     def bits(self, kind: t.Type) -> list[int]:
-        """How many bits each slot needs."""
+        """The number of bits of each slot."""
         match kind:
             case t.Counter(name=name):
                 return [self.counters.get(name, MOST_COUNTER).bit_length()]
@@ -295,8 +295,8 @@ def mask_type(size: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Where each slot of a state stands: word, lowest bit, width. The highest bit of word 0 is kept
-    free: it marks what is taken in a table."""
+    """The position of each slot in a packed state: word, lowest bit, width. The highest bit of word
+    0 is kept free: it marks what is taken in a table."""
 
     places: tuple[tuple[int, int, int], ...]
     words: int

@@ -162,7 +162,7 @@ class _Asking:
     tell: Tell | None
 
     def told(self, now: Progress, doing: str) -> None:
-        """How far it is."""
+        """Reports progress."""
         if self.tell is not None:
             self.tell(now, doing)
 
@@ -179,7 +179,7 @@ class _Asking:
 
     @property
     def wanted(self) -> list[n.Eventually]:
-        """What must happen in the machine."""
+        """The `eventually` properties of the machine."""
         return [live for live in self.model.liveness if live.machine == self.instance.machine]
 
     @property

@@ -32,7 +32,7 @@ DETAILED = {"outcomes_of": (True, 2), "noted": (True, 3)}
 
 
 def machine_digest() -> str:
-    """What object code depends on beside its text."""
+    """A digest of the processor and compiler that object code depends on."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features().flatten()

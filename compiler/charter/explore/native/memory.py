@@ -78,7 +78,7 @@ class Array:
 
 @dataclass(slots=True)
 class Room:
-    """Where large arrays are made: in memory until `budget` bytes are `used`, those `reserved` for
+    """Allocates large arrays: in memory until `budget` bytes are `used`, those `reserved` for
     buffers among them, then in files in `folder`."""
 
     budget: int

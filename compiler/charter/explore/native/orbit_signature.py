@@ -56,8 +56,8 @@ class Signs:
         return self.code.add(self.code.binary("mul", total, str(MIXER)), part)
 
     def sign(self, kind: t.Type, where: tuple[int, Ref], element: int, owned: bool) -> Ref | None:
-        """What a value says about an element: who it names or, if the value is the element's own,
-        everything. None: nothing. A value that is not there (`where`) says zero."""
+        """The signature of an element in a value: who it names or, if the value is the element's
+        own, everything. None: nothing. A value that is not there (`where`) says zero."""
         code, (at, there) = self.code, where
         match kind:
             case t.Bool() | t.Int() | t.Enum():

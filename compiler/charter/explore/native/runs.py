@@ -31,7 +31,7 @@ AT_ONCE = 64
 
 
 def functions(cache: Path | None) -> Library:
-    """What goes through a graph."""
+    """The compiled functions that follow edges of a graph."""
     return linked(object_code(fair.text(), cache), fair.SIGNATURES)
 
 
@@ -244,7 +244,7 @@ class _Followers:
             self.say()
 
     def say(self) -> None:
-        """How many states are left, now and then."""
+        """Reports the number of states that are left."""
         with self.lock:
             now = time.monotonic()
             if now - self.said < BRIEF:

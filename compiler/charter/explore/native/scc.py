@@ -186,7 +186,7 @@ class Tarjan:
 
     @staticmethod
     def of() -> Tarjan:
-        """Nothing is visited yet."""
+        """An empty traversal: no state is visited."""
         it = walk(
             "i64 @parts(ptr %g)",
             FIRSTS, STATES, PARENTS, INDEX, LOW, STACK, WORK, CURSORS, PARTS,

@@ -159,7 +159,7 @@ class Search:
 
     @property
     def bytes_each(self) -> int:
-        """What a state takes, of memory and files."""
+        """The bytes for each state, in memory and files."""
         room = self.room
         return (room.used - room.reserved + room.spilled) // max(1, self.distinct)
 

@@ -80,7 +80,7 @@ class Frame(Protocol):
 
 
 class SparkContext(Protocol):
-    """What a session knows of its cluster."""
+    """The part of a SparkContext that is used."""
 
     @property
     def defaultParallelism(self) -> int: ...

@@ -46,7 +46,7 @@ class States:
         self.directory.view[block] = self._blocks[block].address
 
     def address(self, number: int) -> int:
-        """Where the row of a state stands; the rest of its block follows."""
+        """The address of a state's row; the rest of its block follows."""
         block, inside = divmod(number, BLOCK_ROWS)
         return self._blocks[block].at(inside * self.width)
 

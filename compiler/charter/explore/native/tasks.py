@@ -76,8 +76,9 @@ DONE_SQL = "bucket int, rows bigint, size bigint, checksum bigint, counts string
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What travels: object code, the digest of the machine that it was made for, offsets, the
-    folder of the search, and how many bits of a hash choose the bucket (4 at least)."""
+    """The task data sent to Spark workers: object code, the digest of the machine that it was made
+    for, offsets, the folder of the search, and how many bits of a hash choose the bucket (4 at
+    least)."""
 
     code: ObjectCode
     machine: str
@@ -184,7 +185,7 @@ def rows_of(context: Context, table: pa.Table) -> tuple[Array, int]:
 
 
 def emptied(kernel: Kernel, worker: Worker, expanded: Paths | None) -> Iterator[pa.RecordBatch]:
-    """What stands in the buffers of a worker, each key once with its first tag. `expanded` are the
+    """The keys in a worker's buffers, each once with its first tag. `expanded` are the
     states that it comes from (None: none, it is the initial state)."""
     context, outs = kernel.context, kernel.context.outs
     size = worker.buffers.length // PARTITIONS
@@ -248,7 +249,7 @@ def _binary(records: memoryview, record: int, start: int, words: int) -> pa.Arra
 
 
 def counts_of(context: Context, worker: Worker) -> list[list[int]]:
-    """What a worker has counted: transitions and those that leave the instance; each branch; each
+    """The counts of a worker: transitions and those that leave the instance; each branch; each
     note."""
     view = worker.context.view
     notes = worker.context.numbers(context.noted, NOTE * context.notes)

@@ -159,7 +159,7 @@ class Rows(Protocol):
 
 
 class Graph(Protocol):
-    """What traces need of a search."""
+    """The interface of a search that traces are read from."""
 
     @property
     def program(self) -> Program: ...

@@ -70,8 +70,8 @@ class FairStep:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What fairness can tell of a step, as numbers: the step and the values of the parameters that
-    are named; 0 is every other step."""
+    """Numbers for steps as fairness conditions tell them apart: the step and the values of the
+    parameters that are named; 0 is every other step."""
 
     layout: Layout
     params: Mapping[str, tuple[n.Param, ...]]

@@ -81,7 +81,7 @@ class Keeper:
         return self.code.compare("ne", self.code.load(value.pointer, value.offset), "0")
 
     def inner(self, value: Held) -> Held:
-        """What an option holds."""
+        """The value inside an option."""
         if isinstance(value, Tree):
             return value.parts[1]
         assert isinstance(value, Place) and isinstance(value.kind, t.Option)

@@ -53,7 +53,7 @@ def hashed(code: Code, words: Sequence[Ref], seed: int) -> Ref:
 
 
 def home(code: Code, spread: Ref, size: Ref) -> Ref:
-    """Where in a table a hash is looked for first."""
+    """The first slot of a hash table that is probed for a hash."""
     wide = code.cast(code.binary("shl", spread, str(PARTITION_BITS)), "i64", "i128")
     product = code.binary("mul", wide, code.cast(size, "i64", "i128"), "i128")
     return code.cast(code.binary("lshr", product, "64", "i128"), "i128", "i64")

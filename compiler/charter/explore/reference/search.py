@@ -79,7 +79,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """What was found, and the graph."""
+    """The result of a reference search, and its graph."""
 
     counts: Counts
     properties: tuple[CheckResult, ...]
@@ -143,7 +143,7 @@ class _Search:
         return target
 
     def expand(self, number: int) -> None:
-        """All that can be done in a state."""
+        """The transitions out of a state."""
         graph, enabled = self.graph, False
         machine, state = graph.machine, graph.states[number]
         graph.edges.append([])

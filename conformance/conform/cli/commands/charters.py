@@ -75,7 +75,7 @@ def bounded(model: Model, instance: str, settings: Sequence[str]) -> Model:
 
 
 def settings_of(bounds: Mapping[str, int], settings: Sequence[str]) -> dict[str, int]:
-    """Those of the bounds of an instance that were set."""
+    """The bounds of an instance that were set on the command line."""
     names = {text.partition("=")[0].strip() for text in settings}
     return {name: value for name, value in bounds.items() if name in names}
 

@@ -180,11 +180,11 @@ class _Explored:
 
     @property
     def stories(self) -> tuple[Story, ...]:
-        """What can be drawn, the first finding first."""
+        """The traces that can be drawn, the first finding first."""
         return self.wrong if self.first is None else (self.first, *self.wrong)
 
     def json(self) -> dict[str, Json]:
-        """What `--json` prints."""
+        """The output of `--json`."""
         mutant = None if self.mutant is None else self.mutant.json()
         whole = api.search_json(self.found, self.wrong, self.first)
         failing = [one.json() for one in self.scenarios]

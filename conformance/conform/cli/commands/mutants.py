@@ -63,7 +63,7 @@ def chosen(model: Model, arguments: argparse.Namespace) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class MutantStatus:
-    """What is known of a mutant: `caught`, `missed` (its property holds), or `unknown`, and why."""
+    """The result of one mutant: `caught`, `missed` (its property holds), or `unknown`, and why."""
 
     name: str
     caught_by: str
@@ -97,7 +97,7 @@ class MutantStatus:
 
 
 def judged(model: Model, mutant: str, found: SearchResult) -> MutantStatus | None:
-    """What a search says of its mutant; None without one."""
+    """The result of a search for a mutant; None without one."""
     for one in model.mutants:
         if one.name == mutant:
             said = found.verdicts.get(one.caught_by, "unknown")

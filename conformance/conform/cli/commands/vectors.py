@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def show(made: dict[str, Json]) -> None:
-    """What was made, for a person."""
+    """Prints a summary of the suite that was made."""
     counts = made["counts"]
     assert isinstance(counts, dict)
     rows = [["vectors", _number(made["vectors"])]]
