@@ -16,7 +16,7 @@ from charter.core import nodes as n
 from charter.formats.vector import Vector, read_line
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import follow
-from charter.suites.explored import Explored
+from charter.suites.explored import ExploredInstance
 from charter.suites.smoke import Desk
 from charter.suites.walks import Walks
 from charter.vectors.answer import answer
@@ -58,7 +58,7 @@ def test_scenarios_are_vectors_whose_answers_both_engines_give() -> None:
 
 
 def test_loaded_vectors_have_the_same_answer_by_both_engines() -> None:
-    explored = Explored.of(kafka(), instance_of("tiny_shutdown"))
+    explored = ExploredInstance.of(kafka(), instance_of("tiny_shutdown"))
     found = list(islice(explored.loaded(every=37), 120))
     assert len(found) == 120
     assert all(by_definition(vector, instance_of("tiny_shutdown")) for vector in found)

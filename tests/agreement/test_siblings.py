@@ -37,7 +37,7 @@ MOST_ARGUMENTS = 400
 
 
 @cache
-def kafka() -> generate.Opened:
+def kafka() -> generate.OpenedProtocol:
     (found,) = (p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
     return generate.open_protocol(found)
 

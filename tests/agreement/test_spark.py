@@ -25,7 +25,7 @@ from charter.explore.native.explore import (
     explore,
     result_of,
 )
-from charter.explore.native.index import Index
+from charter.explore.native.index import SearchIndex
 from charter.explore.native.program import Program, program
 from charter.explore.native.spark import Failed, Row, SparkSearch
 from charter.explore.native.tasks import KEPT, Expand, Insert, is_whole, written
@@ -205,7 +205,7 @@ def test_search_goes_on_from_the_last_level_that_is_whole(
             (tmp_path / "spark.json").write_text('{"program": ')
             told = "the journal is damaged: the search begins anew"
         case "version":
-            index = Index(tmp_path / "spark.json", compiled.digest)
+            index = SearchIndex(tmp_path / "spark.json", compiled.digest)
             index.write({"bits": 4}, index.read().rows)
             told = "the journal is of another version of charter: the search begins anew"
         case "count":

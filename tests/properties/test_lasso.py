@@ -14,10 +14,10 @@ from charter.explore.native.memory import Room
 from charter.explore.native.runs import Graph as Native
 from charter.explore.native.runs import Question, functions
 from charter.explore.native.transition_graph import ABSENT, END, TARGET_BITS
-from charter.semantics.lasso import OUTSIDE, Edge, Waiting, lasso
+from charter.semantics.lasso import OUTSIDE, FairEdge, Waiting, lasso
 
 SIZE = 4
-Graph = list[list[Edge]]
+Graph = list[list[FairEdge]]
 
 edge_lists = st.lists(
     st.tuples(
@@ -30,7 +30,11 @@ truths = st.lists(st.booleans(), min_size=SIZE, max_size=SIZE)
 
 def graph_of(edges: list[tuple[int, int, frozenset[int]]]) -> Graph:
     return [
-        [Edge(target, fair, i) for i, (source, target, fair) in enumerate(edges) if source == at]
+        [
+            FairEdge(target, fair, i)
+            for i, (source, target, fair) in enumerate(edges)
+            if source == at
+        ]
         for at in range(SIZE)
     ]
 

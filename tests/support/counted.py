@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from charter.explore.native.explore import Exploration
 from charter.explore.native.graph import CompiledGraph
-from charter.explore.reference.search import Exploration as Searched
+from charter.explore.reference.search import ReferenceExploration as Searched
 from charter.explore.result import CheckResult
 
 

@@ -14,7 +14,7 @@ from charter.explore.native.body import arguments_of
 from charter.explore.native.context import NOTE, OUTSIDE
 from charter.explore.native.explore import Exploration
 from charter.explore.native.search import Search
-from charter.explore.native.traces import Asked, Teller
+from charter.explore.native.traces import OutcomeBuffer, Teller
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.canonical import Canonical
 from charter.semantics.environment import Arguments
@@ -175,7 +175,7 @@ class Engine:
 
     search: Search
     numbers: Numbers
-    asked: Asked
+    asked: OutcomeBuffer
     args: dict[tuple[int, bytes], Args] = field(default_factory=dict)
     after: dict[bytes, int] = field(default_factory=dict)
     replies: dict[tuple[int, bytes], Value] = field(default_factory=dict)
@@ -185,7 +185,7 @@ class Engine:
     def of(found: Exploration, numbers: Numbers) -> Engine:
         """Of a search in memory."""
         assert isinstance(found.search, Search)
-        return Engine(found.search, numbers, Asked.of(found.search.program))
+        return Engine(found.search, numbers, OutcomeBuffer.of(found.search.program))
 
     def state(self, number: int) -> State:
         """A state as the search keeps it."""

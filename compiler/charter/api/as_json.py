@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from charter.explore.result import (
     CheckResult,
-    Match,
-    Matches,
+    MatchedState,
+    MatchedStates,
     SearchResult,
     Unmet,
     is_wrong,
@@ -139,7 +139,7 @@ def _unmet_json(one: Unmet) -> dict[str, Json]:
     return {"kind": one.kind, "name": one.name, "condition": one.condition, "at": one.where}
 
 
-def _matches_json(machine: Machine, found: Matches, first: Story | None) -> dict[str, Json]:
+def _matches_json(machine: Machine, found: MatchedStates, first: Story | None) -> dict[str, Json]:
     states = [_match_json(machine, one) for one in found.first]
     if states and first is not None:
         states[0]["steps"] = first.steps_json()
@@ -151,7 +151,7 @@ def _matches_json(machine: Machine, found: Matches, first: Story | None) -> dict
     }
 
 
-def _match_json(machine: Machine, one: Match) -> dict[str, Json]:
+def _match_json(machine: Machine, one: MatchedState) -> dict[str, Json]:
     return {
         "number": one.number,
         "level": len(one.trace),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from charter.core import nodes as n
 from charter.explore.result import CheckResult, Trace
 from charter.passes.narrow import narrowed
-from charter.render.story.tell import Found, Story, tell
+from charter.render.story.tell import Story, ToldFinding, tell
 from charter.semantics.canonical import Canonical
 from charter.semantics.evaluate import State
 from charter.semantics.fairness import LivenessResult
@@ -15,7 +15,7 @@ from charter.semantics.machine import Machine, Taken
 from charter.semantics.retell import Act
 
 
-def told(model: n.Model, instance: n.Instance, found: Found) -> Story:
+def told(model: n.Model, instance: n.Instance, found: ToldFinding) -> Story:
     """A finding, told on the definition. Raises NotARun if the definition does not allow it."""
     machine = Machine.of(model, instance)
     if found.loop is None or not model.counters:
@@ -29,23 +29,25 @@ def told(model: n.Model, instance: n.Instance, found: Found) -> Story:
     return tell(machine, found, same)
 
 
-def found_of(one: CheckResult | LivenessResult) -> Found:
+def found_of(one: CheckResult | LivenessResult) -> ToldFinding:
     """A finding as a story is told of it."""
     if isinstance(one, LivenessResult):
         loop = len(one.stem) if one.has_run else None
         acts = _acts((*one.stem, *one.cycle))
-        return Found("eventually", one.name, acts, loop, binding=one.binding, detail=one.detail)
+        return ToldFinding(
+            "eventually", one.name, acts, loop, binding=one.binding, detail=one.detail
+        )
     trace = one.trace or ()
     if one.kind == "undefined" and trace and not trace[-1].branch:
         (fails,) = _acts(trace[-1:])
-        return Found(one.kind, one.name, _acts(trace[:-1]), fails=fails, detail=one.detail)
-    return Found(one.kind, one.name, _acts(trace), detail=one.detail)
+        return ToldFinding(one.kind, one.name, _acts(trace[:-1]), fails=fails, detail=one.detail)
+    return ToldFinding(one.kind, one.name, _acts(trace), detail=one.detail)
 
 
 def _acts(trace: Iterable[Taken]) -> tuple[Act, ...]:
     return tuple((step.operation, step.args) for step in trace)
 
 
-def found_in(called: tuple[str, str], trace: Trace) -> Found:
+def found_in(called: tuple[str, str], trace: Trace) -> ToldFinding:
     """A trace, by its kind and name, as a story is told of it."""
-    return Found(*called, _acts(trace))
+    return ToldFinding(*called, _acts(trace))

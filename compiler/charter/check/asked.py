@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from charter.check import machines
-from charter.check.elaborate import Context
+from charter.check.elaborate import CheckContext
 from charter.check.needs import check_bounds
 from charter.check.ranges import check_ranges
 from charter.check.types import BOOL
@@ -26,7 +26,7 @@ def asked(
     state, and may name elements of the instance. `model` is the core of `files`, whose edits have
     been applied. Errors go to `diagnostics`, and then the result must not be used."""
     table, types = machines.collect(files, Diagnostics())
-    scope = Context(table, types, diagnostics).scope(table.machines[instance.machine])
+    scope = CheckContext(table, types, diagnostics).scope(table.machines[instance.machine])
     elements = {
         member: ir.Literal(number, type=table.types[sort])
         for sort, members in instance.sorts

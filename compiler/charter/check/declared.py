@@ -18,7 +18,7 @@ _RESERVED = frozenset((*BUILTINS, "present", "none", "bool", "int"))
 
 
 @dataclass(slots=True)
-class Names:
+class Namespace:
     """One namespace; says where a name was declared first when it is declared again."""
 
     diagnostics: Diagnostics
@@ -90,7 +90,7 @@ class Types:
                 assert_never(node)
 
     def _record(self, node: sx.RecordDecl) -> ty.Type:
-        names = Names(self.diagnostics)
+        names = Namespace(self.diagnostics)
         fields: list[tuple[str, ty.Type]] = []
         for line in node.fields:
             kind = self.type(line.type)
@@ -102,7 +102,7 @@ class Types:
         return ty.Union(node.name.text, cases)
 
     def _params(self, params: Iterable[sx.Param]) -> tuple[tuple[str, ty.Type], ...]:
-        names = Names(self.diagnostics)
+        names = Namespace(self.diagnostics)
         return tuple(
             (param.name.text, self.type(param.type))
             for param in params
@@ -200,7 +200,7 @@ def declarations(files: Iterable[sx.File]) -> Iterator[sx.Declaration]:
 
 def collect_types(files: sx.Protocol, diagnostics: Diagnostics) -> Types:
     """Every type and constant of the protocol."""
-    values = Names(diagnostics)
+    values = Namespace(diagnostics)
     types = Types(diagnostics, {})
     for node in declarations(files):
         if isinstance(node, TypeDecl):
@@ -231,7 +231,7 @@ def collect_functions(
     files: sx.Protocol, types: Types, diagnostics: Diagnostics
 ) -> dict[str, Signature]:
     """The signature of every function."""
-    names = Names(diagnostics)
+    names = Namespace(diagnostics)
     functions: dict[str, Signature] = {}
     for node in declarations(files):
         if not isinstance(node, sx.FunDecl):

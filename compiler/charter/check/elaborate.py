@@ -16,7 +16,7 @@ from charter.check.histories import update_histories
 from charter.check.infer import expression
 from charter.check.observables import observables
 from charter.check.patterns import holding
-from charter.check.scopes import Globals, Machine, Scope, Signature, suggest
+from charter.check.scopes import Globals, MachineScope, Scope, Signature, suggest
 from charter.check.statements import Body, branch_body
 from charter.check.types import BOOL, is_unknown
 from charter.core import nodes as ir
@@ -27,7 +27,7 @@ from charter.syntax import nodes as sx
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class CheckContext:
     """What all declarations are read with."""
 
     globals: Globals
@@ -40,7 +40,7 @@ class Context:
         """Was this very node read before, among the same declarations?"""
         return id(node) in self.done
 
-    def scope(self, machine: Machine | None = None, *, primes: bool = False) -> Scope:
+    def scope(self, machine: MachineScope | None = None, *, primes: bool = False) -> Scope:
         """A scope in which nothing but declarations is visible."""
         return Scope(self.globals, self.diagnostics, expression, machine, primes)
 
@@ -54,7 +54,7 @@ def elaborate(
     mutant or an overlay has bent, properties and scenarios that mean nothing any more are left out.
     """
     table, types = machines.collect(files, diagnostics)
-    return model_of(files, variant, Context(table, types, diagnostics, frozenset(), is_bent))
+    return model_of(files, variant, CheckContext(table, types, diagnostics, frozenset(), is_bent))
 
 
 def elaborate_changes(
@@ -71,10 +71,10 @@ def elaborate_changes(
         for node in declarations(before):
             if isinstance(node, sx.ComponentDecl):
                 done |= {id(member) for member in node.members}
-    return model_of(files, "", Context(table, types, diagnostics, frozenset(done), True))
+    return model_of(files, "", CheckContext(table, types, diagnostics, frozenset(done), True))
 
 
-def model_of(files: sx.Protocol, variant: str, context: Context) -> ir.Model:
+def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Model:
     """All declarations of a protocol, read in `context`; without those that are done."""
     table, types = context.globals, context.types
     found = firsts(node for node in declarations(files) if not context.is_done(node))
@@ -156,14 +156,14 @@ def _of_kind(types: Types, kind: type[_K]) -> tuple[_K, ...]:
     return tuple(each for name, each in found if isinstance(each, kind) and each.name == name)
 
 
-def citations(context: Context, nodes: Iterable[sx.Citation]) -> tuple[ir.Citation, ...]:
+def citations(context: CheckContext, nodes: Iterable[sx.Citation]) -> tuple[ir.Citation, ...]:
     """Citations, each of a declared source or `silent`."""
     cited = tuple(nodes)
     check_citations(cited, context.globals.sources, context.diagnostics)
     return tuple(ir.Citation(node.source, node.section) for node in cited)
 
 
-def links(context: Context, found: Iterable[sx.Node]) -> tuple[tuple[str, str, str], ...]:
+def links(context: CheckContext, found: Iterable[sx.Node]) -> tuple[tuple[str, str, str], ...]:
     """Where sources and their sections can be read."""
     kept: list[tuple[str, str, str]] = []
     for node in found:
@@ -198,7 +198,7 @@ def state_variable(scope: Scope, node: sx.StateDecl, kind: ty.Type) -> ir.StateV
     return ir.StateVar(node.name.text, kind, initial, node.kind, span=node.span, doc=doc_of(node))
 
 
-def component(context: Context, node: sx.ComponentDecl) -> ir.Component:
+def component(context: CheckContext, node: sx.ComponentDecl) -> ir.Component:
     """A component."""
     machine = context.globals.machines[node.name.text]
     outside = context.scope()
@@ -222,7 +222,7 @@ def component(context: Context, node: sx.ComponentDecl) -> ir.Component:
     )  # fmt: skip
 
 
-def operation(context: Context, machine: Machine, node: sx.Operation) -> ir.Operation:
+def operation(context: CheckContext, machine: MachineScope, node: sx.Operation) -> ir.Operation:
     """An operation: lets are handed to the branches that follow them."""
     signature = machine.operations[node.name.text]
     scope = with_params(context.scope(machine), signature.params, node.params)
@@ -250,7 +250,7 @@ def operation(context: Context, machine: Machine, node: sx.Operation) -> ir.Oper
     )  # fmt: skip
 
 
-def branch(context: Context, scope: Scope, node: sx.Branch, of: Signature) -> ir.Branch:
+def branch(context: CheckContext, scope: Scope, node: sx.Branch, of: Signature) -> ir.Branch:
     """A branch, without the lets of its operation."""
     assert scope.machine is not None
     guard: list[ir.Conjunct] = []
@@ -283,7 +283,7 @@ def fault(scope: Scope, node: sx.Fault) -> ir.Fault:
 
 
 def system(
-    context: Context, node: sx.SystemDecl, components: tuple[ir.Component, ...]
+    context: CheckContext, node: sx.SystemDecl, components: tuple[ir.Component, ...]
 ) -> ir.System:
     """A system: parts, channels and budgets become state."""
     machine = context.globals.machines[node.name.text]
@@ -303,8 +303,8 @@ def system(
 
 @dataclass(frozen=True, slots=True)
 class _SystemBuilder:
-    context: Context
-    machine: Machine
+    context: CheckContext
+    machine: MachineScope
     components: tuple[ir.Component, ...]
     parts: list[ir.Part]
     state: list[ir.StateVar]
@@ -365,7 +365,7 @@ class _SystemBuilder:
 
 
 def stated(
-    context: Context, variant: str, node: sx.InstanceDecl, found: Iterable[sx.Node]
+    context: CheckContext, variant: str, node: sx.InstanceDecl, found: Iterable[sx.Node]
 ) -> frozenset[str] | None:
     """The names of the properties and witnesses of an instance's machine; None where edits were
     applied, which may have dropped some that the instance names."""
@@ -395,7 +395,9 @@ def part_state(part: ir.Part, components: Iterable[ir.Component]) -> list[ir.Sta
 Read = TypeVar("Read", ir.Property, ir.Eventually, ir.Scenario)
 
 
-def meant(context: Context, read: Callable[[Context], tuple[Read, ...]]) -> tuple[Read, ...]:
+def meant(
+    context: CheckContext, read: Callable[[CheckContext], tuple[Read, ...]]
+) -> tuple[Read, ...]:
     """What is read; of a protocol that was bent nothing, without a word, where there are errors."""
     if not context.is_bent:
         return read(context)
@@ -404,7 +406,7 @@ def meant(context: Context, read: Callable[[Context], tuple[Read, ...]]) -> tupl
     return () if trial.diagnostics.errors else found
 
 
-def machine_of(context: Context, name: sx.Name) -> Machine | None:
+def machine_of(context: CheckContext, name: sx.Name) -> MachineScope | None:
     """The component or system of a name, which is reported if there is none."""
     machine = context.globals.machines.get(name.text)
     if machine is None:
@@ -412,7 +414,7 @@ def machine_of(context: Context, name: sx.Name) -> Machine | None:
     return machine
 
 
-def property_of(context: Context, node: sx.PropertyDecl) -> tuple[ir.Property, ...]:
+def property_of(context: CheckContext, node: sx.PropertyDecl) -> tuple[ir.Property, ...]:
     """A property, or nothing if its machine is not there."""
     machine = machine_of(context, node.machine)
     if machine is None:
@@ -426,7 +428,7 @@ def property_of(context: Context, node: sx.PropertyDecl) -> tuple[ir.Property, .
     return (core,)
 
 
-def eventually_of(context: Context, node: sx.EventuallyDecl) -> tuple[ir.Eventually, ...]:
+def eventually_of(context: CheckContext, node: sx.EventuallyDecl) -> tuple[ir.Eventually, ...]:
     """What must happen, or nothing if its machine is not there."""
     machine = machine_of(context, node.machine)
     if machine is None:
@@ -440,7 +442,7 @@ def eventually_of(context: Context, node: sx.EventuallyDecl) -> tuple[ir.Eventua
     return (core,)
 
 
-def scenario_of(context: Context, node: sx.ScenarioDecl) -> tuple[ir.Scenario, ...]:
+def scenario_of(context: CheckContext, node: sx.ScenarioDecl) -> tuple[ir.Scenario, ...]:
     """A scenario, or nothing if its machine is not there."""
     cited = citations(context, node.citations)
     return instances.scenario(context.scope(), node, cited)

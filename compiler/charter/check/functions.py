@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from charter.check.declared import declarations
 from charter.check.docs import doc_of
 from charter.check.instances import no_machine
-from charter.check.scopes import Machine, Scope, Signature, defaults_of
+from charter.check.scopes import MachineScope, Scope, Signature, defaults_of
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.syntax import nodes as sx
@@ -40,7 +40,7 @@ class _Uses:
 
 
 def with_reads(
-    files: sx.Protocol, functions: Mapping[str, Signature], machines: Mapping[str, Machine]
+    files: sx.Protocol, functions: Mapping[str, Signature], machines: Mapping[str, MachineScope]
 ) -> dict[str, Signature]:
     """The signatures of all functions, those of a machine with the state that they read, directly
     or through functions that they call."""
@@ -69,13 +69,15 @@ def _closed(function: _Uses, uses: Mapping[str, _Uses]) -> bool:
     return len(function.reads) > before
 
 
-def _with_state(signature: Signature, uses: _Uses, machines: Mapping[str, Machine]) -> Signature:
+def _with_state(
+    signature: Signature, uses: _Uses, machines: Mapping[str, MachineScope]
+) -> Signature:
     state = _state(machines[uses.machine], machines)
     reads = tuple(ir.Param(name, kind) for name, kind in state.items() if name in uses.reads)
     return replace(signature, machine=uses.machine, reads=reads)
 
 
-def _state(machine: Machine, machines: Mapping[str, Machine]) -> dict[str, ty.Type]:
+def _state(machine: MachineScope, machines: Mapping[str, MachineScope]) -> dict[str, ty.Type]:
     """The state of a machine; that of the parts of a system as `part.variable`."""
     found = {name: variable.type for name, variable in machine.state.items()}
     for name, part in machine.parts.items():

@@ -12,7 +12,7 @@ from typing import assert_never
 from charter.check import infer_calls, infer_collections, infer_control, infer_operators
 from charter.check.declared import no_type
 from charter.check.patterns import is_case
-from charter.check.scopes import REPLACED, Machine, Scope, suggest
+from charter.check.scopes import REPLACED, MachineScope, Scope, suggest
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -204,7 +204,7 @@ def _part_variable(scope: Scope, node: sx.FieldOf) -> ir.Expr | None:
     return _read_part(scope, machine, head, node)
 
 
-def _read_part(scope: Scope, machine: Machine, head: sx.Ident, node: sx.FieldOf) -> ir.Expr:
+def _read_part(scope: Scope, machine: MachineScope, head: sx.Ident, node: sx.FieldOf) -> ir.Expr:
     part = machine.parts[head.name]
     component = scope.globals.machines.get(part.component)
     if component is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from charter.check.declared import no_type
 from charter.check.docs import doc_of
-from charter.check.scopes import Machine, Scope, suggest
+from charter.check.scopes import MachineScope, Scope, suggest
 from charter.check.setups import Origin, inside, stated
 from charter.check.story import Story
 from charter.check.types import BOOL
@@ -29,7 +29,7 @@ class Bounds:
     """What an instance or a scenario fixes."""
 
     scope: Scope
-    machine: Machine
+    machine: MachineScope
     sizes: dict[str, int] = field(default_factory=dict)
     named: dict[str, tuple[str, ...]] = field(default_factory=dict)
     consts: dict[str, int] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class Bounds:
         return replace(self.scope, elements=elements)
 
 
-def _state_of_parts(scope: Scope, machine: Machine) -> dict[str, ty.Type]:
+def _state_of_parts(scope: Scope, machine: MachineScope) -> dict[str, ty.Type]:
     """The variables of a system's parts by their names in it: maps, where there are many."""
     found: dict[str, ty.Type] = {}
     for name, part in machine.parts.items():
@@ -192,7 +192,7 @@ def instance(
     return (replace(core, only=tuple(only), misses=tuple(misses)),)
 
 
-def _only(scope: Scope, machine: Machine, node: sx.Only) -> list[tuple[str, ir.Expr]]:
+def _only(scope: Scope, machine: MachineScope, node: sx.Only) -> list[tuple[str, ir.Expr]]:
     signature = machine.operations.get(node.operation.text)
     if signature is None:
         hint = suggest(node.operation.text, machine.operations)
@@ -204,7 +204,9 @@ def _only(scope: Scope, machine: Machine, node: sx.Only) -> list[tuple[str, ir.E
     return [(node.operation.text, scope.check(node.condition, BOOL))]
 
 
-def _missed(scope: Scope, machine: Machine, node: sx.Misses, properties: Collection[str]) -> None:
+def _missed(
+    scope: Scope, machine: MachineScope, node: sx.Misses, properties: Collection[str]
+) -> None:
     """Report names that are no branch (step, for a system) and no property of the machine."""
     known = {*properties}
     for name, signature in machine.operations.items():
@@ -228,7 +230,7 @@ def _instance(
     )  # fmt: skip
 
 
-def _offers(scope: Scope, machine: Machine, node: sx.Offers) -> list[str]:
+def _offers(scope: Scope, machine: MachineScope, node: sx.Offers) -> list[str]:
     for name in node.operations:
         if name.text not in machine.operations:
             hint = suggest(name.text, machine.operations)

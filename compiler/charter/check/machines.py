@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from charter.check.declared import (
-    Names,
+    Namespace,
     Types,
     cases_of,
     collect_functions,
@@ -18,7 +18,7 @@ from charter.check.functions import with_reads
 from charter.check.scopes import (
     Channel,
     Globals,
-    Machine,
+    MachineScope,
     PartOf,
     Shared,
     Signature,
@@ -46,8 +46,8 @@ def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Type
             diagnostics.error("protocol/mixed", message, file.protocol.span, notes=notes)
     types = collect_types(files, diagnostics)
     functions = collect_functions(files, types, diagnostics)
-    machines: dict[str, Machine] = {}
-    names, source_names = Names(diagnostics), Names(diagnostics)
+    machines: dict[str, MachineScope] = {}
+    names, source_names = Namespace(diagnostics), Namespace(diagnostics)
     sources: dict[str, str] = {}
     for node in declarations(files):
         if isinstance(node, sx.ComponentDecl) and names.add(node.name.text, node.name.span):
@@ -87,8 +87,8 @@ def _shared(files: sx.Protocol, types: Types) -> tuple[dict[str, Shared], dict[s
 
 def _check_repeats(files: sx.Protocol, diagnostics: Diagnostics) -> None:
     """Names that nobody looks up in the first pass."""
-    properties, instances, fragments, scenarios = (Names(diagnostics) for _ in range(4))
-    variants, mutants, overlays = (Names(diagnostics) for _ in range(3))
+    properties, instances, fragments, scenarios = (Namespace(diagnostics) for _ in range(4))
+    variants, mutants, overlays = (Namespace(diagnostics) for _ in range(3))
     for node in declarations(files):
         match node:
             case sx.PropertyDecl() | sx.EventuallyDecl():
@@ -120,9 +120,9 @@ def branches_of(node: sx.Operation) -> list[sx.Branch]:
     return found
 
 
-def component(node: sx.ComponentDecl, types: Types, diagnostics: Diagnostics) -> Machine:
+def component(node: sx.ComponentDecl, types: Types, diagnostics: Diagnostics) -> MachineScope:
     """A component, seen from outside."""
-    state_names, operation_names = Names(diagnostics), Names(diagnostics)
+    state_names, operation_names = Namespace(diagnostics), Namespace(diagnostics)
     state: dict[str, Variable] = {}
     operations: dict[str, Signature] = {}
     for member in node.members:
@@ -134,7 +134,9 @@ def component(node: sx.ComponentDecl, types: Types, diagnostics: Diagnostics) ->
             member.name.text, member.name.span
         ):
             operations[member.name.text] = _operation(member, types, diagnostics)
-    return Machine(node.name.text, False, state, operations, histories=histories_of(node.members))
+    return MachineScope(
+        node.name.text, False, state, operations, histories=histories_of(node.members)
+    )
 
 
 def histories_of(members: Iterable[sx.Item]) -> dict[str, sx.StateDecl]:
@@ -144,7 +146,7 @@ def histories_of(members: Iterable[sx.Item]) -> dict[str, sx.StateDecl]:
 
 
 def _operation(node: sx.Operation, types: Types, diagnostics: Diagnostics) -> Signature:
-    names = Names(diagnostics)
+    names = Namespace(diagnostics)
     branches = tuple(
         branch.name.text
         for branch in branches_of(node)
@@ -161,14 +163,14 @@ class _System:
         self.diagnostics = diagnostics
         self.globals = table
         self.machines = table.machines
-        self.names = Names(diagnostics)
+        self.names = Namespace(diagnostics)
         self.state: dict[str, Variable] = {}
         self.steps: dict[str, Signature] = {}
         self.parts: dict[str, PartOf] = {}
         self.channels: dict[str, Channel] = {}
 
-    def collect(self, node: sx.SystemDecl) -> Machine:
-        step_names = Names(self.diagnostics)
+    def collect(self, node: sx.SystemDecl) -> MachineScope:
+        step_names = Namespace(self.diagnostics)
         for member in node.members:
             if isinstance(member, sx.StepDecl):
                 if step_names.add(member.name.text, member.name.span):
@@ -187,7 +189,7 @@ class _System:
             if channel.lossy:
                 lose = lose_signature(channel)
                 self.steps[lose.name] = lose
-        return Machine(
+        return MachineScope(
             node.name.text, True, self.state, self.steps, self.parts, self.channels,
             histories_of(node.members),
         )  # fmt: skip

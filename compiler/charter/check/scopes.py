@@ -64,7 +64,7 @@ class PartOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class MachineScope:
     """A component or a system, seen from outside."""
 
     name: str
@@ -98,7 +98,7 @@ class Globals:
     cases: Mapping[str, ty.Union]
     consts: Mapping[str, ty.Type]
     functions: Mapping[str, Signature]
-    machines: Mapping[str, Machine]
+    machines: Mapping[str, MachineScope]
     sources: Mapping[str, str]
     missing: frozenset[str] = frozenset()
     """Names that stand where types do, and are none."""
@@ -132,7 +132,7 @@ class Scope:
     globals: Globals
     diagnostics: Diagnostics
     rules: Rules
-    machine: Machine | None = None
+    machine: MachineScope | None = None
     primes: bool = False
     part_primes: bool = False
     locals: Mapping[str, ir.Local] = field(default_factory=dict)

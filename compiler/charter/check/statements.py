@@ -8,7 +8,7 @@ from typing import assert_never
 
 from charter.check.docs import doc_of
 from charter.check.infer_collections import domain, whole_type
-from charter.check.scopes import Machine, Scope, suggest, unknown
+from charter.check.scopes import MachineScope, Scope, suggest, unknown
 from charter.check.types import UNKNOWN, is_unknown, show_type
 from charter.check.updates import FieldStep, KeyStep, Path, apart, modify
 from charter.core import nodes as ir
@@ -22,7 +22,7 @@ class Body:
     """A body while it is read: the scope grows, assignments to one variable become one."""
 
     scope: Scope
-    machine: Machine
+    machine: MachineScope
     lines: list[ir.Statement] = field(default_factory=list)
     written: dict[str, list[tuple[Path, Span]]] = field(default_factory=dict)
 

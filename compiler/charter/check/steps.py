@@ -11,7 +11,7 @@ from charter.check.histories import update_histories
 from charter.check.infer_calls import arguments
 from charter.check.machines import channel_type
 from charter.check.patterns import holding
-from charter.check.scopes import Channel, Machine, PartOf, Scope, Signature, free_name, suggest
+from charter.check.scopes import Channel, MachineScope, PartOf, Scope, Signature, free_name, suggest
 from charter.check.statements import Body, assign, let, misplaced, pick
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
 from charter.core import nodes as ir
@@ -193,7 +193,7 @@ def initial_content(channel: Channel, span: Span) -> ir.Expr:
     return value
 
 
-def lose(scope: Scope, machine: Machine, channel: Channel, signature: Signature) -> ir.Step:
+def lose(scope: Scope, machine: MachineScope, channel: Channel, signature: Signature) -> ir.Step:
     """The step that loses a message."""
     span = signature.span
     body = Body(scope, machine)

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from charter.check.docs import doc_of
 from charter.check.infer_calls import arguments
-from charter.check.scopes import Machine, Scope, suggest
+from charter.check.scopes import MachineScope, Scope, suggest
 from charter.check.setups import bound, find, uses_itself
 from charter.check.types import BOOL
 from charter.core import nodes as ir
@@ -22,7 +22,7 @@ class Story:
     are its arguments, `at` is the line that includes it, and `above` are the fragments around."""
 
     scope: Scope
-    machine: Machine
+    machine: MachineScope
     steps: list[ir.Do | ir.Expect | ir.Bind | ir.Moment] = field(default_factory=list)
     values: dict[str, ir.Expr] = field(default_factory=dict)
     at: Span | None = None

@@ -89,7 +89,7 @@ class Storage:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MatchedState:
     """A state that a question asked for, as it is at the end of a shortest trace."""
 
     number: int
@@ -98,14 +98,14 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class MatchedStates:
     """In how many states the answer to a question is yes, in how many it has none, and the first
     states in the order of the search."""
 
     expression: str
     count: int
     undefined: int
-    first: tuple[Match, ...]
+    first: tuple[MatchedState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class SearchResult:
     journal: str = ""
     why_plain: str = ""
     unlooked: str = ""
-    where: Matches | None = None
+    where: MatchedStates | None = None
     states: Table | None = None
     seconds: float = 0.0
     seconds_liveness: float | None = None

@@ -16,7 +16,7 @@ from charter.formats.canonical import Json
 from charter.formats.reading import BadVector, Reader
 
 __all__ = [
-    "MAX_NODES", "Answer", "BadVector", "Call", "Node", "Question", "Vector", "Why",
+    "MAX_NODES", "Answer", "AnswerNode", "BadVector", "Call", "Question", "Vector", "Why",
     "read_answer", "read_line", "read_question", "read_vector", "read_why",
 ]  # fmt: skip
 
@@ -84,7 +84,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class AnswerNode:
     """One allowed outcome of a step: reachable from the nodes `origins` of the step before, by
     `branch`, with these indices into the replies (-1 for none) and the observations."""
 
@@ -109,7 +109,7 @@ class Answer:
 
     observations: tuple[Json, ...]
     replies: tuple[Json, ...]
-    steps: tuple[tuple[Node, ...], ...]
+    steps: tuple[tuple[AnswerNode, ...], ...]
 
     def content(self) -> dict[str, Json]:
         """What the digest covers: all but the question's id, and the digest itself."""
@@ -273,9 +273,9 @@ def _delta(reader: Reader) -> Delta:
     return tuple(item.integer() for item in reader.item("delta").items())
 
 
-def _node(reader: Reader) -> Node:
+def _node(reader: Reader) -> AnswerNode:
     reader.fields("from", "branch", "reply", "observation")
-    return Node(
+    return AnswerNode(
         origins=tuple(item.integer() for item in reader.item("from").items()),
         branch=reader.text("branch"),
         reply=reader.item("reply").integer(),

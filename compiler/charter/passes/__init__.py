@@ -60,7 +60,7 @@ LOWERING = (
     Pass("builtins", rule=builtins.Builtins, is_done_with=lambda e: isinstance(e, ir.Builtin)),
     Pass(
         "only",
-        rule=only.Only,
+        rule=only.OnlyRule,
         is_done_with=lambda e: isinstance(e, ir.Quantified) and e.kind in only.KINDS,
     ),
     Pass("unused", lambda model, _: unused.run(model), lambda: unused.without_let),

@@ -19,7 +19,7 @@ KINDS = ("exactly one", "the")
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
+class OnlyRule:
     """The rule, for one declaration."""
 
     fresh: Fresh = field(default_factory=lambda: Fresh("found"))

@@ -9,7 +9,7 @@ from typing import cast
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.prove.layout import Layout
+from charter.prove.layout import TermLayout
 from charter.prove.numbers import Numbers
 from charter.prove.terms import FALSE, TRUE, Term
 from charter.prove.values import (
@@ -27,24 +27,24 @@ from charter.prove.values import (
 Coded = tuple[Sym, Term]
 
 
-def anything(layout: Layout, kind: t.Type) -> Sym:
+def anything(layout: TermLayout, kind: t.Type) -> Sym:
     """Some value of `kind`, for places where nothing is defined."""
     return layout.constant(kind, layout.universe.least(kind))
 
 
-def in_domain(layout: Layout, kind: t.Type, hits: list[Term]) -> Term:
+def in_domain(layout: TermLayout, kind: t.Type, hits: list[Term]) -> Term:
     """That a key is one of the domain, from its comparisons with all of them."""
     return layout.terms.or_(*hits) if t.may_miss(kind) else TRUE
 
 
-def look_up(layout: Layout, kind: t.Map, table: Fields, key: Sym) -> Coded:
+def look_up(layout: TermLayout, kind: t.Map, table: Fields, key: Sym) -> Coded:
     """The value of a map at a key, and that the key is one."""
     hits = [layout.equal(key, k) for k in layout.keys(kind.key)[1]]
     value = pick_first(layout, kind.value, list(zip(hits, table.items, strict=True)))
     return value, in_domain(layout, kind.key, hits)
 
 
-def pick_first(layout: Layout, kind: t.Type, ways: list[tuple[Term, Sym]]) -> Sym:
+def pick_first(layout: TermLayout, kind: t.Type, ways: list[tuple[Term, Sym]]) -> Sym:
     """The value of the first way that is open; of the last one where none is."""
     ways = [way for way in ways if way[0] != FALSE]
     if not ways:
@@ -55,12 +55,12 @@ def pick_first(layout: Layout, kind: t.Type, ways: list[tuple[Term, Sym]]) -> Sy
     return value
 
 
-def normal(layout: Layout, inner: t.Type, value: Mask | Bag) -> Mask | Bag:
+def normal(layout: TermLayout, inner: t.Type, value: Mask | Bag) -> Mask | Bag:
     """A set as a mask where its elements are few enough."""
     return layout.as_mask(inner, value) if layout.is_finite(inner) else value
 
 
-def listing(layout: Layout, kind: t.Type, items: tuple[Sym, ...]) -> Coded:
+def listing(layout: TermLayout, kind: t.Type, items: tuple[Sym, ...]) -> Coded:
     """A sequence or ranking that is written out, and that a ranking repeats nothing."""
     line = Line(layout.numbers.constant(len(items)), items)
     pairs = [(a, b) for i, a in enumerate(items) for b in items[:i]]
@@ -69,7 +69,7 @@ def listing(layout: Layout, kind: t.Type, items: tuple[Sym, ...]) -> Coded:
     return line, layout.terms.not_(layout.terms.or_(*(layout.equal(a, b) for a, b in pairs)))
 
 
-def is_case(layout: Layout, kind: t.Type, tag: str, target: Sym) -> Term:
+def is_case(layout: TermLayout, kind: t.Type, tag: str, target: Sym) -> Term:
     """That an option, a union or an enum is in a case."""
     match target:
         case Maybe(present=present):
@@ -88,7 +88,9 @@ def case_arg(e: n.CaseArg[s.Expr], target: Sym) -> Sym | None:
     return None if found is None else found[e.position]
 
 
-def operator(layout: Layout, e: n.Unary[s.Expr] | n.Binary[s.Expr], args: tuple[Sym, ...]) -> Sym:
+def operator(
+    layout: TermLayout, e: n.Unary[s.Expr] | n.Binary[s.Expr], args: tuple[Sym, ...]
+) -> Sym:
     """An operator, but not `and`, `or`, `implies`."""
     terms, numbers, op = layout.terms, layout.numbers, e.op
     match op:
@@ -135,7 +137,9 @@ def _of_numbers(
             return numbers.multiply(a, b)
 
 
-def _algebra(layout: Layout, op: str, inner: t.Type, sets: tuple[Mask | Bag, ...]) -> Mask | Bag:
+def _algebra(
+    layout: TermLayout, op: str, inner: t.Type, sets: tuple[Mask | Bag, ...]
+) -> Mask | Bag:
     terms = layout.terms
     a, b = (normal(layout, inner, each) for each in sets)
     if isinstance(a, Mask) and isinstance(b, Mask) and a.keys == b.keys:
@@ -158,7 +162,7 @@ def _algebra(layout: Layout, op: str, inner: t.Type, sets: tuple[Mask | Bag, ...
     return Bag(tuple((kept(there, item), item) for there, item in layout.members(a)))
 
 
-def size(layout: Layout, value: Sym) -> Number:
+def size(layout: TermLayout, value: Sym) -> Number:
     """The size of a set, sequence or ranking."""
     match value:
         case Line(length=length):
@@ -176,7 +180,7 @@ def size(layout: Layout, value: Sym) -> Number:
             raise TypeError("size of something that has none")
 
 
-def primitive(layout: Layout, e: n.Primitive[s.Expr], args: tuple[Sym, ...]) -> Coded:
+def primitive(layout: TermLayout, e: n.Primitive[s.Expr], args: tuple[Sym, ...]) -> Coded:
     """A primitive, and where it has a value."""
     match e.name:
         case "size":
@@ -189,7 +193,7 @@ def primitive(layout: Layout, e: n.Primitive[s.Expr], args: tuple[Sym, ...]) -> 
             return _listed(layout, e, cast(Line, args[0]), args[-1]), TRUE
 
 
-def _extreme(layout: Layout, e: n.Primitive[s.Expr], pool: Mask | Bag) -> Sym:
+def _extreme(layout: TermLayout, e: n.Primitive[s.Expr], pool: Mask | Bag) -> Sym:
     """A member of a set that is not empty: of numbers the least or the greatest. Of others the
     first in the order of their domain; where they have none, the set has one member at most."""
     terms, numbers = layout.terms, layout.numbers
@@ -210,7 +214,7 @@ def _extreme(layout: Layout, e: n.Primitive[s.Expr], pool: Mask | Bag) -> Sym:
 # --- sequences and rankings ----------------------------------------------------------------------
 
 
-def _listed(layout: Layout, e: n.Primitive[s.Expr], line: Line, last: Sym) -> Sym:
+def _listed(layout: TermLayout, e: n.Primitive[s.Expr], line: Line, last: Sym) -> Sym:
     match e.name:
         case "set":
             items = ((there, slot) for there, slot in _slots(layout, line) if slot is not None)
@@ -234,7 +238,7 @@ def _listed(layout: Layout, e: n.Primitive[s.Expr], line: Line, last: Sym) -> Sy
             raise AssertionError(f"{e.name} of a list")
 
 
-def _slots(layout: Layout, line: Line) -> list[tuple[Term, Sym | None]]:
+def _slots(layout: TermLayout, line: Line) -> list[tuple[Term, Sym | None]]:
     """Every slot, and that it counts."""
     numbers = layout.numbers
     return [
@@ -242,7 +246,7 @@ def _slots(layout: Layout, line: Line) -> list[tuple[Term, Sym | None]]:
     ]
 
 
-def _append(layout: Layout, line: Line, item: Sym) -> Line:
+def _append(layout: TermLayout, line: Line, item: Sym) -> Line:
     numbers = layout.numbers
     slots: list[Sym] = []
     for i, slot in enumerate((*line.slots, None)):
@@ -251,7 +255,7 @@ def _append(layout: Layout, line: Line, item: Sym) -> Line:
     return Line(numbers.add(line.length, numbers.constant(1)), tuple(slots))
 
 
-def _filtered(layout: Layout, line: Line, wanted: Callable[[Sym], Term]) -> Line:
+def _filtered(layout: TermLayout, line: Line, wanted: Callable[[Sym], Term]) -> Line:
     """The items that are wanted, in their order."""
     kept = Line(layout.numbers.constant(0), ())
     for there, slot in _slots(layout, line):
@@ -260,12 +264,12 @@ def _filtered(layout: Layout, line: Line, wanted: Callable[[Sym], Term]) -> Line
     return kept
 
 
-def _append_if(layout: Layout, condition: Term, line: Line, item: Sym) -> Line:
+def _append_if(layout: TermLayout, condition: Term, line: Line, item: Sym) -> Line:
     grown = layout.choose(condition, _append(layout, line, item), line)
     return cast(Line, grown)
 
 
-def _join(layout: Layout, kind: t.Type, a: Line, b: Line) -> Coded:
+def _join(layout: TermLayout, kind: t.Type, a: Line, b: Line) -> Coded:
     """One list behind the other. Slots that cannot count are left out."""
     numbers = layout.numbers
     slots: list[Sym | None] = []
@@ -287,7 +291,7 @@ def _join(layout: Layout, kind: t.Type, a: Line, b: Line) -> Coded:
     return Line(length, tuple(slots[:most])), fits
 
 
-def _clamp(layout: Layout, value: Number, longest: Number) -> Number:
+def _clamp(layout: TermLayout, value: Number, longest: Number) -> Number:
     """`value`, at least 0 and at most `longest`."""
     numbers = layout.numbers
     zero = numbers.constant(0)
@@ -295,7 +299,7 @@ def _clamp(layout: Layout, value: Number, longest: Number) -> Number:
     return numbers.choose(numbers.less(longest, value), longest, value)
 
 
-def _drop(layout: Layout, line: Line, cut: Number) -> Line:
+def _drop(layout: TermLayout, line: Line, cut: Number) -> Line:
     numbers = layout.numbers
     slots: list[Sym | None] = []
     for k in range(len(line.slots)):

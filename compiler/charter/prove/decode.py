@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.prove.layout import Layout
+from charter.prove.layout import TermLayout
 from charter.prove.terms import Term
 from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, Scalar, Sym, Tagged
 
@@ -16,7 +16,7 @@ from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, Scalar,
 class Decoder:
     """Reads symbolic values under one assignment; what Z3 left open is 0."""
 
-    layout: Layout
+    layout: TermLayout
     values: Mapping[str, int]
     _known: dict[Term, int] = field(default_factory=dict)
 

@@ -9,7 +9,7 @@ from typing import Literal
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
-from charter.prove.layout import Layout
+from charter.prove.layout import TermLayout
 from charter.prove.program import EncodingOptions, Program, build, possible
 from charter.prove.replay import ReplayError, Transition, expect, read_transition
 from charter.prove.single import loadable
@@ -193,7 +193,7 @@ class _Search:
 def _encode(
     machines: tuple[Machine, Machine], question: PairQuestion, options: EncodingOptions
 ) -> _Pair:
-    layout = Layout.of(
+    layout = TermLayout.of(
         machines[0].universe, integers=options.integers, counter_bits=options.counter_bits
     )
     programs = []
@@ -320,7 +320,7 @@ def _alike(pair: _Pair, a: BranchCode, b: BranchCode) -> Term:
     return layout.terms.and_(*parts)
 
 
-def _equal_shown(layout: Layout, kind: t.Type, pair: tuple[Sym, Sym], paths: Paths) -> Term:
+def _equal_shown(layout: TermLayout, kind: t.Type, pair: tuple[Sym, Sym], paths: Paths) -> Term:
     """Equality of what the paths show; map keys, options and positions are implied."""
     if () in paths:
         return layout.equal(*pair)

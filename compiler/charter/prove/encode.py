@@ -19,7 +19,7 @@ from charter.core.obligations import COMPARISONS
 from charter.core.walk import children
 from charter.diagnostics import Span
 from charter.prove import collections as col
-from charter.prove.layout import Layout
+from charter.prove.layout import TermLayout
 from charter.prove.terms import FALSE, TRUE, Term, Terms
 from charter.prove.values import (
     Bag,
@@ -50,7 +50,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ComparisonEvent:
     """A watched comparison was evaluated under `condition` with these two sides."""
 
     site: int
@@ -65,18 +65,18 @@ class Encoder:
     of sites; their evaluations pile up in `events`. `tag` keeps the variables of two models
     apart."""
 
-    layout: Layout
+    layout: TermLayout
     functions: Mapping[str, s.Function]
     watched: Mapping[Span, int] = field(default_factory=dict)
     tag: str = ""
-    events: list[Event] = field(default_factory=list)
+    events: list[ComparisonEvent] = field(default_factory=list)
     path: Term = TRUE
-    _memo: dict[tuple[str, tuple[Sym, ...]], tuple[Coded, tuple[Event, ...]]] = field(
+    _memo: dict[tuple[str, tuple[Sym, ...]], tuple[Coded, tuple[ComparisonEvent, ...]]] = field(
         default_factory=dict
     )
 
     @staticmethod
-    def of(model: s.Model, layout: Layout) -> Encoder:
+    def of(model: s.Model, layout: TermLayout) -> Encoder:
         """An encoder of `model`."""
         return Encoder(layout, {f.name: f for f in model.functions})
 
@@ -292,4 +292,4 @@ class Encoder:
     def _record(self, site: int, condition: Term, left: Sym, right: Sym) -> None:
         reached = self.terms.and_(self.path, condition)
         if reached != FALSE:
-            self.events.append(Event(site, reached, left, right))
+            self.events.append(ComparisonEvent(site, reached, left, right))

@@ -30,7 +30,7 @@ LARGEST_SET = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TermLayout:
     """The layout of types in one universe. `counter_bits` is the width of every counter where
     numbers are words; where they are integers counters have no upper end."""
 
@@ -43,10 +43,10 @@ class Layout:
     )
 
     @staticmethod
-    def of(universe: Universe, *, integers: bool, counter_bits: int) -> Layout:
+    def of(universe: Universe, *, integers: bool, counter_bits: int) -> TermLayout:
         """A layout with a fresh table of terms."""
         terms = Terms()
-        return Layout(terms, universe, Numbers(terms, integers), counter_bits)
+        return TermLayout(terms, universe, Numbers(terms, integers), counter_bits)
 
     # --- finite domains --------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from charter.core.transition import argument
 from charter.diagnostics import Span
 from charter.passes import lowered_expr, lowered_instance
 from charter.prove.encode import Encoder, View
-from charter.prove.layout import Layout, word_width
+from charter.prove.layout import TermLayout, word_width
 from charter.prove.terms import Term, Terms
 from charter.prove.transition import BranchCode, OperationCode, encode_operation
 from charter.prove.values import Sym, Unsupported
@@ -48,7 +48,7 @@ class Program:
     step: Term
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> TermLayout:
         """The layout of its types."""
         return self.encoder.layout
 
@@ -119,14 +119,18 @@ def encode_component(
     """The transition relation of the component that `machine` is; the comparisons at the spans of
     `watched` have these numbers. Raises Unsupported for systems and for types that have no
     layout."""
-    layout = Layout.of(
+    layout = TermLayout.of(
         machine.universe, integers=options.integers, counter_bits=options.counter_bits
     )
     return build(machine, layout, watched=watched)
 
 
 def build(
-    machine: Machine, layout: Layout, *, tag: str = "", watched: Mapping[Span, int] | None = None
+    machine: Machine,
+    layout: TermLayout,
+    *,
+    tag: str = "",
+    watched: Mapping[Span, int] | None = None,
 ) -> Program:
     """The same with a layout that exists. Programs that share one share the state before and the
     arguments; the `tag` keeps the rest apart. Raises Unsupported, and ValueError for a model with

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import z3
 
 from charter.prove.program import NEXT
-from charter.prove.terms import BOOL, INTEGER, Node, Term, Terms, TermSort, wrap
+from charter.prove.terms import BOOL, INTEGER, Term, TermNode, Terms, TermSort, wrap
 
 BOUNDED = "QF_FD"
 """The logic of truth values and words; with integers Z3 answers unknown at once."""
@@ -136,7 +136,7 @@ class Solver:
                 stack.extend(self._terms.nodes[term].args)
         return sorted(seen)
 
-    def _node(self, node: Node, args: list[z3.ExprRef], frame: int) -> z3.ExprRef:
+    def _node(self, node: TermNode, args: list[z3.ExprRef], frame: int) -> z3.ExprRef:
         match node.op:
             case "var":
                 return self._variable(str(node.payload), node.sort, frame)
@@ -186,7 +186,7 @@ class Solver:
 _REFS = {BOOL: z3.BoolRef, INTEGER: z3.ArithRef, 1: z3.BitVecRef}
 
 
-def _arithmetic(node: Node, args: list[z3.ExprRef]) -> z3.ExprRef:
+def _arithmetic(node: TermNode, args: list[z3.ExprRef]) -> z3.ExprRef:
     match node.op:
         case "le":
             return args[0] <= args[1]

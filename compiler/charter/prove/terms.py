@@ -22,7 +22,7 @@ TRUE: Term = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TermNode:
     """`op` of `args`; `payload` is the value of a constant or the name of a variable."""
 
     op: str
@@ -43,15 +43,15 @@ def wrap(value: int, sort: TermSort) -> int:
 class Terms:
     """The table. Words that are not numbers (sort elements, enum members, tags) use only `eq`."""
 
-    nodes: list[Node] = field(default_factory=list)
-    _index: dict[Node, Term] = field(default_factory=dict)
+    nodes: list[TermNode] = field(default_factory=list)
+    _index: dict[TermNode, Term] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         assert self._node("const", (), 0, BOOL) == FALSE
         assert self._node("const", (), 1, BOOL) == TRUE
 
     def _node(self, op: str, args: tuple[Term, ...], payload: int | str, sort: TermSort) -> Term:
-        node = Node(op, args, payload, sort)
+        node = TermNode(op, args, payload, sort)
         known = self._index.get(node)
         if known is None:
             known = self._index[node] = len(self.nodes)
@@ -233,7 +233,7 @@ class Terms:
                 new[term] = self._again(node, args)
         return new[root]
 
-    def _again(self, node: Node, args: list[Term]) -> Term:
+    def _again(self, node: TermNode, args: list[Term]) -> Term:
         match node.op:
             case "not":
                 return self.not_(args[0])
@@ -283,7 +283,7 @@ class Terms:
         return found
 
 
-def _apply(node: Node, args: list[int]) -> int:
+def _apply(node: TermNode, args: list[int]) -> int:
     match node.op:
         case "not":
             return 1 - args[0]

@@ -12,7 +12,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.prove.collections import pick_first
-from charter.prove.encode import Encoder, Event, Names, View
+from charter.prove.encode import ComparisonEvent, Encoder, Names, View
 from charter.prove.terms import FALSE, TRUE, Term, Terms
 from charter.prove.values import Bag, Fields, Mask, Maybe, Sym
 
@@ -63,7 +63,7 @@ class OperationCode:
     inside: Term
     valid: Term
     branches: tuple[BranchCode, ...]
-    events: tuple[Event, ...]
+    events: tuple[ComparisonEvent, ...]
 
 
 @dataclass(slots=True)

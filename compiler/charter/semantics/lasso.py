@@ -15,7 +15,7 @@ OUTSIDE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class FairEdge:
     """A transition that changes the state; `target` is OUTSIDE where it leaves the instance,
     `fair` numbers the fairness conditions that it satisfies, `action` is the caller's."""
 
@@ -27,7 +27,7 @@ class Edge:
 class Edges(Protocol):
     """The edges out of each state, by its number."""
 
-    def __getitem__(self, number: int, /) -> Sequence[Edge]: ...
+    def __getitem__(self, number: int, /) -> Sequence[FairEdge]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ Node = tuple[int, bool]
 class _Search:
     """Breadth-first over states, and whether something is waited for in them."""
 
-    edges: list[list[Edge]]
+    edges: list[list[FairEdge]]
     waiting: Waiting
-    parents: dict[Node, tuple[Node, Edge] | None] = field(default_factory=dict)
+    parents: dict[Node, tuple[Node, FairEdge] | None] = field(default_factory=dict)
 
     def nodes(self) -> Iterator[Node]:
         """Every node, the nearest first."""
@@ -89,7 +89,7 @@ class _Search:
         return tuple(reversed(found))
 
 
-def lasso(edges: list[list[Edge]], waiting: Waiting) -> Lasso | None:
+def lasso(edges: list[list[FairEdge]], waiting: Waiting) -> Lasso | None:
     """A fair run in which what is waited for never comes, with a shortest stem; None if there is
     none. Runs that leave the instance are not looked at."""
     search = _Search(edges, waiting)
@@ -107,11 +107,11 @@ def lasso(edges: list[list[Edge]], waiting: Waiting) -> Lasso | None:
     return None
 
 
-def _inner(edges: list[list[Edge]], part: frozenset[int]) -> Iterable[Edge]:
+def _inner(edges: list[list[FairEdge]], part: frozenset[int]) -> Iterable[FairEdge]:
     return (edge for number in part for edge in edges[number] if edge.target in part)
 
 
-def _is_fair(edges: list[list[Edge]], part: frozenset[int]) -> bool:
+def _is_fair(edges: list[list[FairEdge]], part: frozenset[int]) -> bool:
     """Whether a run can stay in `part` for ever without neglecting what it must not neglect."""
     if len(part) == 1 and not any(_inner(edges, part)):
         (only,) = part
@@ -122,7 +122,7 @@ def _is_fair(edges: list[list[Edge]], part: frozenset[int]) -> bool:
     return not always
 
 
-def enabled(edges: Sequence[Edge]) -> frozenset[int]:
+def enabled(edges: Sequence[FairEdge]) -> frozenset[int]:
     """The fairness conditions that something could satisfy in a state."""
     return frozenset[int]().union(*(edge.fair for edge in edges))
 
@@ -142,7 +142,9 @@ def cycle(edges: Edges, part: Container[int], entry: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _nearest(edges: Edges, part: Container[int], start: int, left: frozenset[int]) -> list[Edge]:
+def _nearest(
+    edges: Edges, part: Container[int], start: int, left: frozenset[int]
+) -> list[FairEdge]:
     """The shortest way that does something of `left`, or makes it impossible."""
     return _way(
         edges, part, start, lambda e: bool(left & e.fair) or not left <= enabled(edges[e.target])
@@ -150,10 +152,10 @@ def _nearest(edges: Edges, part: Container[int], start: int, left: frozenset[int
 
 
 def _way(
-    edges: Edges, part: Container[int], start: int, wanted: Callable[[Edge], bool]
-) -> list[Edge]:
+    edges: Edges, part: Container[int], start: int, wanted: Callable[[FairEdge], bool]
+) -> list[FairEdge]:
     """A shortest way inside of `part` whose last edge is wanted; there is one."""
-    before: dict[int, tuple[int, Edge] | None] = {start: None}
+    before: dict[int, tuple[int, FairEdge] | None] = {start: None}
     queue = deque([start])
     while queue:
         number = queue.popleft()
@@ -172,7 +174,7 @@ def _way(
     raise AssertionError("the part is not strongly connected")
 
 
-def components(edges: list[list[Edge]], inside: set[int]) -> dict[int, frozenset[int]]:
+def components(edges: list[list[FairEdge]], inside: set[int]) -> dict[int, frozenset[int]]:
     """For each state of `inside` its strongly connected part (Tarjan, without recursion)."""
     found: dict[int, frozenset[int]] = {}
     low: dict[int, int] = {}
@@ -182,7 +184,7 @@ def components(edges: list[list[Edge]], inside: set[int]) -> dict[int, frozenset
     for root in sorted(inside):
         if root in index:
             continue
-        work: list[tuple[int, Iterator[Edge]]] = []
+        work: list[tuple[int, Iterator[FairEdge]]] = []
         _enter(root, edges, (work, stack, on_stack, index, low))
         while work:
             number, rest = work[-1]
@@ -201,11 +203,11 @@ def components(edges: list[list[Edge]], inside: set[int]) -> dict[int, frozenset
 
 
 _Tarjan = tuple[
-    list[tuple[int, Iterator[Edge]]], list[int], set[int], dict[int, int], dict[int, int]
+    list[tuple[int, Iterator[FairEdge]]], list[int], set[int], dict[int, int], dict[int, int]
 ]
 
 
-def _enter(number: int, edges: list[list[Edge]], about: _Tarjan) -> None:
+def _enter(number: int, edges: list[list[FairEdge]], about: _Tarjan) -> None:
     work, stack, on_stack, index, low = about
     index[number] = low[number] = len(index)
     stack.append(number)

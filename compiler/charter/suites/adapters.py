@@ -12,7 +12,7 @@ FILE = "adapter.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Adapter:
+class AdapterFolder:
     """An adapter by its folder. `variants` maps the start of a release to a variant."""
 
     folder: Path
@@ -32,7 +32,7 @@ class Adapter:
         return tuple(release for release in self.releases if self.variant(release) == variant)
 
 
-def adapters_in(root: Path) -> tuple[Adapter, ...]:
+def adapters_in(root: Path) -> tuple[AdapterFolder, ...]:
     """The adapters of a project, by folder."""
     folders = sorted(
         path for path in (root / "conformance" / "adapters").glob("*") if path.is_dir()
@@ -40,13 +40,13 @@ def adapters_in(root: Path) -> tuple[Adapter, ...]:
     return tuple(read_adapter(folder) for folder in folders)
 
 
-def read_adapter(folder: Path) -> Adapter:
+def read_adapter(folder: Path) -> AdapterFolder:
     """The adapter in a folder; one without an adapter.toml is of no protocol."""
     path = folder / FILE
     if not path.is_file():
-        return Adapter(folder)
+        return AdapterFolder(folder)
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    return Adapter(
+    return AdapterFolder(
         folder,
         content.get("protocol", ""),
         content.get("component", ""),

@@ -16,7 +16,7 @@ from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.sources import Selection
 from charter.suites.engine import Engine
-from charter.suites.explored import Explored
+from charter.suites.explored import ExploredInstance
 from charter.suites.record import Record, merged, packed, unpacked
 from charter.suites.walks import Walks
 from charter.vectors.plan import OPEN
@@ -83,7 +83,7 @@ def run_task(task: Task) -> Done:
     model = narrowed(whole, task.component)
     instance = next(i for i in model.instances if i.name == task.instance)
     if task.kind == "explored":
-        explored = Explored.of(model, instance)
+        explored = ExploredInstance.of(model, instance)
         streams: tuple[Iterable[Vector], ...] = (
             explored.loaded(),
             explored.witnesses(),

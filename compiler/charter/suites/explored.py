@@ -20,7 +20,7 @@ from charter.vectors.plan import OPEN, PlannedStep
 
 
 @dataclass(slots=True)
-class Explored:
+class ExploredInstance:
     """The graph of an instance, and what turns it into vectors. `pairs` collects the (state,
     branch) pairs that the vectors take, `taken` the first transition of each branch, `replies` the
     first with each enum member in the reply of each branch."""
@@ -33,11 +33,11 @@ class Explored:
     replies: dict[str, Transition] = field(default_factory=dict)
 
     @staticmethod
-    def of(model: n.Model, instance: n.Instance) -> Explored:
+    def of(model: n.Model, instance: n.Instance) -> ExploredInstance:
         """Search `instance` to its end."""
         graph = state_graph(model, instance)
         engine = Engine.around(model, graph.successors)
-        return Explored(graph, engine, Engine.opened(model, instance))
+        return ExploredInstance(graph, engine, Engine.opened(model, instance))
 
     def witnesses(self) -> Iterator[Vector]:
         """A shortest path to every branch, every witness property and every error reply; after

@@ -29,7 +29,7 @@ PROOFS = "proofs.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FoundQuestion:
     """A question that a search came up with. `instance` bounds what the question leaves open; the
     title says what it was looked for."""
 
@@ -57,7 +57,7 @@ class Found:
     `rules`. `notes` maps those that are open to how far was searched for them, and why no
     further."""
 
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[FoundQuestion, ...] = ()
     proofs: Mapping[str, str] | None = None
     lemmas: tuple[str, ...] = ()
     rules: str = ""
@@ -101,7 +101,7 @@ def place(charter: Path, variant: str) -> Path:
 
 def read_found(folder: Path) -> Found:
     """What lies in a folder; nothing, if there is none. Raises BadVector."""
-    asked: list[Asked] = []
+    asked: list[FoundQuestion] = []
     for name in QUESTIONS:
         path = folder / name
         if path.exists():
@@ -127,9 +127,9 @@ def _reasons(reader: Reader) -> dict[str, str]:
     return {name: str(item.raw) for name, item in reader.entries()}
 
 
-def _asked(value: Json, where: str) -> Asked:
+def _asked(value: Json, where: str) -> FoundQuestion:
     reader = Reader(value, where).fields("question", "instance", "source", "title", "purpose")
-    return Asked(
+    return FoundQuestion(
         read_question(reader.value("question"), f"{where}: question"),
         reader.text("instance"),
         reader.text("source"),
@@ -155,7 +155,7 @@ def write_found(folder: Path, found: Found) -> None:
     (folder / PROOFS).write_text(content + "\n", encoding="utf-8", newline="\n")
 
 
-def in_order(asked: Iterable[Asked]) -> list[Asked]:
+def in_order(asked: Iterable[FoundQuestion]) -> list[FoundQuestion]:
     """Without repeats, those of the solver last, by source, title and id."""
     unique = {a.question.id: a for a in reversed(list(asked))}
     return sorted(

@@ -16,8 +16,8 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
 from charter.suites.build import TINY, Progress
-from charter.suites.explored import Explored
-from charter.suites.found import Asked, Found, in_order, rules_digest
+from charter.suites.explored import ExploredInstance
+from charter.suites.found import Found, FoundQuestion, in_order, rules_digest
 from charter.suites.smoke import Desk, bent_model, mutants_of, tells_title
 from charter.suites.subject import Subject
 from charter.vectors.answer import NoAnswer
@@ -41,7 +41,7 @@ class Search:
     about: Subject
     desk: Desk
     left: set[str]
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[FoundQuestion] = field(default_factory=list)
     notes: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     def note(self, obligation: str, outcome: str, instance: n.Instance | None = None) -> None:
@@ -74,7 +74,9 @@ class Search:
         self.left -= new
         first = next((o.name for o in self.desk.wanted if o.name in new), "")
         title = why.title or first
-        self.asked.append(Asked(vector.question, instance.name, why.source, title, why.purpose))
+        self.asked.append(
+            FoundQuestion(vector.question, instance.name, why.source, title, why.purpose)
+        )
         return True
 
 
@@ -123,7 +125,7 @@ def _again(found: Search) -> None:
             continue
 
 
-def _begins_well(found: Search, asked: Asked, instance: n.Instance) -> bool:
+def _begins_well(found: Search, asked: FoundQuestion, instance: n.Instance) -> bool:
     machine = found.desk.at(instance)[0].machine
     if asked.source != "solver" or not isinstance(asked.question.given, dict):
         return True
@@ -133,7 +135,7 @@ def _begins_well(found: Search, asked: Asked, instance: n.Instance) -> bool:
 
 
 def _explored(found: Search, instance: n.Instance) -> None:
-    explored = Explored.of(found.about.model, instance)
+    explored = ExploredInstance.of(found.about.model, instance)
     classes = sum(1 for _ in explored.graph.cases())
     every = max(1, classes // LOOKED_AT)
     for vector in explored.loaded(every):

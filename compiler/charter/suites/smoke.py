@@ -58,7 +58,7 @@ class Covering:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SmokeVector:
     """A vector of the small suite, and the instance that its question is answered in."""
 
     vector: Vector
@@ -71,7 +71,7 @@ class Smoke:
     """The small suite. `stale` are titles of questions that the charter cannot answer any more,
     `failed` says which scenarios the rules do not bear out, and where."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[SmokeVector, ...]
     ledger: Ledger
     kills: tuple[Kill, ...]
     stale: tuple[str, ...]
@@ -115,7 +115,7 @@ class Desk:
             self.engines[instance.name] = (engine, covering)
         return self.engines[instance.name]
 
-    def entry(self, question: Question, instance: n.Instance, why: Why) -> Entry:
+    def entry(self, question: Question, instance: n.Instance, why: Why) -> SmokeVector:
         """A question with its answer and all obligations that some allowed run meets. Raises
         NoAnswer, ValueError or EvaluationError."""
         engine, covering = self.at(instance)
@@ -124,12 +124,12 @@ class Desk:
         met = covering.take()
         names = tuple(o.name for o in self.wanted if o.name in met)
         whole = replace(why, obligations=(*why.obligations, *names))
-        return Entry(Vector(question, found, whole), instance, met)
+        return SmokeVector(Vector(question, found, whole), instance, met)
 
-    def scenarios(self, component: str) -> list[Entry]:
+    def scenarios(self, component: str) -> list[SmokeVector]:
         """The scenarios of a component; one that the rules no longer bear out is told in `failed`
         and makes no vector."""
-        found: list[Entry] = []
+        found: list[SmokeVector] = []
         for scenario in self.model.scenarios:
             if scenario.instance.machine != component:
                 continue
@@ -166,7 +166,7 @@ def smoke(about: Subject) -> Smoke:
     return Smoke(ordered, book, killed, tuple(stale), tuple(desk.failed))
 
 
-def covered_by(entries: Iterable[Entry]) -> dict[str, list[str]]:
+def covered_by(entries: Iterable[SmokeVector]) -> dict[str, list[str]]:
     """For each obligation the ids of the vectors that meet it, fewest operations first."""
     found: dict[str, list[str]] = {}
     for entry in shortest_first(entries):
@@ -175,7 +175,7 @@ def covered_by(entries: Iterable[Entry]) -> dict[str, list[str]]:
     return found
 
 
-def shortest_first(entries: Iterable[Entry]) -> list[Entry]:
+def shortest_first(entries: Iterable[SmokeVector]) -> list[SmokeVector]:
     """By the number of operations, then by id."""
     return sorted(entries, key=lambda e: (len(e.vector.question.operations), e.vector.id))
 
@@ -183,7 +183,7 @@ def shortest_first(entries: Iterable[Entry]) -> list[Entry]:
 # --- mutants -------------------------------------------------------------------------------------
 
 
-def kills(about: Subject, entries: Iterable[Entry]) -> tuple[Kill, ...]:
+def kills(about: Subject, entries: Iterable[SmokeVector]) -> tuple[Kill, ...]:
     """For each mutant the first vectors that tell it; those made for it are tried first."""
     files = pipeline.parse_or_refuse(about.sources)
     ordered = shortest_first(entries)
@@ -202,7 +202,7 @@ def bent_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:
     return pipeline.compile_files(files, Selection(variant=about.model.variant, mutant=mutant))
 
 
-def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[Entry]) -> Kill:
+def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[SmokeVector]) -> Kill:
     bent = bent_model(about, files, mutant.name)
     title = tells_title(mutant.name)
     mine = sorted(entries, key=lambda entry: entry.vector.why.title != title)
@@ -228,6 +228,6 @@ def tells_title(mutant: str) -> str:
     return f"mutant {mutant}"
 
 
-def without(entries: Iterable[Entry], source: str) -> tuple[Entry, ...]:
+def without(entries: Iterable[SmokeVector], source: str) -> tuple[SmokeVector, ...]:
     """The entries that another source has found."""
     return tuple(e for e in entries if e.vector.why.source != source)

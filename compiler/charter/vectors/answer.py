@@ -10,7 +10,7 @@ from charter.core.nodes import Value
 from charter.formats.canonical import Json, text
 from charter.formats.labels import Labels
 from charter.formats.resolve import Path, Unresolved, is_reference, resolve
-from charter.formats.vector import MAX_NODES, Answer, Call, Node, Question
+from charter.formats.vector import MAX_NODES, Answer, AnswerNode, Call, Question
 from charter.semantics.evaluate import Outcome, State
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json, to_json
@@ -98,10 +98,12 @@ class Answers:
         first = first or begin(self.machine, question.given)
         runs = [first]
         shown = first.labels.step(None, first.observed[0])[1]
-        steps: list[tuple[Node, ...]] = [(Node((), "", -1, observations.put(shown, text(shown))),)]
+        steps: list[tuple[AnswerNode, ...]] = [
+            (AnswerNode((), "", -1, observations.put(shown, text(shown))),)
+        ]
         for number, call in enumerate(question.operations, 1):
             needed = _needed(question.operations[number:])
-            reached: dict[tuple[object, ...], tuple[Run, Node]] = {}
+            reached: dict[tuple[object, ...], tuple[Run, AnswerNode]] = {}
             for origin, run in enumerate(runs):
                 args = arguments(self.machine, call, run.observed)
                 for outcome in self.outcomes(run.state, call.operation, args):
@@ -109,7 +111,7 @@ class Answers:
                         watch(run.state, call.operation, args, outcome)
                     seen = self.see(run, call.operation, outcome)
                     after = Run(outcome.state, seen.labels, (*run.observed, seen.raw))
-                    node = Node(
+                    node = AnswerNode(
                         (origin,),
                         outcome.branch,
                         replies.put(seen.reply, seen.reply_text),
@@ -124,7 +126,7 @@ class Answers:
                     if key in reached:
                         held = reached[key][1]
                         origins = tuple(sorted({*held.origins, origin}))
-                        node = Node(origins, node.branch, node.reply, node.observation)
+                        node = AnswerNode(origins, node.branch, node.reply, node.observation)
                     reached[key] = (after, node)
             if not 0 < len(reached) <= MAX_NODES:
                 raise NoAnswer(f"a step has more than {MAX_NODES} nodes, or none")

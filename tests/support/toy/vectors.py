@@ -9,14 +9,14 @@ from charter.formats import canonical
 from charter.formats.labels import Labels
 from charter.formats.resolve import resolve
 from charter.formats.suite import Manifest, Models
-from charter.formats.vector import Answer, Call, Node, Question, Vector, Why
+from charter.formats.vector import Answer, AnswerNode, Call, Question, Vector, Why
 
 NODES = {"n1": 0, "n2": 7}
 
 
 def question(*calls, nodes=None, given=None):
     operations = tuple(Call(operation, args) for operation, args in calls)
-    return Question("toy.lease", "", "keeper", {"Node": nodes or NODES}, given, operations)
+    return Question("toy.lease", "", "keeper", {"AnswerNode": nodes or NODES}, given, operations)
 
 
 def vector(*calls, why=None, model=charter, given=None):
@@ -53,7 +53,7 @@ def answer(asked, model=charter):
         start = model.given(asked.given, asked.sorts)
     raw = model.observe(start)
     _, seen, labels = Labels().step(None, raw)
-    steps = [(Node((), "", -1, observations.at(seen)),)]
+    steps = [(AnswerNode((), "", -1, observations.at(seen)),)]
     front = [(start, labels, (raw,))]
     for call in asked.operations:
         found = {}
@@ -66,7 +66,9 @@ def answer(asked, model=charter):
                 found.setdefault(key, ([], (outcome.state, after, (*history, raw))))[0].append(
                     origin
                 )
-        steps.append(tuple(Node(tuple(o), key[0], key[1], key[2]) for key, (o, _) in found.items()))
+        steps.append(
+            tuple(AnswerNode(tuple(o), key[0], key[1], key[2]) for key, (o, _) in found.items())
+        )
         front = [item for _, item in found.values()]
     return Answer(tuple(observations), tuple(replies), tuple(steps))
 

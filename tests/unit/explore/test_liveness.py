@@ -17,22 +17,28 @@ from charter.explore.reference.search import ReferenceOptions, explore
 from charter.formats.canonical import Json
 from charter.semantics.evaluate import Scope, State
 from charter.semantics.fairness import LivenessResult
-from charter.semantics.lasso import OUTSIDE, Edge, Waiting, lasso
+from charter.semantics.lasso import OUTSIDE, FairEdge, Waiting, lasso
 from charter.semantics.machine import Machine
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 NEVER = Waiting([True] * 4, [False] * 4, once=True)
 
 
-def graph(*edges: tuple[int, int, set[int]], size: int = 3) -> list[list[Edge]]:
+def graph(*edges: tuple[int, int, set[int]], size: int = 3) -> list[list[FairEdge]]:
     """Edges as (source, target, fairness conditions); actions are numbered in this order."""
     return [
-        [Edge(target, frozenset(fair), i) for i, (s, target, fair) in enumerate(edges) if s == at]
+        [
+            FairEdge(target, frozenset(fair), i)
+            for i, (s, target, fair) in enumerate(edges)
+            if s == at
+        ]
         for at in range(size)
     ]
 
 
-def found(edges: list[list[Edge]], waiting: Waiting = NEVER) -> tuple[tuple[int, ...], ...] | None:
+def found(
+    edges: list[list[FairEdge]], waiting: Waiting = NEVER
+) -> tuple[tuple[int, ...], ...] | None:
     seen = lasso(edges, waiting)
     return None if seen is None else (seen.stem, seen.cycle)
 

@@ -26,7 +26,7 @@ from charter.explore.native.explore import (
     Unsupported,
     explore,
 )
-from charter.explore.native.index import Index
+from charter.explore.native.index import SearchIndex
 from charter.explore.native.layout import Layout, Packing
 from charter.explore.native.reached import Reached
 from charter.project.cache import from_cache, to_cache
@@ -164,11 +164,11 @@ def test_a_count_that_was_changed_in_a_journal_changes_no_verdict(
 def test_a_search_stops_with_what_it_knows_when_its_journal_cannot_be_written(
     model: n.Model, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(index: Index, head: object, rows: list[object]) -> None:
+    def full(index: SearchIndex, head: object, rows: list[object]) -> None:
         if len(rows) > 5:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Index, "write", full)
+    monkeypatch.setattr(SearchIndex, "write", full)
     found = explore(model, model.instances[0], NativeOptions(cache=cache, journal=tmp_path))
     assert not found.counts.complete and found.counts.distinct > 1
     assert f"the journal in {tmp_path} cannot be written (No space left" in found.stopped

@@ -20,8 +20,8 @@ from charter.explore.native.liveness import check_liveness, explore_live
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.search import Search
 from charter.explore.reference import liveness as plain
-from charter.explore.reference.search import Exploration, explore
 from charter.explore.reference.search import Progress as PlainTell
+from charter.explore.reference.search import ReferenceExploration, explore
 from charter.explore.reference.search import ReferenceOptions as PlainOptions
 from charter.semantics.fairness import LivenessResult
 
@@ -142,7 +142,7 @@ def test_the_progress_says_that_the_plain_engine_works_before_it_does(
 
     def begun(
         model: n.Model, instance: n.Instance, options: PlainOptions, tell: PlainTell
-    ) -> Exploration:
+    ) -> ReferenceExploration:
         first.extend(said[-1:])
         return begin(model, instance, options, tell)
 

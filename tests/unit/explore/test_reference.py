@@ -6,7 +6,7 @@ from charter import api
 from charter.core import types as t
 from charter.explore.native.graph import CompiledGraph
 from charter.explore.reference.graph import DefinedGraph
-from charter.explore.reference.search import Exploration, ReferenceOptions, explore
+from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
 from charter.semantics.canonical import Canonical
 from charter.semantics.environment import Arguments
 from charter.semantics.evaluate import State
@@ -51,7 +51,7 @@ instance tiny of desk { Node = 2 }
 """
 
 
-def found(options: ReferenceOptions | None = None) -> Exploration:
+def found(options: ReferenceOptions | None = None) -> ReferenceExploration:
     model = api.load_text(COUNTING)
     return explore(model, model.instances[0], options or ReferenceOptions(most_states=200))
 

@@ -9,7 +9,7 @@ from tests.support.suites import write_suite
 
 from charter.formats.labels import Labels
 from charter.formats.suite import Manifest, Models
-from charter.formats.vector import Answer, Call, Node, Question, Vector, Why
+from charter.formats.vector import Answer, AnswerNode, Call, Question, Vector, Why
 from conform.storage.store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 from conform.suites.cache import open_suite
@@ -60,8 +60,8 @@ WRONG = state(partition(set(), {"b1", "b2"}, "b2", epoch=4), {"b1", "b3"})
 def vector(length=5, title="", label="open environment", given=None, calls=CALLS):
     question = Question("kafka.replication", "", "controller", {"Broker": BROKERS,
                         "Topic": {"t1": 0}}, given, calls[:length])  # fmt: skip
-    steps = [(Node((), "", -1, 0),)]
-    steps += [(Node((0,), BRANCHES[i], i - 1, i),) for i in range(1, length + 1)]
+    steps = [(AnswerNode((), "", -1, 0),)]
+    steps += [(AnswerNode((0,), BRANCHES[i], i - 1, i),) for i in range(1, length + 1)]
     seen = renamed([(None, STATES[0]), *zip(REPLIES, STATES[1:], strict=True)])
     answer = Answer(
         tuple(observation for _, observation in seen), tuple(reply for reply, _ in seen[1:]),

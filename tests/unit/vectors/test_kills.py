@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from charter.formats.vector import Answer, Node
+from charter.formats.vector import Answer, AnswerNode
 from charter.vectors.kills import compared
 
-FIRST = (Node((), "", -1, 0),)
+FIRST = (AnswerNode((), "", -1, 0),)
 
 
 def automaton(*observations: int) -> Answer:
     """One step with these outcomes; observation 0 comes before it."""
-    step = tuple(Node((0,), "press/on", 0, seen) for seen in observations)
+    step = tuple(AnswerNode((0,), "press/on", 0, seen) for seen in observations)
     return Answer((0, 1, 2, 3), ("done",), (FIRST, step))
 
 
@@ -28,8 +28,8 @@ def test_a_mutant_is_always_told_when_no_run_is_allowed() -> None:
 
 def test_runs_are_followed_when_equal_looks_part_later() -> None:
     def two_steps(last: tuple[tuple[int, int], ...]) -> Answer:
-        step = (Node((0,), "a/left", 0, 1), Node((0,), "a/right", 0, 2))
-        end = tuple(Node((origin,), "b/end", 0, seen) for origin, seen in last)
+        step = (AnswerNode((0,), "a/left", 0, 1), AnswerNode((0,), "a/right", 0, 2))
+        end = tuple(AnswerNode((origin,), "b/end", 0, seen) for origin, seen in last)
         return Answer((0, 1, 2, 3), ("done",), (FIRST, step, end))
 
     allowed = two_steps(((0, 1), (1, 2)))

@@ -36,7 +36,7 @@ maps with their types."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class UnchangedPart:
     """A part of a state whose value did not change, the slots that it stands in, and those that say
     that it is there."""
 
@@ -69,7 +69,7 @@ def anchor_of(plan: Plan, rows: Iterable[Sequence[int]]) -> Anchor | None:
     """An anchor of packed states, the initial one among them; None if there is none, or none that
     is small."""
     initial = plan.machine.initial()
-    parts: dict[Way, Part] = {}
+    parts: dict[Way, UnchangedPart] = {}
     walk = _Walk(plan.layout, steady(rows, plan.packing), plan.quotient.counters)
     for variable, at in zip(plan.machine.variables, plan.shape.offsets, strict=True):
         parts |= walk.parts(variable.type, initial[variable.name], ((None, variable.name),), (at,))
@@ -90,15 +90,15 @@ class _Walk:
 
     def parts(
         self, kind: t.Type, value: Value, way: Way, slots: tuple[int, ...]
-    ) -> dict[Way, Part]:
+    ) -> dict[Way, UnchangedPart]:
         """Those inside a value, which begins at the last of `slots`; the others say whether it is
         there."""
         *there, at = slots
         places = range(at, at + self.layout.slots(kind))
         named = any(isinstance(k, t.Counter) and k.name in self.counters for k in t.inside(kind))
         if not named and all(self.steady[i] for i in places):
-            return {way: Part(kind, value, (*there, *places))}
-        found: dict[Way, Part] = {}
+            return {way: UnchangedPart(kind, value, (*there, *places))}
+        found: dict[Way, UnchangedPart] = {}
         match kind, value:
             case t.Record(fields=fields), tuple():
                 for number, (_, inner) in enumerate(fields):
@@ -116,8 +116,8 @@ class _Walk:
 
 
 def _telling(
-    quotient: Quotient, universe: Universe, parts: Mapping[Way, Part]
-) -> tuple[Part, ...] | None:
+    quotient: Quotient, universe: Universe, parts: Mapping[Way, UnchangedPart]
+) -> tuple[UnchangedPart, ...] | None:
     """Parts whose values no permutation but the identity leaves as they are; None if all parts
     together are not enough."""
     left = set(range(1, len(renamings := quotient.renamings(universe))))
@@ -136,7 +136,7 @@ def _telling(
             moved = permute(part.kind, part.value, renaming, universe)
             if other in parts and parts[other].value != moved:
                 told[way][number] = other
-    chosen: dict[Way, Part] = {}
+    chosen: dict[Way, UnchangedPart] = {}
     while left:
         best = max(told, key=lambda way: len(left & told[way].keys()), default=None)
         if best is None or not (now := left & told[best].keys()):

@@ -60,7 +60,7 @@ def arguments_of(layout: Layout, params: tuple[n.Param, ...]) -> tuple[tuple[int
 
 
 @dataclass(slots=True)
-class Body:
+class BodyPrinter:
     """Prints the body of one operation or step. `work` is what each variable holds after the
     statements so far; it is the variable's own place where nothing was assigned."""
 
@@ -330,7 +330,7 @@ def operate(unit: Unit, component: s.Component, operation: s.Operation) -> None:
     unit.printed.add(name)
     code = Code(f"internal i64 @{name}{SIGNATURE}", "nounwind")
     reply = unit.layout.slots(operation.result)
-    body = Body(unit, code, Shape.of(unit, component.state), reply)
+    body = BodyPrinter(unit, code, Shape.of(unit, component.state), reply)
     body.open(operation.params)
     body.operation(operation)
     unit.add(code)
@@ -339,7 +339,7 @@ def operate(unit: Unit, component: s.Component, operation: s.Operation) -> None:
 def print_step(unit: Unit, system: s.System, step: s.Step) -> None:
     """Print a step."""
     code = Code(f"internal i64 @step_{step.name}{SIGNATURE}", "nounwind")
-    body = Body(unit, code, Shape.of(unit, system.state), 0)
+    body = BodyPrinter(unit, code, Shape.of(unit, system.state), 0)
     body.open(step.params)
     body.step(step)
     unit.add(code)

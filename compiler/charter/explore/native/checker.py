@@ -29,7 +29,7 @@ from charter.explore.native.explore import Progress as Now
 from charter.explore.native.liveness import Explored, check_liveness, explore_live
 from charter.explore.native.reached import Reached
 from charter.explore.native.traces import bare
-from charter.explore.result import Match, Matches, SearchResult, Symmetry
+from charter.explore.result import MatchedState, MatchedStates, SearchResult, Symmetry
 from charter.project.cache import cache_folder
 from charter.semantics.fairness import LivenessResult
 
@@ -148,12 +148,14 @@ def _result(problem: Problem, options: ExploreOptions, explored: Explored) -> Se
     )
 
 
-def _matches(reached: Reached | None, question: n.Property | None, limit: int) -> Matches | None:
+def _matches(
+    reached: Reached | None, question: n.Property | None, limit: int
+) -> MatchedStates | None:
     """What a question asks for: how many states, and the first ones in the order of the search."""
     if reached is None or question is None:
         return None
-    first: list[Match] = []
+    first: list[MatchedState] = []
     for number in islice(reached.hits(), limit):
         trace, state = reached.reason(number, question)
-        first.append(Match(number, state, bare(trace)))
-    return Matches(reached.expression, reached.found, reached.undefined, tuple(first))
+        first.append(MatchedState(number, state, bare(trace)))
+    return MatchedStates(reached.expression, reached.found, reached.undefined, tuple(first))

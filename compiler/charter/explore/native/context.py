@@ -37,7 +37,7 @@ NARROW = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class MachineContext:
     """Offsets. `words` is the length of a packed state; `raw` says whether states are kept as they
     were reached, beside their keys. `reply` and `trail` are what is told of an outcome beside its
     state, if it is told in detail: the slots of a reply, and the words of what its guards read."""

@@ -17,7 +17,7 @@ from charter.core import types as t
 from charter.explore.native import functions as fn
 from charter.explore.native.body import Shape, arguments_of
 from charter.explore.native.code import Callee, Code, Ref
-from charter.explore.native.context import ERROR, OP, ROWS_ROOM, Context
+from charter.explore.native.context import ERROR, OP, ROWS_ROOM, MachineContext
 from charter.explore.native.expr import Expr
 from charter.explore.native.layout import Unsupported
 from charter.explore.native.unit import FATAL_COUNTER, Unit
@@ -39,7 +39,7 @@ def counters_in(kind: t.Type) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
+class IssuedMasks:
     """The slots of the counters' masks: `all` of each, and `under` each sort."""
 
     all: Mapping[str, int]
@@ -47,7 +47,7 @@ class Issued:
     size: int
 
     @staticmethod
-    def of(unit: Unit) -> Issued:
+    def of(unit: Unit) -> IssuedMasks:
         """For the counters that arguments have."""
         names: list[str] = []
         for operation in unit.machine.operations.values():
@@ -61,17 +61,17 @@ class Issued:
             for sort, members in unit.layout.universe.sorts.items():
                 under[name, sort] = at
                 at += len(members)
-        return Issued(everything, under, at)
+        return IssuedMasks(everything, under, at)
 
 
 @dataclass(slots=True)
-class Offers:
+class OfferPrinter:
     """Prints `@issued(ctx)` and `@offer_<number>(ctx)` for each operation."""
 
     unit: Unit
-    context: Context
+    context: MachineContext
     shape: Shape
-    issued: Issued
+    issued: IssuedMasks
     code: Code = field(init=False)
 
     # --- counters in the state -------------------------------------------------------------------
@@ -191,7 +191,7 @@ class Offers:
 class _Loops:
     """The loops of one operation; `reply` is how many slots its rows have before the state."""
 
-    offers: Offers
+    offers: OfferPrinter
     operation: s.Operation | s.Step
     number: int
     target: Callee
@@ -379,4 +379,4 @@ class _Loops:
         code.start(on)
 
 
-__all__ = ["Issued", "Offers", "Scalar"]
+__all__ = ["IssuedMasks", "OfferPrinter", "Scalar"]

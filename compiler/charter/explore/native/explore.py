@@ -17,7 +17,7 @@ from charter.explore.native.layout import Unsupported
 from charter.explore.native.memory import NoRoom, Room, default_budget
 from charter.explore.native.program import Choices, program
 from charter.explore.native.search import GaveUp, Note, Progress, Search
-from charter.explore.native.traces import Graph, Teller, Traces, bare
+from charter.explore.native.traces import Teller, Traces, TraceSource, bare
 from charter.explore.result import CheckResult, Counts, Storage
 from charter.semantics.faults import refuse_faults
 
@@ -39,7 +39,7 @@ class NativeOptions:
     untold: frozenset[str] = frozenset()
 
 
-class Ended(Graph, Protocol):
+class Ended(TraceSource, Protocol):
     """A search that has ended, on whatever engine."""
 
     @property

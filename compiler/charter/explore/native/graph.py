@@ -12,7 +12,7 @@ from charter.explore.native.anchor import use
 from charter.explore.native.compiled import CompiledMachine
 from charter.explore.native.explore import Exploration, NativeOptions, explore
 from charter.explore.native.program import Choices
-from charter.explore.native.traces import Asked
+from charter.explore.native.traces import OutcomeBuffer
 from charter.explore.result import Trace, TraceStep
 from charter.explore.successors import Transition
 from charter.semantics.evaluate import State
@@ -45,7 +45,10 @@ class CompiledGraph:
 
     def cases(self) -> Iterator[Transition]:
         """As `StateGraph.cases`."""
-        context, asked = self.successors.program.plan.context, Asked.of(self.successors.program)
+        context, asked = (
+            self.successors.program.plan.context,
+            OutcomeBuffer.of(self.successors.program),
+        )
         size, key = context.told, slice(3, 3 + context.words)
         for number in range(len(self.states)):
             seen: set[tuple[int, ...]] = set()
@@ -67,7 +70,7 @@ class CompiledGraph:
 
     def _all_arrivals(self) -> Iterator[tuple[int, TraceStep]]:
         """States that were reached from one state follow each other, so each is asked once."""
-        asked, before = Asked.of(self.successors.program), -1
+        asked, before = OutcomeBuffer.of(self.successors.program), -1
         size = self.successors.program.plan.context.told
         rows: dict[int, list[int]] = {}
         for number in range(1, len(self.states)):

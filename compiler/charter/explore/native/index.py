@@ -25,7 +25,7 @@ Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class IndexContent:
     """The content of an index file: what is said in front of its rows, the rows that are whole, and
     a sentence on what could not be used, "" for nothing."""
 
@@ -35,21 +35,21 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class SearchIndex:
     """The file `path` of the search of a program, whose digest is `program`."""
 
     path: Path
     program: str
 
-    def read(self) -> Found:
+    def read(self) -> IndexContent:
         """What is there. Raises OtherSearch."""
         self._make_folder()
         try:
             read = json.loads(self.path.read_bytes())
         except FileNotFoundError:
-            return Found({}, ())
+            return IndexContent({}, ())
         except (OSError, ValueError):
-            return Found({}, (), DAMAGED)
+            return IndexContent({}, (), DAMAGED)
         if not isinstance(read, dict) or read.get("program") != self.program:
             raise OtherSearch(
                 f"{self.path.parent} holds another search (another charter, instance or option); "
@@ -57,16 +57,16 @@ class Index:
             )
         head, rows = read.get("head"), read.get("levels")
         if not isinstance(head, dict) or not isinstance(rows, list):
-            return Found({}, (), DAMAGED)
+            return IndexContent({}, (), DAMAGED)
         whole: list[Row] = []
         digest = _next(self.program, head)
         for row in rows:
             said = row.pop("digest", "") if isinstance(row, dict) else ""
             digest = _next(digest, row)
             if said != digest:
-                return Found(head, tuple(whole), damaged(len(whole)))
+                return IndexContent(head, tuple(whole), damaged(len(whole)))
             whole.append(row)
-        return Found(head, tuple(whole))
+        return IndexContent(head, tuple(whole))
 
     def write(self, head: Row, rows: Iterable[Row]) -> None:
         """Replace what is there. Raises OSError."""

@@ -15,14 +15,14 @@ from pathlib import Path
 from zlib import crc32
 
 from charter.explore.native.anchor import Anchor
-from charter.explore.native.index import DAMAGED, Index, damaged
+from charter.explore.native.index import DAMAGED, SearchIndex, damaged
 from charter.explore.native.memory import NoRoom
 
 CHUNK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class JournalLevel:
     """A level that was found: its number of states, the CRC-32 of their bytes; and the counts of
     the search when it was found: transitions, outside, branches, notes."""
 
@@ -42,7 +42,7 @@ class Journal:
     folder: Path
     program: str
     width: int
-    levels: list[Level] = field(default_factory=list)
+    levels: list[JournalLevel] = field(default_factory=list)
     anchor: Anchor | None = None
 
     @property
@@ -51,9 +51,9 @@ class Journal:
         return self.folder / "levels"
 
     @property
-    def index(self) -> Index:
+    def index(self) -> SearchIndex:
         """The levels."""
-        return Index(self.folder / "journal.json", self.program)
+        return SearchIndex(self.folder / "journal.json", self.program)
 
     def open(self) -> str:
         """Read what is there; a sentence on what of it could not be used, "" for nothing.
@@ -70,7 +70,7 @@ class Journal:
             self.levels.append(level)
         return self._cut(found.message)
 
-    def _checksum(self, level: Level) -> int:
+    def _checksum(self, level: JournalLevel) -> int:
         start, total = self._start(), 0
         left = level.count * self.width
         try:
@@ -107,7 +107,7 @@ class Journal:
                     left -= len(part)
                     yield part
 
-    def add(self, parts: Sequence[memoryview], level: Level) -> None:
+    def add(self, parts: Sequence[memoryview], level: JournalLevel) -> None:
         """A level that was finished; its checksum is that of `parts`. Raises NoRoom."""
         total = 0
         try:
@@ -135,7 +135,7 @@ def _anchor(found: object) -> Anchor | None:
     return tuple((int(slot), int(value)) for slot, value in found)
 
 
-def _level(row: dict[str, object]) -> Level:
+def _level(row: dict[str, object]) -> JournalLevel:
     def number(name: str) -> int:
         found = row[name]
         if not isinstance(found, int):
@@ -151,7 +151,7 @@ def _level(row: dict[str, object]) -> Level:
     if not isinstance(notes, list | tuple):
         raise TypeError("notes")
     quads = [several(note) for note in notes]
-    return Level(
+    return JournalLevel(
         count=number("count"),
         checksum=number("checksum"),
         generated=number("generated"),

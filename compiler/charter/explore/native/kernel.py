@@ -38,7 +38,7 @@ from charter.explore.native.context import (
     TELL,
     TELL_ROOM,
     TOLD,
-    Context,
+    MachineContext,
 )
 from charter.explore.native.expr import Expr
 from charter.explore.native.unit import FATAL_SUCCESSORS, Unit
@@ -54,7 +54,7 @@ class Kernel:
     (None: edges are not followed)."""
 
     unit: Unit
-    context: Context
+    context: MachineContext
     shape: Shape
     states: Sequence[tuple[int, s.Property]]
     moves: Sequence[tuple[int, s.Property]]

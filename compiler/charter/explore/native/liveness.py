@@ -171,7 +171,7 @@ class _Asking:
         can be asked."""
         try:
             machine = Machine.of(narrowed(self.model, self.instance.machine), self.instance)
-            links.Labels.of(machine, Layout(machine.universe))
+            links.FairnessLabels.of(machine, Layout(machine.universe))
             asked = _Asked.of(self.model, self.instance, self.alike)
         except Unsupported:
             return None
@@ -238,7 +238,7 @@ class _Asking:
             graph = Graph(search.room, functions(options.cache), search.distinct, count)
             follow(search, graph, lambda now: self.told(now, EDGES))
             plan = search.program.plan
-            runs = _Runs(search, graph, links.Labels.of(plan.machine, plan.layout))
+            runs = _Runs(search, graph, links.FairnessLabels.of(plan.machine, plan.layout))
             return [runs.verdict(live, asked, told=told) for live in asked.lives]
         except NoRoom as reason:
             return [
@@ -252,7 +252,7 @@ class _Runs:
 
     search: Search
     graph: Graph
-    labels: links.Labels
+    labels: links.FairnessLabels
 
     def verdict(self, live: n.Eventually, asked: _Asked, *, told: bool) -> LivenessResult:
         """The verdict on one property, with a trace if it is `told`."""

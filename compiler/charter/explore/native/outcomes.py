@@ -16,7 +16,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.explore.native import functions as fn
 from charter.explore.native.code import Callee, Code
-from charter.explore.native.context import ROWS_ROOM, Context
+from charter.explore.native.context import ROWS_ROOM, MachineContext
 from charter.explore.native.unit import Unit
 from charter.semantics.machine import Machine
 
@@ -28,13 +28,13 @@ def target_of(machine: Machine[s.Expr, s.Statement], name: str) -> Callee:
     return fn.operation(machine.component.name, name)
 
 
-def row_size(unit: Unit, context: Context, operation: s.Operation | s.Step) -> int:
+def row_size(unit: Unit, context: MachineContext, operation: s.Operation | s.Step) -> int:
     """The slots of one outcome."""
     reply = unit.layout.slots(operation.result) if isinstance(operation, n.Operation) else 0
     return 1 + reply + context.slots
 
 
-def print_outcomes(unit: Unit, context: Context) -> None:
+def print_outcomes(unit: Unit, context: MachineContext) -> None:
     """`@outcomes_of(ctx, number)`: the rows of an operation, without repeats."""
     code = Code("i64 @outcomes_of(ptr %ctx, i64 %number)", "nounwind")
     found = code.memory(1)
@@ -52,7 +52,7 @@ def print_outcomes(unit: Unit, context: Context) -> None:
     unit.add(code)
 
 
-def print_noted(unit: Unit, context: Context, numbers: Iterable[int]) -> None:
+def print_noted(unit: Unit, context: MachineContext, numbers: Iterable[int]) -> None:
     """`@noted(ctx, number, took)`."""
     code = Code("i64 @noted(ptr %ctx, i64 %number, i64 %took)", "nounwind")
     found = code.memory(1)

@@ -12,8 +12,8 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import is_of_transition
 from charter.explore.native.body import SIGNATURE, Shape, arguments_of, operate, print_step
-from charter.explore.native.context import NARROW, Context, Memory
-from charter.explore.native.environment import Issued, Offers
+from charter.explore.native.context import NARROW, MachineContext, Memory
+from charter.explore.native.environment import IssuedMasks, OfferPrinter
 from charter.explore.native.guards import trail_words
 from charter.explore.native.kernel import Kernel
 from charter.explore.native.keys import KeyPrinter
@@ -31,7 +31,7 @@ from charter.explore.native.llvm import (
 from charter.explore.native.memory import Array
 from charter.explore.native.outcomes import print_noted, print_outcomes, target_of
 from charter.explore.native.ranges import RangePrinter
-from charter.explore.native.transition_graph import Labels, LinkPrinter
+from charter.explore.native.transition_graph import FairnessLabels, LinkPrinter
 from charter.explore.native.unit import Unit
 from charter.explore.native.visited_set import TablePrinter
 from charter.passes import lowered_expr, lowered_instance
@@ -55,7 +55,7 @@ class Plan:
     layout: Layout
     shape: Shape
     packing: Packing
-    context: Context
+    context: MachineContext
     quotient: Quotient
     noted: tuple[tuple[str, str], ...]
     labels: tuple[str, ...]
@@ -111,7 +111,7 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
         unit.label(label)
     shape = Shape.of(unit, machine.variables)
     quotient = Quotient.of(machine, symmetry=choices.symmetry, renaming=choices.renaming)
-    issued = Issued.of(unit)
+    issued = IssuedMasks.of(unit)
     packing = packing_of(machine, layout, quotient, raw=issued.size > 0)
     noted, states, moves = notes_of(unit.machine)
     system = machine.component is None
@@ -124,7 +124,7 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     deadlock = len(noted) if system else -1
     noted += [("deadlock", "deadlock")] if system else []
     asked = questions_of(noted, choices.questions)
-    context = Context(
+    context = MachineContext(
         slots=shape.slots,
         args=args,
         row=1 + max(replies, default=0) + shape.slots,
@@ -143,7 +143,7 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     keys.print_pack()
     RangePrinter(unit, machine.variables).print()
     keys.print_key()
-    print_operations(unit, Offers(unit, context, shape, issued))
+    print_operations(unit, OfferPrinter(unit, context, shape, issued))
     kernel = Kernel(unit, context, shape, states, moves, undefined, deadlock, choices.seed, asked)
     print_search(kernel, choices)
     plan = Plan(machine, layout, shape, packing, context, quotient, tuple(noted), labels)
@@ -171,12 +171,12 @@ def print_search(kernel: Kernel, choices: Choices) -> None:
         print_outcomes(unit, kernel.context)
         print_noted(unit, kernel.context, [i for i, _ in (*kernel.states, *kernel.moves)])
     if choices.questions is not None:
-        labels = Labels.of(unit.machine, unit.layout)
+        labels = FairnessLabels.of(unit.machine, unit.layout)
         LinkPrinter(kernel, labels, choices.seed).print(operations)
     TablePrinter(unit, kernel.context, choices.seed).print()
 
 
-def print_operations(unit: Unit, offers: Offers) -> None:
+def print_operations(unit: Unit, offers: OfferPrinter) -> None:
     """The operations or steps, and what offers them."""
     machine = unit.machine
     if offers.issued.size:

@@ -22,7 +22,7 @@ from charter.explore.native.memory import Array
 from charter.explore.native.program import Plan
 from charter.explore.native.search import Search
 from charter.explore.native.states import BLOCK_ROWS
-from charter.explore.native.traces import Asked, Disagreement, ReachedStep, Teller, Traces
+from charter.explore.native.traces import Disagreement, OutcomeBuffer, ReachedStep, Teller, Traces
 from charter.formats.canonical import text
 from charter.formats.states import (
     ARGS,
@@ -111,7 +111,7 @@ class _Variable:
 class _Steps:
     """Tells the steps out of packed states, one state after another."""
 
-    asked: Asked
+    asked: OutcomeBuffer
     known: dict[tuple[int, ...], str] = field(default_factory=dict)
 
     def outcomes(self, words: list[int]) -> list[int]:
@@ -225,7 +225,7 @@ class Reached:
     def _steps(self) -> Iterator[tuple[Cell, Cell]]:
         """Label and arguments of the step to each state. States that were reached from one state
         follow each other, so each is asked once."""
-        told = _Steps(Asked.of(self.search.program))
+        told = _Steps(OutcomeBuffer.of(self.search.program))
         states, before = self.search.states, -1
         outcomes: list[int] = []
         yield None, None

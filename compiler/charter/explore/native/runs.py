@@ -20,7 +20,7 @@ from charter.explore.native.memory import Array, Room
 from charter.explore.native.program import object_code
 from charter.explore.native.search import BRIEF, Blocks, GaveUp, Note, Progress, Search
 from charter.explore.native.unit import WHY
-from charter.semantics.lasso import OUTSIDE, Edge, Lasso, cycle
+from charter.semantics.lasso import OUTSIDE, FairEdge, Lasso, cycle
 
 CHUNK = 1 << 20
 """Words in an array of edges: no state's edges are in two."""
@@ -158,12 +158,12 @@ class _Edges:
     graph: Graph
     conditions: Sequence[frozenset[int]]
 
-    def __getitem__(self, number: int) -> list[Edge]:
-        found: list[Edge] = []
+    def __getitem__(self, number: int) -> list[FairEdge]:
+        found: list[FairEdge] = []
         for word in self.graph.words(number):
             target = word & links.ABSENT
             fairness = self.conditions[word >> links.TARGET_BITS]
-            found.append(Edge(OUTSIDE if target == links.ABSENT else target, fairness, word))
+            found.append(FairEdge(OUTSIDE if target == links.ABSENT else target, fairness, word))
         return found
 
 

@@ -25,9 +25,9 @@ from charter.explore.native.context import (
     OUTSIDE,
     PARTITIONS,
     SOURCE,
-    Context,
+    MachineContext,
 )
-from charter.explore.native.journal import Journal, Level
+from charter.explore.native.journal import Journal, JournalLevel
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.program import Program, first_row
 from charter.explore.native.states import BLOCK_ROWS, States
@@ -78,7 +78,7 @@ class Worker:
     buffers: Array
 
     @staticmethod
-    def of(plan: Context, capacity: int = BUFFER) -> Worker:
+    def of(plan: MachineContext, capacity: int = BUFFER) -> Worker:
         """Empty buffers, each of so many records."""
         size = (capacity + AHEAD) * plan.record
         worker = Worker(Array.of(plan.size), Array.of(PARTITIONS * size))
@@ -127,12 +127,12 @@ class Search:
     _crew: list[Worker] = field(default_factory=list)
     _tables: list[Table] = field(default_factory=list)
     _fresh: list[Array] = field(default_factory=list)
-    _unwritten: list[tuple[int, Level]] = field(default_factory=list)
+    _unwritten: list[tuple[int, JournalLevel]] = field(default_factory=list)
     _block: int = BLOCK
     _span: int = BLOCK
 
     @property
-    def plan(self) -> Context:
+    def plan(self) -> MachineContext:
         """Offsets."""
         return self.program.plan.context
 
@@ -322,7 +322,7 @@ class Search:
         if self.journal is None:
             return
         notes = [self.note(i) for i in range(self.plan.notes)]
-        level = Level(
+        level = JournalLevel(
             self.distinct - first,
             0,
             self.generated,

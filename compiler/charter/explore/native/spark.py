@@ -20,7 +20,7 @@ from typing import Protocol, TypedDict, cast
 from charter.core import nodes as n
 from charter.explore.native.context import NOTE, SEQ_BITS
 from charter.explore.native.explore import Exploration, NativeOptions, result_of
-from charter.explore.native.index import DAMAGED, Index, damaged
+from charter.explore.native.index import DAMAGED, SearchIndex, damaged
 from charter.explore.native.llvm import machine_digest
 from charter.explore.native.program import Program, first_row, program
 from charter.explore.native.search import Note, Progress
@@ -33,8 +33,8 @@ from charter.explore.native.tasks import (
     UNREADABLE,
     Expand,
     Insert,
-    Kernel,
     Slice,
+    TaskKernel,
     added,
     at_once,
     initial_row,
@@ -115,7 +115,7 @@ class Level:
 class Rows:
     """The states of a search in its folder, by their numbers."""
 
-    kernel: Kernel
+    kernel: TaskKernel
     levels: list[Level]
 
     @property
@@ -157,7 +157,7 @@ class SparkSearch:
     message: str = ""
     found: list[Level] = field(default_factory=list)
     levels: list[int] = field(default_factory=list)
-    kernel: Kernel = field(init=False)
+    kernel: TaskKernel = field(init=False)
     counts: list[list[int]] = field(init=False)
 
     # --- results ---------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ class SparkSearch:
             self.bits = min(MOST_BITS, max(FEWEST_BITS, wanted))
         place = str(self.folder.resolve())
         context = self.program.plan.context
-        self.kernel = Kernel(self.program.code, machine_digest(), context, place, self.bits)
+        self.kernel = TaskKernel(self.program.code, machine_digest(), context, place, self.bits)
         if read is not None:
             self._resume(read[1])
         if not self.found:
@@ -316,8 +316,8 @@ class SparkSearch:
     # --- the journal -----------------------------------------------------------------------------
 
     @property
-    def _index(self) -> Index:
-        return Index(self.folder / "spark.json", self.program.digest)
+    def _index(self) -> SearchIndex:
+        return SearchIndex(self.folder / "spark.json", self.program.digest)
 
     def _commit(self, buckets: Mapping[int, tuple[int, int, int]]) -> None:
         """A level is whole."""

@@ -37,7 +37,7 @@ from charter.explore.native.context import (
     PARTITIONS,
     SEQ_BITS,
     SOURCE,
-    Context,
+    MachineContext,
 )
 from charter.explore.native.journal import CHUNK
 from charter.explore.native.llvm import Library, ObjectCode, linked, machine_digest
@@ -75,14 +75,14 @@ DONE_SQL = "bucket int, rows bigint, size bigint, checksum bigint, counts string
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class TaskKernel:
     """The task data sent to Spark workers: object code, the digest of the machine that it was made
     for, offsets, the folder of the search, and how many bits of a hash choose the bucket (4 at
     least)."""
 
     code: ObjectCode
     machine: str
-    context: Context
+    context: MachineContext
     folder: str
     bits: int
 
@@ -120,7 +120,7 @@ class Expand:
     """Expands slices, by their places in `slices`; with `check_only` it asks the properties of
     their states and no more. Yields what was found, then the counts of the task."""
 
-    kernel: Kernel
+    kernel: TaskKernel
     slices: tuple[Slice, ...]
     check_only: bool = False
 
@@ -169,7 +169,7 @@ class Paths:
         return pc.binary_join_element_wise(before, last.cast(pa.binary()), b"")
 
 
-def rows_of(context: Context, table: pa.Table) -> tuple[Array, int]:
+def rows_of(context: MachineContext, table: pa.Table) -> tuple[Array, int]:
     """Rows of Parquet as the kernel reads them, and how many: word by word, each state at the
     beginning of its row."""
     column = table.column("state" if context.raw else "key").combine_chunks()
@@ -184,7 +184,7 @@ def rows_of(context: Context, table: pa.Table) -> tuple[Array, int]:
     return rows, count
 
 
-def emptied(kernel: Kernel, worker: Worker, expanded: Paths | None) -> Iterator[pa.RecordBatch]:
+def emptied(kernel: TaskKernel, worker: Worker, expanded: Paths | None) -> Iterator[pa.RecordBatch]:
     """The keys in a worker's buffers, each once with its first tag. `expanded` are the
     states that it comes from (None: none, it is the initial state)."""
     context, outs = kernel.context, kernel.context.outs
@@ -198,7 +198,7 @@ def emptied(kernel: Kernel, worker: Worker, expanded: Paths | None) -> Iterator[
 
 
 def _found(
-    kernel: Kernel, records: memoryview, count: int, expanded: Paths | None
+    kernel: TaskKernel, records: memoryview, count: int, expanded: Paths | None
 ) -> Iterator[pa.RecordBatch]:
     context = kernel.context
     words, record = context.words, context.record
@@ -248,7 +248,7 @@ def _binary(records: memoryview, record: int, start: int, words: int) -> pa.Arra
     return fixed.cast(pa.binary())
 
 
-def counts_of(context: Context, worker: Worker) -> list[list[int]]:
+def counts_of(context: MachineContext, worker: Worker) -> list[list[int]]:
     """The counts of a worker: transitions and those that leave the instance; each branch; each
     note."""
     view = worker.context.view
@@ -260,7 +260,7 @@ def counts_of(context: Context, worker: Worker) -> list[list[int]]:
     ]
 
 
-def added(context: Context, parts: Sequence[list[list[int]]]) -> list[list[int]]:
+def added(context: MachineContext, parts: Sequence[list[list[int]]]) -> list[list[int]]:
     """The counts of several workers: sums, and of notes the first time."""
     total = [[0, 0], [0] * context.labels, [0] * (NOTE * context.notes)]
     for head, taken, notes in parts:
@@ -288,7 +288,7 @@ class Insert:
     compared), and writes the rest as the bucket of `level`: in the order of `ORDER`, of equal keys
     the first. Counts are added up."""
 
-    kernel: Kernel
+    kernel: TaskKernel
     level: int
     known: tuple[tuple[int, ...], ...]
 
@@ -345,7 +345,7 @@ def swept(folder: Path) -> None:
         left.unlink(missing_ok=True)
 
 
-def row_at(context: Context, path: Path, row: int) -> tuple[list[int], int]:
+def row_at(context: MachineContext, path: Path, row: int) -> tuple[list[int], int]:
     """A state and its tag."""
     group, inside = divmod(row, SLICE)
     table = pq.ParquetFile(path).read_row_group(group)
@@ -367,7 +367,7 @@ def is_whole(path: Path, size: int, checksum: int) -> bool:
     return total == checksum
 
 
-def initial_row(kernel: Kernel, row: Array) -> tuple[int, int, int]:
+def initial_row(kernel: TaskKernel, row: Array) -> tuple[int, int, int]:
     """Write the initial state, given as a row of the kernel, as level 0: its bucket, its bytes and
     their CRC-32."""
     worker, library = Worker.of(kernel.context), kernel.library()

@@ -60,7 +60,7 @@ class Told:
 
 
 @dataclass(slots=True)
-class Asked:
+class OutcomeBuffer:
     """The outcomes of states, one state after another, in memory of its own, which grows."""
 
     program: Program
@@ -69,12 +69,12 @@ class Asked:
     room: int = MOST_TOLD
 
     @staticmethod
-    def of(program: Program) -> Asked:
+    def of(program: Program) -> OutcomeBuffer:
         """Room for the outcomes of most states."""
         context = program.plan.context
         memory, told = Array.of(context.size), Array.of(MOST_TOLD * context.told)
         memory.view[CAPACITY] = 1 << 40
-        return Asked(program, memory, told)
+        return OutcomeBuffer(program, memory, told)
 
     def ask(self, slots: list[int]) -> int:
         """How many outcomes a state has: rows of `told`, in the order of the search."""
@@ -119,7 +119,7 @@ class Teller:
         if any(slot >> width for slot, width in zip(slots, bits, strict=True)):
             raise OverflowError(max(slots))
         context = plan.context
-        asked = Asked.of(self.program)
+        asked = OutcomeBuffer.of(self.program)
         names = list(plan.machine.operations)
         for i in range(asked.ask(slots)):
             row = asked.told.numbers(i * context.told, context.told)
@@ -158,7 +158,7 @@ class Rows(Protocol):
         """A state as it is kept, the number of the one before it, and by which outcome."""
 
 
-class Graph(Protocol):
+class TraceSource(Protocol):
     """The interface of a search that traces are read from."""
 
     @property
@@ -171,7 +171,7 @@ class Graph(Protocol):
 class Traces:
     """The traces of one search."""
 
-    search: Graph
+    search: TraceSource
     teller: Teller
 
     def to_state(self, number: int) -> tuple[ReachedStep, ...]:

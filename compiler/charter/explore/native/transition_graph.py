@@ -32,7 +32,7 @@ from charter.explore.native.context import (
     PARTITION_BITS,
     SEQ,
     SOURCE,
-    Context,
+    MachineContext,
 )
 from charter.explore.native.kernel import Kernel
 from charter.explore.native.layout import Layout, Unsupported
@@ -69,7 +69,7 @@ class FairStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class FairnessLabels:
     """Numbers for steps as fairness conditions tell them apart: the step and the values of the
     parameters that are named; 0 is every other step."""
 
@@ -79,7 +79,7 @@ class Labels:
     count: int
 
     @staticmethod
-    def of(machine: Machine, layout: Layout) -> Labels:
+    def of(machine: Machine, layout: Layout) -> FairnessLabels:
         """The labels of a machine whose model is narrowed to it. Raises Unsupported."""
         wanted: dict[str, set[str]] = {}
         for fair in (fair for live in machine.model.liveness for fair in live.fairness):
@@ -95,7 +95,7 @@ class Labels:
             count += prod(size for _, size in steps[step].named)
         if count > MOST_LABELS:
             raise Unsupported(f"{count} fairness conditions")
-        return Labels(layout, params, steps, count)
+        return FairnessLabels(layout, params, steps, count)
 
     def of_step(self, name: str, args: Sequence[Value]) -> int:
         """The label of a step."""
@@ -134,11 +134,11 @@ class LinkPrinter:
     truth of number i being bit i % 64 of word i // 64."""
 
     kernel: Kernel
-    labels: Labels
+    labels: FairnessLabels
     seed: int
 
     @property
-    def context(self) -> Context:
+    def context(self) -> MachineContext:
         """Offsets."""
         return self.kernel.context
 
@@ -331,7 +331,7 @@ class LinkPrinter:
         self.kernel.unit.add(code)
 
 
-def pending_size(context: Context) -> int:
+def pending_size(context: MachineContext) -> int:
     """Words of an edge that waits for its target."""
     return 2 + context.words
 

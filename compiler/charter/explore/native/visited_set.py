@@ -21,7 +21,7 @@ from random import Random
 
 from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref
-from charter.explore.native.context import PARTITION_BITS, PARTITIONS, Context
+from charter.explore.native.context import PARTITION_BITS, PARTITIONS, MachineContext
 from charter.explore.native.states import BLOCK_BITS
 from charter.explore.native.unit import Unit
 
@@ -71,7 +71,7 @@ class TablePrinter:
     """Prints the functions; `seed` chooses the hash."""
 
     unit: Unit
-    context: Context
+    context: MachineContext
     seed: int
 
     def print(self) -> None:

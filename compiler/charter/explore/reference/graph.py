@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from charter.core import nodes as n
-from charter.explore.reference.search import Exploration, explore
+from charter.explore.reference.search import ReferenceExploration, explore
 from charter.explore.result import Trace, TraceStep
 from charter.explore.successors import Defined, Transition
 from charter.semantics.builtins import EvaluationError
@@ -19,7 +19,7 @@ from charter.semantics.evaluate import State
 class DefinedGraph:
     """A reference search of a component that came to its end."""
 
-    found: Exploration
+    found: ReferenceExploration
     successors: Defined
 
     @staticmethod

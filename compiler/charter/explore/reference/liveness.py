@@ -13,7 +13,7 @@ from itertools import product
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.explore.reference.search import Exploration, ReferenceOptions, explore
+from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
 from charter.explore.result import TraceStep
 from charter.semantics import lasso as runs
 from charter.semantics.builtins import EvaluationError
@@ -22,7 +22,7 @@ from charter.semantics.fairness import LivenessResult, bound, gave_up, names_ele
 
 
 def check_liveness(
-    model: n.Model, instance: n.Instance, found: Exploration, options: ReferenceOptions
+    model: n.Model, instance: n.Instance, found: ReferenceExploration, options: ReferenceOptions
 ) -> tuple[LivenessResult, ...]:
     """A verdict for each `eventually` of the instance's machine, in the order of the charter;
     `found` is a search of the instance with these options."""
@@ -37,7 +37,7 @@ class _Graphs:
 
     model: n.Model
     instance: n.Instance
-    found: Exploration
+    found: ReferenceExploration
     options: ReferenceOptions
     kept: dict[bool, _Runs] = field(default_factory=dict)
 
@@ -66,12 +66,12 @@ class _Runs:
     """The edges of a search, numbered, and what they mean to a property."""
 
     model: n.Model
-    found: Exploration
+    found: ReferenceExploration
     most: int
     steps: tuple[TraceStep, ...]
 
     @staticmethod
-    def of(model: n.Model, found: Exploration, most: int) -> _Runs:
+    def of(model: n.Model, found: ReferenceExploration, most: int) -> _Runs:
         """The edges in the order of the search, which gives up at so many states."""
         return _Runs(model, found, most, tuple(e.step for here in found.graph.edges for e in here))
 
@@ -103,11 +103,11 @@ class _Runs:
             tuple(self.steps[number] for number in seen.cycle),
         )
 
-    def _edges(self, fairness: tuple[n.Fair, ...]) -> list[list[runs.Edge]]:
+    def _edges(self, fairness: tuple[n.Fair, ...]) -> list[list[runs.FairEdge]]:
         """The graph with the fairness conditions that each edge satisfies, by number."""
         numbers: dict[tuple[n.Fair, tuple[Value, ...]], int] = {}
         places = places_of(self.model, fairness)
-        found: list[list[runs.Edge]] = []
+        found: list[list[runs.FairEdge]] = []
         count = 0
         for here in self.found.graph.edges:
             found.append([])
@@ -119,7 +119,7 @@ class _Runs:
                     for fair in fairness
                     if fair.step == edge.step.operation
                 )
-                found[-1].append(runs.Edge(edge.target, satisfied, count))
+                found[-1].append(runs.FairEdge(edge.target, satisfied, count))
                 count += 1
         return found
 

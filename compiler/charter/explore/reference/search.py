@@ -46,7 +46,7 @@ class Edge:
 
 
 @dataclass(slots=True)
-class Graph:
+class ReferenceGraph:
     """The states that were kept, in the order of their discovery, how each was reached, and the
     edges of those that were expanded."""
 
@@ -78,14 +78,14 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class Exploration:
+class ReferenceExploration:
     """The result of a reference search, and its graph."""
 
     counts: Counts
     properties: tuple[CheckResult, ...]
     branches: tuple[CheckResult, ...]
     failures: tuple[CheckResult, ...]
-    graph: Graph
+    graph: ReferenceGraph
 
     @property
     def fine(self) -> bool:
@@ -98,7 +98,7 @@ class Exploration:
 class _Search:
     """The mutable half of a search."""
 
-    graph: Graph
+    graph: ReferenceGraph
     properties: tuple[n.Property, ...]
     generated: int = 0
     outside: int = 0
@@ -199,7 +199,7 @@ def explore(
     instance: n.Instance,
     options: ReferenceOptions = ReferenceOptions(),
     on_progress: Progress | None = None,
-) -> Exploration:
+) -> ReferenceExploration:
     """Search `instance` exhaustively.
 
     Raises KeyError if the instance is of no machine of the model, ValueError for a model with
@@ -208,7 +208,7 @@ def explore(
     refuse_faults(model)
     machine = Machine.of(narrowed(model, instance.machine), instance)
     canonical = Canonical.of(machine, symmetry=options.symmetry, renaming=options.renaming)
-    search = _Search(Graph(machine, canonical), machine.model.properties)
+    search = _Search(ReferenceGraph(machine, canonical), machine.model.properties)
     complete = search.run(options.most_states, on_progress)
 
     def found(kind: Kind, name: str) -> CheckResult:
@@ -216,7 +216,7 @@ def explore(
 
     failures = [f for (kind, _), f in search.findings.items() if kind in ("undefined", "deadlock")]
     levels = tuple(count for count in search.levels if count)
-    return Exploration(
+    return ReferenceExploration(
         Counts(len(search.graph.states), search.generated, search.outside, levels, complete),
         tuple(found(prop.kind, prop.name) for prop in machine.model.properties),
         tuple(found("branch", label) for label in machine.labels),

@@ -20,7 +20,7 @@ Same = Callable[[State, State], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ToldFinding:
     """What an engine says: the kind (`always`, `stepwise`, `witness`, `eventually`, `deadlock`,
     `undefined`) and name of a finding, its steps, and from which of them on they repeat for ever
     (their number: nothing happens any more; None: no lasso); `fails` is the step after them that
@@ -40,7 +40,7 @@ class Found:
 class Story:
     """A finding with all that happens in it."""
 
-    found: Found
+    found: ToldFinding
     machine: Machine
     initial: State
     steps: tuple[Told, ...]
@@ -110,7 +110,7 @@ class Story:
         return {v.name: show_value(v.type, last[v.name], universe) for v in self.machine.variables}
 
 
-def tell(machine: Machine, found: Found, same: Same) -> Story:
+def tell(machine: Machine, found: ToldFinding, same: Same) -> Story:
     """The story of a finding. Raises NotARun where the definition does not allow it."""
     acts = found.acts
     mark = 0 if found.loop is None else found.loop
@@ -118,7 +118,7 @@ def tell(machine: Machine, found: Found, same: Same) -> Story:
     return Story(found, machine, states[0], retell(machine, acts, states))
 
 
-def _shows(machine: Machine, found: Found, run: Sequence[State], same: Same) -> bool:
+def _shows(machine: Machine, found: ToldFinding, run: Sequence[State], same: Same) -> bool:
     """Whether a run shows what was found."""
     if found.kind == "eventually":
         return found.loop is None or same(run[found.loop], run[-1])
@@ -128,7 +128,7 @@ def _shows(machine: Machine, found: Found, run: Sequence[State], same: Same) -> 
     return machine.holds(prop, _last(machine, found, prop, run)) is (prop.kind == "witness")
 
 
-def _last(machine: Machine, found: Found, prop: n.Property, run: Sequence[State]) -> Scope:
+def _last(machine: Machine, found: ToldFinding, prop: n.Property, run: Sequence[State]) -> Scope:
     """What a property reads at the end of a run."""
     if len(run) > 1 and is_of_transition(prop):
         operation, args = found.acts[-1]

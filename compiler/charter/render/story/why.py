@@ -22,7 +22,7 @@ LONG = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DecidingPart:
     """What decides, in the property or in a function that it calls, so that each name means one
     thing. `function`: whose body it is of ("": the property's own); `where`: its parameters and
     their values; `given`: variables of quantifiers and their values; `text`: what is not as it has
@@ -70,7 +70,7 @@ class Why:
     """`parts`: what decides, each but the first in the function that the one before it calls;
     `where`: the property's place; `says`: its comment; `cites`: the texts that it follows."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[DecidingPart, ...]
     where: str
     says: str
     cites: tuple[str, ...]
@@ -111,7 +111,7 @@ Deciding = tuple[n.Expr, Locals, bool]
 """An expression, its names, and the truth that it has to have and has not."""
 
 
-def _parts(machine: Machine, body: n.Expr, scope: Scope) -> Iterator[Part]:
+def _parts(machine: Machine, body: n.Expr, scope: Scope) -> Iterator[DecidingPart]:
     """What decides in the property, in the function that this calls, and so on."""
     reader = _Reader(machine, scope)
     at: Deciding = body, machine.arguments(scope), True
@@ -142,7 +142,7 @@ class _Reader:
     conditions: list[tuple[n.Expr, Locals]] = field(default_factory=list)
     stands_for: dict[str, n.Expr] = field(default_factory=dict)
 
-    def part(self, at: Deciding) -> Part:
+    def part(self, at: Deciding) -> DecidingPart:
         """All that was read, where `at` is what decides."""
         expr, names, has_to_be = at
         seen = [(expr, names), *reversed(self.conditions)]
@@ -150,7 +150,7 @@ class _Reader:
         read = {e.name: e for e in inside if isinstance(e, n.Local)}
         where = tuple(self._params(read))
         known = {name for name, _ in (*self.given, *where)} | {_text(e) for e, _ in seen}
-        return Part(
+        return DecidingPart(
             function="" if self.function is None else self.function.name,
             where=where,
             given=tuple(self.given),

@@ -16,8 +16,8 @@ from charter.render.tla.layout import (
     Choice,
     Doc,
     Filled,
-    Item,
     Listed,
+    ListItem,
     Noted,
     Remarked,
     Text,
@@ -28,7 +28,7 @@ from charter.render.tla.layout import (
 from charter.render.tla.types import bare
 
 Row = tuple[str, Doc]
-Finish = Callable[[], list[Item]]
+Finish = Callable[[], list[ListItem]]
 
 
 def cited(citations: tuple[n.Citation, ...]) -> str:
@@ -47,14 +47,14 @@ def notes(doc: str, citations: tuple[n.Citation, ...] = ()) -> list[str]:
     return [*lines, cites] if cites else lines
 
 
-def listed(op: str, items: Sequence[Item]) -> Doc:
+def listed(op: str, items: Sequence[ListItem]) -> Doc:
     """A list; of one item, the item."""
     return items[0].loose if len(items) == 1 and not items[0].note else Bullets(op, tuple(items))
 
 
-def open_item(doc: Doc) -> Item:
+def open_item(doc: Doc) -> ListItem:
     """An item that goes on to the right."""
-    return Item(doc, parens(doc))
+    return ListItem(doc, parens(doc))
 
 
 def guarded(name: str, body: Noted) -> Doc:
@@ -62,7 +62,7 @@ def guarded(name: str, body: Noted) -> Doc:
     held = call("Holds", Text(name))
     inner = body.inner
     items = inner.items if isinstance(inner, Bullets) else (open_item(inner),)
-    return Noted(body.notes, Bullets("/\\", (Item(held, held), *items)))
+    return Noted(body.notes, Bullets("/\\", (ListItem(held, held), *items)))
 
 
 def plain(e: s.Expr) -> bool:
@@ -77,7 +77,7 @@ def plain(e: s.Expr) -> bool:
 
 
 @dataclass(slots=True)
-class Body:
+class ActionPrinter:
     """Prints one operation or step. `variables` are those of the machine, in TLA+; `work` is what
     a part holds after the calls so far; `watched`: the action says in `event` what it did."""
 
@@ -134,12 +134,12 @@ class Body:
     ) -> Doc:
         """Every branch of the group with a true guard; the guards get names."""
         rows, sets = more
-        items: list[Item] = []
-        names: list[Item] = []
+        items: list[ListItem] = []
+        names: list[ListItem] = []
         for branch in groups[0]:
             name = self.guard_name(branch.name)
             rows.append((name, self.guard(branch) if branch.guard else Text("TRUE")))
-            names.append(Item(Text(name), Text(name)))
+            names.append(ListItem(Text(name), Text(name)))
             body = self.branch(operation, branch, sets)
             if sets:
                 items.append(open_item(Choice(Text(name), body, Text("{}"))))
@@ -161,7 +161,7 @@ class Body:
 
     def guard(self, branch: s.Branch) -> Doc:
         """The conjuncts of a guard with their labels."""
-        items: list[Item] = []
+        items: list[ListItem] = []
         for conjunct in branch.guard:
             label = "" if conjunct.label.isdigit() else conjunct.label
             items.append(self.printer.item(conjunct.condition, label))
@@ -185,10 +185,10 @@ class Body:
         self.printer.renamed, self.changed = renamed, changed
         return Noted(about, doc)
 
-    def answers(self, label: str, reply: s.Expr) -> list[Item]:
+    def answers(self, label: str, reply: s.Expr) -> list[ListItem]:
         """What is told of a branch."""
         told = call("Answers", Text(f'"{label}"'), self.printer.doc(reply))
-        return [Item(told, told)]
+        return [ListItem(told, told)]
 
     # --- as actions ------------------------------------------------------------------------------
 
@@ -196,11 +196,11 @@ class Body:
         """A step of a system."""
         self.printer.state = replace(self.printer.state, work=self.work)
         told = call("Takes", Text(f'"{step.name}"'))
-        return self.run(step.body, lambda: [Item(told, told)] if self.watched else [])
+        return self.run(step.body, lambda: [ListItem(told, told)] if self.watched else [])
 
     def run(self, body: Sequence[s.Statement], finish: Finish) -> Doc:
         """The statements in order; what follows a let, a pick or a call stands inside of it."""
-        items: list[Item] = []
+        items: list[ListItem] = []
         for place, statement in enumerate(body):
             after = body[place + 1 :]
             match statement:
@@ -231,17 +231,17 @@ class Body:
         piece = self.printer.doc(value, 2)
         return Around(f"{name}' = ", piece)
 
-    def ending(self, finish: Finish) -> list[Item]:
+    def ending(self, finish: Finish) -> list[ListItem]:
         """Parts that calls have changed, what is told, and what stays."""
-        items: list[Item] = []
+        items: list[ListItem] = []
         for part, text in self.work.items():
             self.changed.add(part)
-            items.append(Item(Text(f"{part}' = {text}"), Text(f"{part}' = {text}")))
+            items.append(ListItem(Text(f"{part}' = {text}"), Text(f"{part}' = {text}")))
         items += finish()
         rest = tuple(name for name in self.variables if name not in self.changed)
         if rest:
             doc: Doc = Filled("UNCHANGED <<", rest, ">>")
-            items.append(Item(doc, doc))
+            items.append(ListItem(doc, doc))
         return items
 
     def bind(self, bind: n.Bind[s.Expr]) -> Row:
@@ -249,15 +249,15 @@ class Body:
         value = Noted(tuple(notes(bind.doc)), self.printer.doc(bind.value))
         return self.printer.local(bind.name), value
 
-    def condition(self, e: s.Expr) -> list[Item]:
+    def condition(self, e: s.Expr) -> list[ListItem]:
         """The parts of a condition, so written that TLC does not branch on them."""
-        items: list[Item] = []
+        items: list[ListItem] = []
         for part in operands(e, "and"):
             if plain(part):
                 items.append(self.printer.item(part))
             else:
                 held = call("Holds", self.printer.doc(part))
-                items.append(Item(held, held))
+                items.append(ListItem(held, held))
         return items
 
     def choices(self, pick: n.Pick[s.Expr]) -> Doc:

@@ -18,14 +18,14 @@ from charter.render.tla.layout import (
     Doc,
     Indexed,
     Infix,
-    Item,
     Listed,
+    ListItem,
     Text,
     Where,
     call,
     parens,
 )
-from charter.render.tla.names import Names
+from charter.render.tla.names import TlaNames
 from charter.render.tla.types import Types, bare, union_field
 
 ATOM, OPERATOR, COMPARE, CONNECTIVE, OPEN = range(5, 0, -1)
@@ -47,7 +47,7 @@ TRUE = n.Literal(True, type=t.Bool())
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TlaPiece:
     """A printed expression and how tightly it holds together."""
 
     doc: Doc
@@ -59,7 +59,7 @@ class State:
     """How state variables are read: by their name, through `self.` inside an operation of a part,
     or through the variable of the part."""
 
-    names: Names
+    names: TlaNames
     prefix: str = ""
     parts: Mapping[str, n.Part] = field(default_factory=dict)
     work: Mapping[str, str] | None = None
@@ -81,7 +81,7 @@ class Printer:
     """Prints the expressions of one declaration. `renamed` holds the texts of locals that are not
     called by their own name; `elements` the names of sort elements, where an instance is known."""
 
-    names: Names
+    names: TlaNames
     types: Types
     state: State
     renamed: dict[str, str] = field(default_factory=dict)
@@ -104,11 +104,11 @@ class Printer:
             self.renamed[name] = known
         return known
 
-    def item(self, e: s.Expr, note: str = "") -> Item:
+    def item(self, e: s.Expr, note: str = "") -> ListItem:
         """A member of a list of `/\\` or `\\/`."""
         piece = self.piece(e)
         tight = piece.doc if piece.level >= COMPARE else parens(piece.doc)
-        return Item(piece.doc, tight, note)
+        return ListItem(piece.doc, tight, note)
 
     def members(self, domain: s.Expr) -> Doc:
         """The set after `\\in`."""
@@ -116,28 +116,28 @@ class Printer:
 
     # --- expressions -----------------------------------------------------------------------------
 
-    def piece(self, e: s.Expr) -> Piece:
+    def piece(self, e: s.Expr) -> TlaPiece:
         """The printed expression."""
         match e:
             case n.Literal():
-                return Piece(Text(self.literal(e)))
+                return TlaPiece(Text(self.literal(e)))
             case n.Local(name=name):
-                return Piece(Text(self.local(name)))
+                return TlaPiece(Text(self.local(name)))
             case n.StateRef():
-                return Piece(Text(self.variable(e)))
+                return TlaPiece(Text(self.variable(e)))
             case n.ConstRef(name=name):
-                return Piece(Text(self.names.of("const", name)))
+                return TlaPiece(Text(self.names.of("const", name)))
             case n.Domain():
                 assert isinstance(e.type, t.Set)
-                return Piece(Text(self.types.set(e.type.inner)))
+                return TlaPiece(Text(self.types.set(e.type.inner)))
             case n.Call(function=name, args=args):
-                return Piece(call(self.names.of("function", name), *(self.doc(a) for a in args)))
+                return TlaPiece(call(self.names.of("function", name), *(self.doc(a) for a in args)))
             case n.Primitive():
                 return self.primitive(e)
             case n.Checked(condition=condition, value=value):
-                return Piece(call("Checked", self.doc(condition), self.doc(value)))
+                return TlaPiece(call("Checked", self.doc(condition), self.doc(value)))
             case n.FieldOf(target=target, field=name):
-                return Piece(Around("", self.doc(target, ATOM), f".{name}"))
+                return TlaPiece(Around("", self.doc(target, ATOM), f".{name}"))
             case n.Present(inner=inner):
                 return self.piece(inner)
             case n.IsCase():
@@ -145,22 +145,22 @@ class Printer:
             case n.CaseArg():
                 return self.case_arg(e)
             case n.Took(branch=branch):
-                return Piece(Text(f'event\'.branch = "{branch}"'), COMPARE)
+                return TlaPiece(Text(f'event\'.branch = "{branch}"'), COMPARE)
             case n.Unary(op="not", operand=operand):
                 return self.negated(operand)
             case n.Unary(operand=operand):
-                return Piece(Around("-", self.doc(operand, ATOM)), OPERATOR)
+                return TlaPiece(Around("-", self.doc(operand, ATOM)), OPERATOR)
             case n.Binary():
                 return self.binary(e)
             case n.If(condition=condition, then=then, otherwise=otherwise):
                 doc = Choice(self.doc(condition), self.doc(then), self.doc(otherwise))
-                return Piece(doc, OPEN)
+                return TlaPiece(doc, OPEN)
             case n.Let():
-                return Piece(self.let(e), OPEN)
+                return TlaPiece(self.let(e), OPEN)
             case n.Quantified():
-                return Piece(self.quantified(e), OPEN)
+                return TlaPiece(self.quantified(e), OPEN)
             case _:
-                return Piece(self.structure(e))
+                return TlaPiece(self.structure(e))
 
     def literal(self, e: n.Literal) -> str:
         """A constant."""
@@ -275,29 +275,29 @@ class Printer:
 
     # --- operators -------------------------------------------------------------------------------
 
-    def negated(self, operand: s.Expr) -> Piece:
+    def negated(self, operand: s.Expr) -> TlaPiece:
         """`~x`; `~(x \\in S)` and `~(a = b)` are turned around."""
         if isinstance(operand, n.Binary) and operand.op in ("in", "eq"):
             sign = "\\notin" if operand.op == "in" else "#"
             left, right = self.doc(operand.left, OPERATOR), self.doc(operand.right, OPERATOR)
-            return Piece(Infix(left, sign, right), COMPARE)
-        return Piece(Around("~", self.doc(operand, ATOM)), COMPARE)
+            return TlaPiece(Infix(left, sign, right), COMPARE)
+        return TlaPiece(Around("~", self.doc(operand, ATOM)), COMPARE)
 
-    def binary(self, e: n.Binary[s.Expr]) -> Piece:
+    def binary(self, e: n.Binary[s.Expr]) -> TlaPiece:
         """An infix operation."""
         if e.op in ("and", "or"):
             items = tuple(self.item(part) for part in operands(e, e.op))
-            return Piece(Bullets("/\\" if e.op == "and" else "\\/", items), CONNECTIVE)
+            return TlaPiece(Bullets("/\\" if e.op == "and" else "\\/", items), CONNECTIVE)
         if e.op == "implies":
             left, right = self.doc(e.left, COMPARE), self.doc(e.right, COMPARE)
-            return Piece(Infix(left, "=>", right), OPEN)
+            return TlaPiece(Infix(left, "=>", right), OPEN)
         if e.op in COMPARISONS:
             left, right = self.doc(e.left, OPERATOR), self.doc(e.right, OPERATOR)
-            return Piece(Infix(left, INFIX[e.op], right), COMPARE)
+            return TlaPiece(Infix(left, INFIX[e.op], right), COMPARE)
         same = e.op in ("union", "intersection", "add", "mul")
         again = isinstance(e.left, n.Binary) and e.left.op == e.op
         left = self.doc(e.left, OPERATOR if same and again else ATOM)
-        return Piece(Infix(left, INFIX[e.op], self.doc(e.right, ATOM)), OPERATOR)
+        return TlaPiece(Infix(left, INFIX[e.op], self.doc(e.right, ATOM)), OPERATOR)
 
     # --- control ---------------------------------------------------------------------------------
 
@@ -323,47 +323,51 @@ class Printer:
             body = body.body
         return Where(tuple(rows), self.doc(body))
 
-    def is_case(self, e: n.IsCase[s.Expr]) -> Piece:
+    def is_case(self, e: n.IsCase[s.Expr]) -> TlaPiece:
         """Whether something is none, or has a tag."""
         target = self.doc(e.target, ATOM)
         match e.target.type:
             case t.Option():
-                return Piece(Infix(target, "=" if e.tag == "none" else "#", Text("None")), COMPARE)
+                return TlaPiece(
+                    Infix(target, "=" if e.tag == "none" else "#", Text("None")), COMPARE
+                )
             case t.Union():
-                return Piece(Infix(Around("", target, ".case"), "=", Text(f'"{e.tag}"')), COMPARE)
+                return TlaPiece(
+                    Infix(Around("", target, ".case"), "=", Text(f'"{e.tag}"')), COMPARE
+                )
             case _:
-                return Piece(Infix(target, "=", Text(f'"{e.tag}"')), COMPARE)
+                return TlaPiece(Infix(target, "=", Text(f'"{e.tag}"')), COMPARE)
 
-    def case_arg(self, e: n.CaseArg[s.Expr]) -> Piece:
+    def case_arg(self, e: n.CaseArg[s.Expr]) -> TlaPiece:
         """What an option holds, or a field of a union."""
         if not isinstance(e.target.type, t.Union):
             return self.piece(e.target)
         name = e.target.type.params(e.tag)[e.position][0]
         field_ = union_field(e.target.type, e.tag, name)
-        return Piece(Around("", self.doc(e.target, ATOM), f".{field_}"))
+        return TlaPiece(Around("", self.doc(e.target, ATOM), f".{field_}"))
 
     # --- built-ins -------------------------------------------------------------------------------
 
-    def primitive(self, e: n.Primitive[s.Expr]) -> Piece:
+    def primitive(self, e: n.Primitive[s.Expr]) -> TlaPiece:
         """A primitive; a sequence that has grown is held to its limit."""
         first, *rest = (self.doc(a) for a in e.args)
         match e.name:
             case "size":
                 word = "Cardinality" if isinstance(e.args[0].type, t.Set) else "Len"
-                return Piece(call(word, first))
+                return TlaPiece(call(word, first))
             case "join":
                 both = Infix(self.doc(e.args[0], ATOM), "\\o", self.doc(e.args[1], ATOM))
                 if not isinstance(e.type, t.Seq):
-                    return Piece(both, OPERATOR)
-                return Piece(call("Bounded", both, Text(self.types.limit(e.type.limit))))
+                    return TlaPiece(both, OPERATOR)
+                return TlaPiece(call("Bounded", both, Text(self.types.limit(e.type.limit))))
             case "least" | "greatest":
                 word = "Min" if e.name == "least" else "Max"
                 ordered = isinstance(e.type, t.Int | t.Counter)
-                return Piece(call(word if ordered else "AnyOf", first))
+                return TlaPiece(call(word if ordered else "AnyOf", first))
             case "set":
-                return Piece(call("Members", first))
+                return TlaPiece(call("Members", first))
             case "nth" | "keep" | "take" | "drop":
-                return Piece(call(e.name.capitalize(), first, *rest))
+                return TlaPiece(call(e.name.capitalize(), first, *rest))
 
 
 def sure(kind: t.Type, key: s.Expr) -> bool:

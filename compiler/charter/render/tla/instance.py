@@ -9,7 +9,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.core.transition import is_of_transition
-from charter.render.tla.action import Body, definition, notes, open_item
+from charter.render.tla.action import ActionPrinter, definition, notes, open_item
 from charter.render.tla.expr import Printer
 from charter.render.tla.layout import (
     Around,
@@ -17,13 +17,13 @@ from charter.render.tla.layout import (
     Broken,
     Bullets,
     Doc,
-    Item,
     Listed,
+    ListItem,
     Text,
     call,
 )
 from charter.render.tla.machine import END, WRITTEN, Module, comment, header
-from charter.render.tla.names import Names
+from charter.render.tla.names import TlaNames
 from charter.render.tla.types import Types, bare
 
 DEADLOCK = ("Run TLC with -deadlock: an environment that offers nothing more is no failure.",)
@@ -39,7 +39,7 @@ class InstanceModule:
 
     module: Module
     instance: s.Instance
-    names: Names = field(init=False)
+    names: TlaNames = field(init=False)
     types: Types = field(init=False)
     elements: dict[str, tuple[str, ...]] = field(init=False)
     at_keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -105,10 +105,10 @@ class InstanceModule:
             printer.renamed[param.name] = f"{local}.value"
         args = [Text(printer.local(p.name)) for p in params]
         act = call(self.names.of("operation", operation.name), *args)
-        body = Body(printer, (), self.module.rules.model)
+        body = ActionPrinter(printer, (), self.module.rules.model)
         conditions = [c for name, c in self.instance.only if name == operation.name]
         items = [item for c in conditions for item in body.condition(c)]
-        doc: Doc = Bullets("/\\", (*items, Item(act, act))) if items else act
+        doc: Doc = Bullets("/\\", (*items, ListItem(act, act))) if items else act
         for binder in reversed(binders):
             doc = Binding(binder, doc)
         if not closed:

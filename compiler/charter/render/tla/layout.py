@@ -151,7 +151,7 @@ class Indexed(Doc):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ListItem:
     """A member of a list: as it stands after a bullet, as it stands on a line with others, and a
     word that is noted beside it."""
 
@@ -165,7 +165,7 @@ class Bullets(Doc):
     """`/\\` or `\\/` between items, or before each on lines of their own."""
 
     op: str
-    items: tuple[Item, ...]
+    items: tuple[ListItem, ...]
 
     @property
     def flat(self) -> str:

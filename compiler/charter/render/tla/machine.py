@@ -10,11 +10,11 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.core.transition import is_of_transition, reads_arguments
 from charter.core.walk import nodes as all_nodes
-from charter.render.tla.action import Body, cited, definition, notes
+from charter.render.tla.action import ActionPrinter, cited, definition, notes
 from charter.render.tla.counters import Counters, Orders, Variable
 from charter.render.tla.expr import Printer, State
-from charter.render.tla.layout import Around, Broken, Bullets, Doc, Filled, Item, Listed, Text
-from charter.render.tla.names import Names
+from charter.render.tla.layout import Around, Broken, Bullets, Doc, Filled, Listed, ListItem, Text
+from charter.render.tla.names import TlaNames
 from charter.render.tla.types import Types, bare, declared
 
 WRITTEN = "Written by `conform generate --backend tla`; do not edit."
@@ -58,7 +58,7 @@ class Rules:
     """The module that the machines of a protocol share: sorts, constants, types, functions."""
 
     model: s.Model
-    names: Names = field(default_factory=Names)
+    names: TlaNames = field(default_factory=TlaNames)
     types: Types = field(init=False)
 
     def __post_init__(self) -> None:
@@ -129,7 +129,7 @@ class Module:
     rules: Rules
     machine: s.Component | s.System
     orders: Orders
-    names: Names = field(init=False)
+    names: TlaNames = field(init=False)
     types: Types = field(init=False)
     state: State = field(init=False)
     variables: tuple[Variable, ...] = ()
@@ -275,7 +275,7 @@ class Module:
 
     def _typing(self) -> list[str]:
         items = [
-            Item(Broken(f"{v.name} \\in {bare(self.types.type(v.type))}"), Text(v.name))
+            ListItem(Broken(f"{v.name} \\in {bare(self.types.type(v.type))}"), Text(v.name))
             for v in self.variables
         ]
         return ["TypeOK ==", *("  " + line for line in Bullets("/\\", tuple(items)).tall(98))]
@@ -283,21 +283,21 @@ class Module:
     def start(self, replaced: dict[str, s.Expr], printer: Printer) -> Doc:
         """The initial state; `replaced` are initial values by variable."""
         values = {v.name: replaced.get(v.name, v.initial) for v in self.machine.state}
-        items: list[Item] = []
+        items: list[ListItem] = []
         for part in self.state.parts.values():
             doc = self._start_of(part, values, printer)
             name = self.names.of("variable", part.name)
-            items.append(Item(Around(f"{name} = ", doc), doc))
+            items.append(ListItem(Around(f"{name} = ", doc), doc))
         for v in self.machine.state:
             if self.state.split(v.name) is None:
                 doc = Around(
                     f"{self.names.of('variable', v.name)} = ", printer.doc(values[v.name], 2)
                 )
-                items.append(Item(doc, doc))
+                items.append(ListItem(doc, doc))
         if self.watched:
             reply = "" if self.is_system else "reply |-> None, "
             doc = Text(f'event = [branch |-> "", {reply}turn |-> 0]')
-            items.append(Item(doc, doc))
+            items.append(ListItem(doc, doc))
         return Bullets("/\\", tuple(items))
 
     def _start_of(self, part: n.Part, values: dict[str, s.Expr], printer: Printer) -> Doc:
@@ -324,7 +324,9 @@ class Module:
     def _action(self, operation: s.Operation | s.Step) -> list[str]:
         printer = self.printer()
         params = [printer.local(p.name) for p in operation.params]
-        body = Body(printer, tuple(v.name for v in self.variables), self.rules.model, self.watched)
+        body = ActionPrinter(
+            printer, tuple(v.name for v in self.variables), self.rules.model, self.watched
+        )
         doc = (
             body.operation(operation)
             if isinstance(operation, n.Operation)
@@ -343,7 +345,7 @@ class Module:
                 continue
             printer = Printer(self.names, self.types, own)
             params = ["self", *(printer.local(p.name) for p in operation.params)]
-            doc = Body(printer, (), self.rules.model).operation(operation, outcomes=True)
+            doc = ActionPrinter(printer, (), self.rules.model).operation(operation, outcomes=True)
             lines += ["", *comment(notes(operation.doc, operation.citations))]
             lines += definition(self.names.of("outcomes", name), params, doc)
         return lines
@@ -395,7 +397,7 @@ class Module:
         if self.bounded:
             lines += ["", *comment(BOUNDS)]
             tests = [(v.name, self.types.inside(v.type, v.name)) for v in self.variables]
-            items = tuple(Item(Broken(bare(test)), Text(name)) for name, test in tests if test)
+            items = tuple(ListItem(Broken(bare(test)), Text(name)) for name, test in tests if test)
             lines += ["Inside ==", *("  " + line for line in Bullets("/\\", items).tall(98))]
         checks = [f"{self.types_name} == Inside => TypeOK"] if self.bounded else []
         checks += [line for p in self.properties for line in self._check(p)]

@@ -34,7 +34,7 @@ RESERVED = KEYWORDS | STANDARD | HELPERS | OURS
 
 
 @dataclass(slots=True)
-class Names:
+class TlaNames:
     """The names of one module and of those that it extends. `kinds` keeps the names of different
     kinds of declarations apart; a name that is taken gets underscores."""
 
@@ -57,6 +57,6 @@ class Names:
         """The name of a declaration."""
         return self.kinds[kind, name]
 
-    def extended(self) -> Names:
+    def extended(self) -> TlaNames:
         """The names of a module that extends this one."""
-        return Names(set(self.taken), dict(self.kinds))
+        return TlaNames(set(self.taken), dict(self.kinds))

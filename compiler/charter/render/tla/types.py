@@ -8,7 +8,7 @@ from typing import assert_never
 
 from charter.core import small as s
 from charter.core import types as t
-from charter.render.tla.names import Names
+from charter.render.tla.names import TlaNames
 
 Inside = Callable[[str], str]
 
@@ -27,7 +27,7 @@ class Types:
     """Prints types. `rankings` collects those that are used: a set that TLC shall compute once has
     a name."""
 
-    names: Names
+    names: TlaNames
     rankings: dict[t.Type, str] = field(default_factory=dict)
 
     def limit(self, limit: t.Limit) -> str:
