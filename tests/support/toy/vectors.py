@@ -16,7 +16,7 @@ NODES = {"n1": 0, "n2": 7}
 
 def question(*calls, nodes=None, given=None):
     operations = tuple(Call(operation, args) for operation, args in calls)
-    return Question("toy.lease", "", "keeper", {"AnswerNode": nodes or NODES}, given, operations)
+    return Question("toy.lease", "", "keeper", {"Node": nodes or NODES}, given, operations)
 
 
 def vector(*calls, why=None, model=charter, given=None):
