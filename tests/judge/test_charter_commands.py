@@ -279,7 +279,7 @@ def test_simulate_says_the_same_in_any_number_of_processes(conform, toy):
     assert [one["name"] for one in found["findings"]] == ["never_full"]
 
 
-PASSES = "fold, narrow, companions, channels, match, builtins, only, unused"
+PASSES = "fold, narrow, companions, channels, match, updates, builtins, only, unused"
 
 
 def test_simulate_is_0_when_nothing_is_violated(conform, toy):
