@@ -17,8 +17,6 @@ from charter.explore.checker import (
     Problem,
     Progress,
 )
-from charter.explore.reference.checker import ReferenceChecker, liveness_of
-from charter.explore.reference.graph import DefinedGraph
 from charter.explore.result import SearchResult
 from charter.explore.successors import Defined, StateGraph, Successors
 from charter.project.cache import cache_folder
@@ -49,7 +47,7 @@ def _searched(
     problem: Problem, options: ExploreOptions, needs: str, progress: Progress
 ) -> SearchResult:
     if options.engine == "plain":
-        return ReferenceChecker().check(problem, options, progress)
+        return _reference().check(problem, options, progress)
     try:
         return _native().check(problem, options, progress)
     except EngineUnsupported as reason:
@@ -58,7 +56,7 @@ def _searched(
             raise CannotExplore(
                 f"the native engine cannot explore {problem.instance.name}: {reason}; {other}"
             ) from None
-        found = ReferenceChecker().check(problem, options, progress)
+        found = _reference().check(problem, options, progress)
         kept = options.journal
         journal = "" if kept is None else f"nothing is kept in {kept}: only the native engine can"
         return replace(found, why_plain=str(reason), journal=journal)
@@ -82,6 +80,8 @@ def _with_liveness(
             f"the native engine cannot look at what must happen in {problem.instance.name}: "
             f"{found.unlooked}; --engine plain can, slowly"
         )
+    from charter.explore.reference.checker import liveness_of
+
     begun = time.monotonic()
     limited = replace(options, most_states=options.most_states or MOST_PLAIN)
     return replace(
@@ -102,6 +102,13 @@ def _loading_native() -> Iterator[None]:
         if error.name != "llvmlite":
             raise
         raise EngineUnsupported("llvmlite is not installed") from None
+
+
+def _reference() -> ModelChecker:
+    """Imported where it is needed: most searches are done without it."""
+    from charter.explore.reference.checker import ReferenceChecker
+
+    return ReferenceChecker()
 
 
 def _native() -> ModelChecker:
@@ -129,6 +136,8 @@ def successors(model: n.Model, instance: n.Instance) -> Successors:
 
 def state_graph(model: n.Model, instance: n.Instance) -> StateGraph:
     """All states of an instance of a component."""
+    from charter.explore.reference.graph import DefinedGraph
+
     try:
         with _loading_native():
             from charter.explore.native.graph import CompiledGraph
