@@ -89,7 +89,7 @@ def test_files_are_used_where_the_system_gives_no_memory(
     room = Room(GIB, tmp_path)
     first = room.array(LENGTH)
 
-    def refused(length: int) -> memory.Array:
+    def refused(length: int, kind: int) -> memory.Array:
         raise NoRoom("no more")
 
     monkeypatch.setattr(memory.Array, "of", refused)
