@@ -35,7 +35,7 @@ from conform.console.errors import BadSuite, CannotWrite
 from conform.judging.assess import VectorItem
 from conform.storage.lease import Lease
 from conform.storage.tables import SUITE, DatasetRows
-from conform.suites.importing import Imported, import_line, import_value
+from conform.suites.importing import Imported, import_line, import_value, importer_digest
 
 KEPT = 3
 _ATTEMPTS = 3
@@ -207,8 +207,8 @@ def _by_digest(wanted: str) -> Suite:
         stored = _intact(found[0])
         if not stored:
             raise BadSuite(
-                f"{found[0]} is not as it was stored; give the folder of the suite, and it is"
-                " stored again"
+                f"{found[0]} is not as it was stored, or another version of conform stored it;"
+                " give the folder of the suite, and it is stored again"
             )
         return Suite(found[0], read_manifest(found[0]), stored, lease)
     known = sorted(path.name for path in held)
@@ -227,7 +227,8 @@ def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
             stored = _write_buckets(folder, manifest, scratch, buckets)
             (scratch / _FINGERPRINT).write_text(_fingerprint(folder), encoding="utf-8")
             listed = [{"vectors": bucket.vectors, "sha256": bucket.digest} for bucket in stored]
-            (scratch / _FILES).write_bytes(orjson.dumps(listed))
+            about = {"importer": importer_digest(), "buckets": listed}
+            (scratch / _FILES).write_bytes(orjson.dumps(about))
             shutil.copy(folder / MANIFEST, scratch / MANIFEST)
             scratch.rename(cached)
     except FileNotFoundError as error:
@@ -283,9 +284,13 @@ def _digest_of(path: Path) -> str:
 
 
 def _intact(cached: Path) -> tuple[Bucket, ...]:
-    """The files of a stored suite, if all of them are as they were stored."""
+    """The files of a stored suite, if all of them are as they were stored, by an importer that is
+    the one of today: another one may have derived other columns from the same vectors."""
     try:
-        listed = orjson.loads((cached / _FILES).read_bytes())
+        about = orjson.loads((cached / _FILES).read_bytes())
+        if about["importer"] != importer_digest():
+            return ()
+        listed = about["buckets"]
         stored = tuple(Bucket(int(item["vectors"]), str(item["sha256"])) for item in listed)
         held = read_manifest(cached)
     except (OSError, ValueError, KeyError, TypeError, BadVector):

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
 import orjson
 
+from charter import formats
 from charter.formats import canonical
 from charter.formats.adapter import constant
 from charter.formats.canonical import Json
@@ -27,8 +31,8 @@ from charter.formats.vector import (
     read_vector,
     read_why,
 )
+from conform.judging import judge
 from conform.judging.assess import VectorItem
-from conform.judging.judge import ways
 
 _ANSWER = frozenset({"question", "digest", "observations", "replies", "steps"})
 _NODE = frozenset({"from", "branch", "reply", "observation"})
@@ -50,6 +54,16 @@ class _Odd(Exception):
 _ODDITIES = (
     _Odd, BadVector, KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError,
 )  # fmt: skip
+
+
+@cache
+def importer_digest() -> str:
+    """The SHA-256 of the code that reads vectors and derives columns from them."""
+    files = [Path(__file__), Path(judge.__file__), *Path(formats.__file__).parent.glob("*.py")]
+    total = sha256()
+    for file in sorted(files, key=lambda file: file.name):
+        total.update(sha256(file.read_bytes()).digest())
+    return total.hexdigest()
 
 
 def import_line(line: bytes, where: str) -> Imported:
@@ -79,7 +93,7 @@ def item_of(vector: Vector) -> VectorItem:
     whole = vector.json()
     assert isinstance(whole, dict)
     question, answer, why = (_text(whole[name]) for name in ("question", "answer", "why"))
-    few = orjson.dumps(ways(orjson.loads(answer)))
+    few = orjson.dumps(judge.ways(orjson.loads(answer)))
     return VectorItem(vector.id, question, answer, why, needs(vector.question), few)
 
 
@@ -115,7 +129,7 @@ def _quick(value: object) -> Imported:
         raise _Odd
     _check_steps(answer, len(asked.operations))
     why_text = _text(why)
-    few = orjson.dumps(ways(answer))
+    few = orjson.dumps(judge.ways(answer))
     item = VectorItem(name, question_text, _text(answer), why_text, needs(asked), few)
     line = f"{name} {answer['digest']} {_digest(why_text)}"
     return Imported(item, line, reasons.obligations)

@@ -1,4 +1,4 @@
-"""A suite that is in the cache already is still read when its files are other ones."""
+"""A suite that is in the cache already is read again when its files, or the code, are others."""
 
 import shutil
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from conform.console.errors import BadSuite
+from conform.suites import cache, importing
 from conform.suites.cache import open_suite
 
 SUITE = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication" / "controller"
@@ -28,3 +29,22 @@ def test_a_spoiled_copy_of_a_cached_suite_is_refused(
     vectors.unlink()
     with pytest.raises(BadSuite):
         open_suite(str(copy), 1)
+
+
+def test_a_suite_that_another_version_stored_is_stored_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a vector needs is derived when it is stored: an earlier version knew no constants."""
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    with monkeypatch.context() as earlier:
+        earlier.setattr(importing, "needs", lambda _: "")
+        earlier.setattr(cache, "importer_digest", lambda: "earlier")
+        stored = open_suite(str(SUITE), 1)
+        assert {item.needs for item in stored.items(0)} == {""}
+    digest = stored.manifest.digest
+    del stored
+    with pytest.raises(BadSuite, match="another version of conform stored it"):
+        open_suite(digest, 1)
+    again = open_suite(str(SUITE), 1)
+    assert all(item.needs for item in again.items(0))
+    assert open_suite(digest, 1).stored == again.stored
