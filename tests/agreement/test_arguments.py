@@ -9,7 +9,7 @@ from tests.support.exhaustive import compare
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.simulate import Plan, simulate
+from charter.explore.simulate import WalkPlan, simulate
 from charter.prove import Holds, NotInductive, Proved, Trace, induction, reach
 from charter.semantics.machine import Machine
 
@@ -90,7 +90,7 @@ def test_the_solver_agrees_when_properties_read_arguments() -> None:
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_walk_finds_the_same_when_properties_read_arguments(compiled: bool) -> None:
-    found = simulate(*instance("tiny"), Plan(steps=5, walks=50, seed=1), compiled=compiled)
+    found = simulate(*instance("tiny"), WalkPlan(steps=5, walks=50, seed=1), compiled=compiled)
     assert set(found.failures) == BROKEN["tiny"]
 
 

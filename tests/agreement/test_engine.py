@@ -21,7 +21,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native import search
 from charter.explore.native.explore import NativeOptions, explore
-from charter.explore.native.layout import Unsupported
+from charter.explore.native.layout import CannotCompile
 from charter.explore.native.program import Choices, Program, program
 from charter.explore.native.traces import Teller
 from charter.explore.reference.search import ReferenceOptions as PlainOptions
@@ -195,7 +195,7 @@ def test_engine_says_what_the_definition_says_when_charters_are_drawn(partial: b
         model = drawn_model(Random(seed), partial=partial)
         try:
             compiled = program(model, INSTANCE, Choices(), None)
-        except Unsupported:
+        except CannotCompile:
             seen["unsupported"] += 1
             continue
         graph = plainly(model, INSTANCE, PlainOptions(most_states=8)).graph

@@ -14,7 +14,7 @@ from tests.support.engines import counts, verdicts
 
 from charter.core import nodes as n
 from charter.explore.native.explore import Choices, NativeOptions, explore, result_of
-from charter.explore.native.layout import Unsupported
+from charter.explore.native.layout import CannotCompile
 from charter.explore.native.program import program
 from charter.explore.native.spark import SparkSearch
 from charter.explore.reference.search import ReferenceOptions as PlainOptions
@@ -45,7 +45,7 @@ def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -
     asked = for_search(model, INSTANCE.machine)
     try:
         native = explore(asked, INSTANCE, NativeOptions(most_states=MOST))
-    except Unsupported:
+    except CannotCompile:
         tally["unsupported"] += 1
         return
     if not native.counts.complete:

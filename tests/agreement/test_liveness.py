@@ -15,7 +15,7 @@ from tests.support.drawn_models import WHOLE, systems
 from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.explore.native.explore import Choices, GaveUp, NativeOptions, Unsupported
+from charter.explore.native.explore import CannotCompile, Choices, GaveUp, NativeOptions
 from charter.explore.native.explore import explore as explore_natively
 from charter.explore.native.liveness import check_liveness as natively
 from charter.explore.native.liveness import explore_live
@@ -99,7 +99,7 @@ def agree(tally: Counter[str], model: n.Model, symmetry: bool) -> None:
     options = NativeOptions(Choices(symmetry=symmetry), most_states=MOST)
     try:
         native = natively(model, WHOLE, options)
-    except (Unsupported, GaveUp):
+    except (CannotCompile, GaveUp):
         tally["beyond"] += 1
         return
     if any("gave up" in one.detail for one in native):

@@ -14,7 +14,7 @@ from tests.support.core_models import INSTANCE, models
 from charter.core import nodes as n
 from charter.core.valid import validate
 from charter.explore.native.compiled import CompiledMachine
-from charter.explore.native.layout import Unsupported
+from charter.explore.native.layout import CannotCompile
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.semantics.environment import Arguments
 from charter.semantics.values import text
@@ -60,5 +60,5 @@ def compiled_of(model: n.Model) -> CompiledMachine | None:
     """The machine in compiled code; None where there is none."""
     try:
         return CompiledMachine.of(model, INSTANCE, None)
-    except Unsupported:
+    except CannotCompile:
         return None

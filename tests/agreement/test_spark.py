@@ -21,13 +21,13 @@ from charter.explore.native.explore import (
     Exploration,
     NativeOptions,
     OtherSearch,
-    Progress,
+    SearchCounts,
     explore,
     result_of,
 )
 from charter.explore.native.index import SearchIndex
 from charter.explore.native.program import Program, program
-from charter.explore.native.spark import Failed, Row, SparkSearch
+from charter.explore.native.spark import Failed, SparkRow, SparkSearch
 from charter.explore.native.tasks import KEPT, Expand, Insert, is_whole, written
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
@@ -172,7 +172,7 @@ def small(cache: Path) -> tuple[Program, Exploration]:
 
 
 def killed(compiled: Program, spark: object, folder: Path, depth: int) -> None:
-    def stop(now: Progress) -> None:
+    def stop(now: SearchCounts) -> None:
         if now.depth == depth:
             raise Killed
 
@@ -251,7 +251,7 @@ def test_a_task_that_fails_is_told_in_a_sentence(
     killed(compiled, spark, tmp_path, 3)
     search = SparkSearch(compiled, spark, tmp_path, alone=0)
 
-    def damaged(now: Progress) -> None:
+    def damaged(now: SearchCounts) -> None:
         (file, *_) = sorted((tmp_path / f"level-{now.depth:05}").iterdir())
         file.write_bytes(b"no Parquet")
 
@@ -286,7 +286,7 @@ def test_a_level_that_is_damaged_meanwhile_is_told_in_a_sentence(
     compiled, _ = small
     search = SparkSearch(compiled, Nowhere(), tmp_path, bits=4, kept=kept)
 
-    def damaged(now: Progress) -> None:
+    def damaged(now: SearchCounts) -> None:
         (file, *_) = sorted((tmp_path / f"level-{now.depth:05}").iterdir())
         file.write_bytes(b"no Parquet")
 
@@ -326,16 +326,16 @@ class Nowhere:
     def applyInArrow(self, func: Insert, schema: str) -> Nowhere:
         return self
 
-    def collect(self) -> list[Row]:
+    def collect(self) -> list[SparkRow]:
         if self.error is not None:
             raise self.error
         return []
 
 
-class Late(Future[list[Row]]):
+class Late(Future[list[SparkRow]]):
     """Is done between two looks: each look that has a limit comes too early."""
 
-    def result(self, timeout: float | None = None) -> list[Row]:
+    def result(self, timeout: float | None = None) -> list[SparkRow]:
         if timeout is not None:
             raise TimeoutError
         return super().result()
@@ -351,7 +351,7 @@ class Pool:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def submit(self, work: Callable[[], list[Row]]) -> Late:
+    def submit(self, work: Callable[[], list[SparkRow]]) -> Late:
         job = Late()
         job.set_result(work())
         return job

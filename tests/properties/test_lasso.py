@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from charter.explore.native.llvm import Library
 from charter.explore.native.memory import Room
 from charter.explore.native.runs import Graph as Native
-from charter.explore.native.runs import Question, functions
+from charter.explore.native.runs import LeadsTo, functions
 from charter.explore.native.transition_graph import ABSENT, END, TARGET_BITS
 from charter.semantics.lasso import OUTSIDE, FairEdge, Waiting, lasso
 
@@ -109,7 +109,7 @@ def natively(edges: list[tuple[int, int, frozenset[int]]], graph: Graph, waiting
         place += 1
         native.truths.view[2 * at] = int(waiting.begins[at]) << 63
         native.truths.view[2 * at + 1] = int(waiting.ends[at])
-    question = Question(-1 if waiting.once else 63, 64)
+    question = LeadsTo(-1 if waiting.once else 63, 64)
     conditions = [frozenset(64 * number for number in fair) for _, _, fair in edges]
     expected = lasso(graph, waiting)
     for _ in range(2):  # the second time in memory that is used

@@ -8,7 +8,7 @@ from random import Random
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.prove.program import EncodingOptions, Program, encode_component
+from charter.prove.program import EncodingOptions, SymbolicProgram, encode_component
 from charter.prove.solve import BOUNDED, Solver
 from charter.prove.terms import FALSE, Term
 from charter.semantics.builtins import EvaluationError
@@ -87,7 +87,7 @@ class Agreement:
     """A machine beside its encoding."""
 
     machine: Machine
-    program: Program
+    program: SymbolicProgram
     solver: Solver
 
     @staticmethod

@@ -351,7 +351,7 @@ edits = st.one_of(
     st.builds(_drop, st.sampled_from(["branch", "operation", "step"]), addresses),
     item(nodes.Drop, st.sampled_from(["property", "witness"]), names, st.none()),
     item(nodes.Drop, st.just("scenario"), texts.map(nodes.Name), st.none()),
-    item(nodes.AddFault, addresses, st.builds(nodes.Fault, texts, texts, st.none() | small)),
+    item(nodes.AddFault, addresses, st.builds(nodes.FaultRule, texts, texts, st.none() | small)),
     item(nodes.Add, st.none(), st.none(), wrapped(plain_declarations)),
     item(nodes.Add, addresses, maybe_name, wrapped(states | operations | steps | branches)),
 )

@@ -339,11 +339,11 @@ def proved(model: ir.Model, instance: str) -> dict[str, Json]:
 
     Needs z3 (ImportError without it). Raises `Missing`."""
     from charter.prove import (
+        CannotEncode,
         FalseInitially,
         NotInductive,
         NotProved,
         Proved,
-        Unsupported,
         invariants,
     )
     from charter.semantics.machine import Machine
@@ -355,7 +355,7 @@ def proved(model: ir.Model, instance: str) -> dict[str, Json]:
     known: dict[str, Json] = {"instance": chosen.name, "not_looked_at": live}
     try:
         found = invariants(machine, props)
-    except Unsupported as error:
+    except CannotEncode as error:
         return {**known, "proved": [], "open": {p.name: f"unknown: {error}" for p in props}}
     reasons: dict[str, Json] = {}
     for answer in found.open:
@@ -387,11 +387,11 @@ def simulated(
     model: ir.Model, instance: str, wanted: Simulation, progress: Callable[[int, int], None]
 ) -> WalksResult:
     """Random walks through an instance. Raises `Missing`."""
-    from charter.explore.simulate import Plan
+    from charter.explore.simulate import WalkPlan
     from charter.explore.swarm import swarm
 
     chosen = _instance(model, instance)
-    plan = Plan(wanted.steps, wanted.walks, wanted.seed, wanted.guided)
+    plan = WalkPlan(wanted.steps, wanted.walks, wanted.seed, wanted.guided)
     return swarm((model, chosen), plan, wanted.workers, progress)
 
 

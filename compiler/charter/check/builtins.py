@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never, cast
 
 from charter.check.infer_operators import pair
-from charter.check.scopes import Scope, unknown
+from charter.check.scopes import TypeScope, unknown
 from charter.check.types import INT, count, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -19,7 +19,7 @@ _ARITY: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 
 
-def builtin(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
+def builtin(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     """A call of a built-in function."""
     name = cast(ir.BuiltinName, node.name.text)
     if len(node.args) not in _ARITY[name]:
@@ -39,7 +39,7 @@ def builtin(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
             assert_never(name)
 
 
-def _extreme(scope: Scope, node: sx.Apply, name: ir.BuiltinName) -> ir.Expr:
+def _extreme(scope: TypeScope, node: sx.Apply, name: ir.BuiltinName) -> ir.Expr:
     if len(node.args) == 2:
         left, right = pair(scope, node.args[0], node.args[1], None)
         kind: ty.Type = INT if isinstance(left.type, ty.Int) else left.type
@@ -58,7 +58,7 @@ def _extreme(scope: Scope, node: sx.Apply, name: ir.BuiltinName) -> ir.Expr:
 
 
 def _of_option(
-    scope: Scope, node: sx.Apply, name: ir.BuiltinName, expected: ty.Type | None
+    scope: TypeScope, node: sx.Apply, name: ir.BuiltinName, expected: ty.Type | None
 ) -> ir.Expr:
     guide = None if expected is None or is_unknown(expected) else ty.Option(expected)
     option = scope.infer(node.args[0], guide)
@@ -70,7 +70,7 @@ def _of_option(
 
 
 def _of_one(
-    scope: Scope, node: sx.Apply, name: ir.BuiltinName, expected: ty.Type | None
+    scope: TypeScope, node: sx.Apply, name: ir.BuiltinName, expected: ty.Type | None
 ) -> ir.Expr:
     arg = scope.infer(node.args[0], expected if name == "bump" else None)
     kind: ty.Type
@@ -89,7 +89,7 @@ def _of_one(
 
 
 def _of_two(
-    scope: Scope, node: sx.Apply, name: ir.BuiltinName, expected: ty.Type | None
+    scope: TypeScope, node: sx.Apply, name: ir.BuiltinName, expected: ty.Type | None
 ) -> ir.Expr:
     keeps_type = name in ("append", "remove", "concat", "keep", "take", "drop")
     first = scope.infer(node.args[0], expected if keeps_type else None)
@@ -121,7 +121,7 @@ def _of_two(
     return ir.Builtin(name, (first, second), type=kind, span=node.span)
 
 
-def _option_of(scope: Scope, inner: ty.Type, span: Span) -> ty.Type:
+def _option_of(scope: TypeScope, inner: ty.Type, span: Span) -> ty.Type:
     if isinstance(inner, ty.Option):
         message = "an option of an option cannot be told from its inside"
         return scope.wrong("type/nested-option", message, span).type
@@ -149,7 +149,7 @@ _EXPECTS: dict[str, str] = {
 }
 
 
-def _wrong(scope: Scope, name: ir.BuiltinName, arg: ir.Expr, span: Span) -> ir.Expr:
+def _wrong(scope: TypeScope, name: ir.BuiltinName, arg: ir.Expr, span: Span) -> ir.Expr:
     if is_unknown(arg.type):
         return unknown(span)
     message = f"`{name}` takes {_EXPECTS[name]}, found {show_type(arg.type)}"

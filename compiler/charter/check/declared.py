@@ -42,7 +42,7 @@ def no_type(name: str, known: Iterable[str], span: Span, diagnostics: Diagnostic
 
 
 @dataclass(slots=True)
-class Types:
+class TypeResolver:
     """Resolves surface types; declarations are looked at when they are first needed."""
 
     diagnostics: Diagnostics
@@ -198,10 +198,10 @@ def declarations(files: Iterable[sx.File]) -> Iterator[sx.Declaration]:
         yield from file.declarations
 
 
-def collect_types(files: sx.Protocol, diagnostics: Diagnostics) -> Types:
+def collect_types(files: sx.Protocol, diagnostics: Diagnostics) -> TypeResolver:
     """Every type and constant of the protocol."""
     values = Namespace(diagnostics)
-    types = Types(diagnostics, {})
+    types = TypeResolver(diagnostics, {})
     for node in declarations(files):
         if isinstance(node, TypeDecl):
             if _named_well(node.name, diagnostics) and values.add(node.name.text, node.name.span):
@@ -228,7 +228,7 @@ def _named_well(name: sx.Name, diagnostics: Diagnostics) -> bool:
 
 
 def collect_functions(
-    files: sx.Protocol, types: Types, diagnostics: Diagnostics
+    files: sx.Protocol, types: TypeResolver, diagnostics: Diagnostics
 ) -> dict[str, Signature]:
     """The signature of every function."""
     names = Namespace(diagnostics)
@@ -245,13 +245,13 @@ def collect_functions(
     return functions
 
 
-def members_of(types: Types) -> dict[str, ty.Enum]:
+def members_of(types: TypeResolver) -> dict[str, ty.Enum]:
     """Enum members are global names."""
     enums = [kind for kind in types.resolved.values() if isinstance(kind, ty.Enum)]
     return {member: enum for enum in enums for member in enum.members}
 
 
-def cases_of(types: Types) -> dict[str, ty.Union]:
+def cases_of(types: TypeResolver) -> dict[str, ty.Union]:
     """Cases of unions are global names."""
     unions = [kind for kind in types.resolved.values() if isinstance(kind, ty.Union)]
     return {tag: union for union in unions for tag, _ in union.cases}

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from charter.check import instances, liveness, machines, steps
-from charter.check.declared import Types, declarations
+from charter.check.declared import TypeResolver, declarations
 from charter.check.docs import doc_of, type_docs
 from charter.check.edits import address_text
 from charter.check.functions import function, with_params
@@ -16,7 +16,7 @@ from charter.check.histories import update_histories
 from charter.check.infer import expression
 from charter.check.observables import observables
 from charter.check.patterns import holding
-from charter.check.scopes import Globals, MachineScope, Scope, Signature, suggest
+from charter.check.scopes import Globals, MachineScope, Signature, TypeScope, suggest
 from charter.check.statements import Body, branch_body
 from charter.check.types import BOOL, is_unknown
 from charter.core import nodes as ir
@@ -31,7 +31,7 @@ class CheckContext:
     """What all declarations are read with."""
 
     globals: Globals
-    types: Types
+    types: TypeResolver
     diagnostics: Diagnostics
     done: frozenset[int] = frozenset()
     is_bent: bool = False
@@ -40,9 +40,9 @@ class CheckContext:
         """Was this very node read before, among the same declarations?"""
         return id(node) in self.done
 
-    def scope(self, machine: MachineScope | None = None, *, primes: bool = False) -> Scope:
+    def scope(self, machine: MachineScope | None = None, *, primes: bool = False) -> TypeScope:
         """A scope in which nothing but declarations is visible."""
-        return Scope(self.globals, self.diagnostics, expression, machine, primes)
+        return TypeScope(self.globals, self.diagnostics, expression, machine, primes)
 
 
 def elaborate(
@@ -151,7 +151,7 @@ def firsts(nodes: Iterable[_T]) -> list[_T]:
     return kept
 
 
-def _of_kind(types: Types, kind: type[_K]) -> tuple[_K, ...]:
+def _of_kind(types: TypeResolver, kind: type[_K]) -> tuple[_K, ...]:
     found = ((name, types.resolved[name]) for name in types.declared)
     return tuple(each for name, each in found if isinstance(each, kind) and each.name == name)
 
@@ -192,7 +192,7 @@ def check_citations(
             diagnostics.error("cite/unknown-source", message, node.span, hint=hint)
 
 
-def state_variable(scope: Scope, node: sx.StateDecl, kind: ty.Type) -> ir.StateVar:
+def state_variable(scope: TypeScope, node: sx.StateDecl, kind: ty.Type) -> ir.StateVar:
     """A state variable with its initial value, which reads no state."""
     initial = scope.check(node.initial, kind)
     return ir.StateVar(node.name.text, kind, initial, node.kind, span=node.span, doc=doc_of(node))
@@ -250,7 +250,7 @@ def operation(context: CheckContext, machine: MachineScope, node: sx.Operation) 
     )  # fmt: skip
 
 
-def branch(context: CheckContext, scope: Scope, node: sx.Branch, of: Signature) -> ir.Branch:
+def branch(context: CheckContext, scope: TypeScope, node: sx.Branch, of: Signature) -> ir.Branch:
     """A branch, without the lets of its operation."""
     assert scope.machine is not None
     guard: list[ir.Conjunct] = []
@@ -274,12 +274,12 @@ def branch(context: CheckContext, scope: Scope, node: sx.Branch, of: Signature) 
     )  # fmt: skip
 
 
-def fault(scope: Scope, node: sx.Fault) -> ir.Fault:
+def fault(scope: TypeScope, node: sx.FaultRule) -> ir.FaultRule:
     """A fault of a branch, read where the guard is: before what the branch binds."""
     condition: ir.Expr = ir.Literal(True, type=BOOL, span=node.span)
     if node.condition is not None:
         condition = scope.check(node.condition, BOOL)
-    return ir.Fault(node.exception, node.saying, condition, span=node.span)
+    return ir.FaultRule(node.exception, node.saying, condition, span=node.span)
 
 
 def system(

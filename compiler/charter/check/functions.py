@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from charter.check.declared import declarations
 from charter.check.docs import doc_of
 from charter.check.instances import no_machine
-from charter.check.scopes import MachineScope, Scope, Signature, defaults_of
+from charter.check.scopes import MachineScope, Signature, TypeScope, defaults_of
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.syntax import nodes as sx
@@ -89,7 +89,9 @@ def _state(machine: MachineScope, machines: Mapping[str, MachineScope]) -> dict[
     return found
 
 
-def with_params(scope: Scope, params: Iterable[ir.Param], nodes: Sequence[sx.Param]) -> Scope:
+def with_params(
+    scope: TypeScope, params: Iterable[ir.Param], nodes: Sequence[sx.Param]
+) -> TypeScope:
     """The scope in which the parameters are visible; what stands for them reads no state."""
     names = {node.name.text: node.name for node in nodes}
     defaults, outside = defaults_of(nodes), replace(scope, machine=None)
@@ -100,7 +102,9 @@ def with_params(scope: Scope, params: Iterable[ir.Param], nodes: Sequence[sx.Par
     return scope
 
 
-def function(outside: Scope, node: sx.FunDecl, citations: tuple[ir.Citation, ...]) -> ir.Function:
+def function(
+    outside: TypeScope, node: sx.FunDecl, citations: tuple[ir.Citation, ...]
+) -> ir.Function:
     """A function; `outside` is a scope in which nothing but declarations is visible."""
     signature = outside.globals.functions[node.name.text]
     if node.machine is not None and node.machine.text not in outside.globals.machines:

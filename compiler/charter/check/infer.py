@@ -12,7 +12,7 @@ from typing import assert_never
 from charter.check import infer_calls, infer_collections, infer_control, infer_operators
 from charter.check.declared import no_type
 from charter.check.patterns import is_case
-from charter.check.scopes import REPLACED, MachineScope, Scope, suggest
+from charter.check.scopes import REPLACED, MachineScope, TypeScope, suggest
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_finite, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -21,7 +21,7 @@ from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 
-def expression(scope: Scope, node: sx.Expr, expected: ty.Type | None) -> ir.Expr:
+def expression(scope: TypeScope, node: sx.Expr, expected: ty.Type | None) -> ir.Expr:
     """The core of `node`; `expected` guides but does not bind (see `Scope.check`)."""
     match node:
         case sx.Ident():
@@ -81,7 +81,7 @@ def int_literal(node: sx.IntLit, expected: ty.Type | None) -> ir.Expr:
     return ir.Literal(node.value, type=kind, span=node.span)
 
 
-def none_literal(scope: Scope, node: sx.NoneLit, expected: ty.Type | None) -> ir.Expr:
+def none_literal(scope: TypeScope, node: sx.NoneLit, expected: ty.Type | None) -> ir.Expr:
     """`none` of the expected option."""
     if isinstance(expected, ty.Option):
         return ir.Literal(None, type=expected, span=node.span)
@@ -93,7 +93,7 @@ def none_literal(scope: Scope, node: sx.NoneLit, expected: ty.Type | None) -> ir
     return scope.wrong("type/mismatch", message, node.span)
 
 
-def identifier(scope: Scope, node: sx.Ident) -> ir.Expr:
+def identifier(scope: TypeScope, node: sx.Ident) -> ir.Expr:
     """A name: local, element, state variable, constant, member, case without parameters, type."""
     if node.primed:
         return _primed(scope, node)
@@ -113,7 +113,7 @@ def identifier(scope: Scope, node: sx.Ident) -> ir.Expr:
     return _global_name(scope, node)
 
 
-def _global_name(scope: Scope, node: sx.Ident) -> ir.Expr:
+def _global_name(scope: TypeScope, node: sx.Ident) -> ir.Expr:
     name, known = node.name, scope.globals
     if name in known.consts:
         return ir.ConstRef(name, type=known.consts[name], span=node.span)
@@ -150,7 +150,7 @@ def _global_name(scope: Scope, node: sx.Ident) -> ir.Expr:
     return scope.wrong("name/unknown", f"`{name}` is not declared", node.span, hint=hint)
 
 
-def _primed(scope: Scope, node: sx.Ident) -> ir.Expr:
+def _primed(scope: TypeScope, node: sx.Ident) -> ir.Expr:
     machine = scope.machine
     if machine is None or node.name not in machine.state:
         names = [] if machine is None else machine.state
@@ -162,13 +162,13 @@ def _primed(scope: Scope, node: sx.Ident) -> ir.Expr:
     return ir.StateRef(variable.name, primed=scope.primes, type=variable.type, span=node.span)
 
 
-def _refuse_prime(scope: Scope, node: sx.Ident) -> None:
+def _refuse_prime(scope: TypeScope, node: sx.Ident) -> None:
     message = f"`{node.name}'`, the state after, may be read only in stepwise and witness"
     hint = "guards and right-hand sides read the state before; give the new value a name with `let`"
     scope.error("effect/reads-after", message, node.span, hint=hint)
 
 
-def field_of(scope: Scope, node: sx.FieldOf) -> ir.Expr:
+def field_of(scope: TypeScope, node: sx.FieldOf) -> ir.Expr:
     """A field of a record, or a variable of a part of the system."""
     part = _part_variable(scope, node)
     if part is not None:
@@ -190,7 +190,7 @@ def field_of(scope: Scope, node: sx.FieldOf) -> ir.Expr:
     )
 
 
-def _part_variable(scope: Scope, node: sx.FieldOf) -> ir.Expr | None:
+def _part_variable(scope: TypeScope, node: sx.FieldOf) -> ir.Expr | None:
     machine = scope.machine
     if machine is None or not machine.is_system:
         return None
@@ -204,7 +204,9 @@ def _part_variable(scope: Scope, node: sx.FieldOf) -> ir.Expr | None:
     return _read_part(scope, machine, head, node)
 
 
-def _read_part(scope: Scope, machine: MachineScope, head: sx.Ident, node: sx.FieldOf) -> ir.Expr:
+def _read_part(
+    scope: TypeScope, machine: MachineScope, head: sx.Ident, node: sx.FieldOf
+) -> ir.Expr:
     part = machine.parts[head.name]
     component = scope.globals.machines.get(part.component)
     if component is None:
@@ -231,7 +233,7 @@ def _read_part(scope: Scope, machine: MachineScope, head: sx.Ident, node: sx.Fie
     return ir.MapGet(whole, key, type=variable.type, span=node.span)
 
 
-def index(scope: Scope, node: sx.Index) -> ir.Expr:
+def index(scope: TypeScope, node: sx.Index) -> ir.Expr:
     """The value of a map at a key, or an item of a sequence."""
     target = scope.infer(node.target)
     match target.type:
@@ -249,7 +251,7 @@ def index(scope: Scope, node: sx.Index) -> ir.Expr:
             return scope.wrong("type/mismatch", message, node.target.span)
 
 
-def took(scope: Scope, node: sx.Took) -> ir.Expr:
+def took(scope: TypeScope, node: sx.Took) -> ir.Expr:
     """`took operation/branch(a, _)`, where a transition is looked at."""
     taken = _taken(scope, node)
     operation = None if scope.machine is None else scope.machine.operations.get(node.operation.text)
@@ -263,7 +265,7 @@ def took(scope: Scope, node: sx.Took) -> ir.Expr:
     return taken
 
 
-def _taken(scope: Scope, node: sx.Took) -> ir.Expr:
+def _taken(scope: TypeScope, node: sx.Took) -> ir.Expr:
     """Whether the branch was taken, with any arguments."""
     machine, name = scope.machine, node.operation.text
     if machine is None or not scope.primes:

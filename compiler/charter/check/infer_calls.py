@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from charter.check import builtins
-from charter.check.scopes import BUILTINS, REPLACED, Scope, Signature, suggest, unknown
+from charter.check.scopes import BUILTINS, REPLACED, Signature, TypeScope, suggest, unknown
 from charter.check.types import count, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -15,7 +15,7 @@ from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 
-def apply(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
+def apply(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     """`f(a, b)`: a declared function, a case of a union, `present`, or a built-in."""
     name, known = node.name.text, scope.globals
     if name in known.functions:
@@ -37,7 +37,7 @@ def apply(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     return scope.wrong("name/unknown", f"there is no function `{name}`", node.name.span, hint=hint)
 
 
-def _call(scope: Scope, node: sx.Apply, signature: Signature) -> ir.Expr:
+def _call(scope: TypeScope, node: sx.Apply, signature: Signature) -> ir.Expr:
     """A call of a function; the state that it reads are arguments behind its own."""
     reads = {read.name for read in signature.reads}
     own: list[sx.Expr] = []
@@ -55,7 +55,7 @@ def _call(scope: Scope, node: sx.Apply, signature: Signature) -> ir.Expr:
 
 
 def _state(
-    scope: Scope, node: sx.Apply, signature: Signature, given: Mapping[str, sx.Expr]
+    scope: TypeScope, node: sx.Apply, signature: Signature, given: Mapping[str, sx.Expr]
 ) -> Iterator[ir.Expr]:
     """What a called function reads: of the machine around the call, or what is given by name."""
     inside = scope.machine is not None and scope.machine.name == signature.machine
@@ -78,7 +78,7 @@ def _state(
 
 
 def arguments(
-    scope: Scope,
+    scope: TypeScope,
     nodes: Sequence[sx.Expr],
     params: Sequence[ir.Param],
     name: sx.Name,
@@ -103,7 +103,7 @@ def arguments(
 
 
 def some_arguments(
-    scope: Scope, nodes: Sequence[sx.Expr], called: Signature, name: sx.Name
+    scope: TypeScope, nodes: Sequence[sx.Expr], called: Signature, name: sx.Name
 ) -> Iterator[tuple[ir.Param, ir.Expr]]:
     """The arguments that a call must have to be meant: those that are not `_`. With names some of
     them are enough."""
@@ -122,7 +122,7 @@ def some_arguments(
 
 
 def _by_name(
-    scope: Scope, nodes: Sequence[sx.Expr], params: Sequence[ir.Param]
+    scope: TypeScope, nodes: Sequence[sx.Expr], params: Sequence[ir.Param]
 ) -> dict[str, sx.Expr]:
     """The arguments by parameter. Those without a name stand first, in order."""
     names = [param.name for param in params]
@@ -147,7 +147,7 @@ def _by_name(
     return given
 
 
-def _present(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
+def _present(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     if len(node.args) != 1:
         return scope.wrong("type/arity", "`present` takes one argument", node.span)
     guide = expected.inner if isinstance(expected, ty.Option) else None
@@ -159,7 +159,7 @@ def _present(scope: Scope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr:
     return ir.Present(inner, type=kind, span=node.span)
 
 
-def record_literal(scope: Scope, node: sx.RecordLit) -> ir.Expr:
+def record_literal(scope: TypeScope, node: sx.RecordLit) -> ir.Expr:
     """`Partition { ... }`: every field once."""
     kind = scope.globals.types.get(node.name.text)
     if not isinstance(kind, ty.Record) or is_unknown(kind):
@@ -178,7 +178,7 @@ def record_literal(scope: Scope, node: sx.RecordLit) -> ir.Expr:
     return ir.RecordNew(fields, type=kind, span=node.span)
 
 
-def _fields(scope: Scope, kind: ty.Record, inits: Sequence[sx.FieldInit]) -> dict[str, ir.Expr]:
+def _fields(scope: TypeScope, kind: ty.Record, inits: Sequence[sx.FieldInit]) -> dict[str, ir.Expr]:
     types = dict(kind.fields)
     given: dict[str, ir.Expr] = {}
     for init in inits:
@@ -193,7 +193,7 @@ def _fields(scope: Scope, kind: ty.Record, inits: Sequence[sx.FieldInit]) -> dic
     return given
 
 
-def with_fields(scope: Scope, node: sx.WithFields, expected: ty.Type | None) -> ir.Expr:
+def with_fields(scope: TypeScope, node: sx.WithFields, expected: ty.Type | None) -> ir.Expr:
     """`p with { field: value }`."""
     target = scope.infer(node.target, expected)
     if not isinstance(target.type, ty.Record) or is_unknown(target.type):
@@ -202,7 +202,7 @@ def with_fields(scope: Scope, node: sx.WithFields, expected: ty.Type | None) -> 
     return ir.RecordWith(target, tuple(given.items()), type=target.type, span=node.span)
 
 
-def with_entries(scope: Scope, node: sx.WithEntries, expected: ty.Type | None) -> ir.Expr:
+def with_entries(scope: TypeScope, node: sx.WithEntries, expected: ty.Type | None) -> ir.Expr:
     """`m with [key: value]`."""
     target = scope.infer(node.target, expected)
     kind = target.type
@@ -215,7 +215,7 @@ def with_entries(scope: Scope, node: sx.WithEntries, expected: ty.Type | None) -
     return ir.MapWith(target, entries, type=kind, span=node.span)
 
 
-def _not_updatable(scope: Scope, target: ir.Expr, what: str, span: Span) -> ir.Expr:
+def _not_updatable(scope: TypeScope, target: ir.Expr, what: str, span: Span) -> ir.Expr:
     if is_unknown(target.type):
         return unknown(span)
     hint = "take the value out first" if isinstance(target.type, ty.Option) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from charter.check.infer_operators import is_open
 from charter.check.patterns import ranged
-from charter.check.scopes import Scope, unknown
+from charter.check.scopes import TypeScope, unknown
 from charter.check.types import BOOL, UNKNOWN, fits, is_unknown, join, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -13,7 +13,7 @@ from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
 
-def set_literal(scope: Scope, node: sx.SetLit, expected: ty.Type | None) -> ir.Expr:
+def set_literal(scope: TypeScope, node: sx.SetLit, expected: ty.Type | None) -> ir.Expr:
     """`{}`, `{a, b}`."""
     guide = expected.inner if isinstance(expected, ty.Set) else None
     if not node.items:
@@ -29,7 +29,7 @@ def set_literal(scope: Scope, node: sx.SetLit, expected: ty.Type | None) -> ir.E
     return ir.SetNew(items, type=kind, span=node.span)
 
 
-def _is_binder_alone(scope: Scope, node: sx.SetLit) -> bool:
+def _is_binder_alone(scope: TypeScope, node: sx.SetLit) -> bool:
     """`{ x in S }` with a new name `x`: a comprehension that was not finished."""
     match node.items:
         case (sx.Binary(op="in", left=sx.Ident(name=name)),):
@@ -38,7 +38,7 @@ def _is_binder_alone(scope: Scope, node: sx.SetLit) -> bool:
             return False
 
 
-def seq_literal(scope: Scope, node: sx.SeqLit, expected: ty.Type | None) -> ir.Expr:
+def seq_literal(scope: TypeScope, node: sx.SeqLit, expected: ty.Type | None) -> ir.Expr:
     """`<>`, `<a, b>`: a sequence, or a ranking where one is expected."""
     match expected:
         case ty.Ranking(inner=inner):
@@ -58,7 +58,7 @@ def seq_literal(scope: Scope, node: sx.SeqLit, expected: ty.Type | None) -> ir.E
             return ir.SeqNew(items, type=kind, span=node.span)
 
 
-def _empty(scope: Scope, text: str, expected: ty.Type | None, span: Span) -> ir.Expr:
+def _empty(scope: TypeScope, text: str, expected: ty.Type | None, span: Span) -> ir.Expr:
     if expected is None:
         return scope.wrong("type/mismatch", f"nothing here says of what `{text}` is empty", span)
     if is_unknown(expected):
@@ -66,7 +66,9 @@ def _empty(scope: Scope, text: str, expected: ty.Type | None, span: Span) -> ir.
     return scope.wrong("type/mismatch", f"expected {show_type(expected)}, found `{text}`", span)
 
 
-def _items(scope: Scope, nodes: tuple[sx.Expr, ...], guide: ty.Type | None) -> tuple[ir.Expr, ...]:
+def _items(
+    scope: TypeScope, nodes: tuple[sx.Expr, ...], guide: ty.Type | None
+) -> tuple[ir.Expr, ...]:
     if guide is None:
         leading = next((node for node in nodes if not is_open(node)), nodes[0])
         guide = scope.infer(leading).type
@@ -81,7 +83,7 @@ def _common(items: tuple[ir.Expr, ...]) -> ty.Type:
     return kind
 
 
-def domain(scope: Scope, node: sx.Expr) -> tuple[ir.Expr, ty.Type]:
+def domain(scope: TypeScope, node: sx.Expr) -> tuple[ir.Expr, ty.Type]:
     """A set to range over, and the type of its members."""
     core = scope.infer(node)
     if isinstance(core.type, ty.Set):
@@ -94,7 +96,7 @@ def domain(scope: Scope, node: sx.Expr) -> tuple[ir.Expr, ty.Type]:
     return unknown(node.span), UNKNOWN
 
 
-def whole_type(scope: Scope, node: sx.Expr) -> ty.Type:
+def whole_type(scope: TypeScope, node: sx.Expr) -> ty.Type:
     """The finite type that `node` names, for the keys of a map."""
     core, inner = domain(scope, node)
     if isinstance(core, ir.Domain) or is_unknown(inner):
@@ -104,13 +106,13 @@ def whole_type(scope: Scope, node: sx.Expr) -> ty.Type:
     return UNKNOWN
 
 
-def comprehension(scope: Scope, node: sx.Comprehension, expected: ty.Type | None) -> ir.Expr:
+def comprehension(scope: TypeScope, node: sx.Comprehension, expected: ty.Type | None) -> ir.Expr:
     """`{ body for x in S, y in T if c }`; binders nest, and the inner sets are joined."""
     guide = expected.inner if isinstance(expected, ty.Set) else None
     return _nested(scope, node, 0, guide)
 
 
-def _nested(scope: Scope, node: sx.Comprehension, depth: int, guide: ty.Type | None) -> ir.Expr:
+def _nested(scope: TypeScope, node: sx.Comprehension, depth: int, guide: ty.Type | None) -> ir.Expr:
     binder = node.binders[depth]
     if isinstance(binder, sx.PatternBinder):
         return _nested_in_parts(scope, node, depth, guide)
@@ -132,7 +134,7 @@ def _nested(scope: Scope, node: sx.Comprehension, depth: int, guide: ty.Type | N
 
 
 def _nested_in_parts(
-    scope: Scope, node: sx.Comprehension, depth: int, guide: ty.Type | None
+    scope: TypeScope, node: sx.Comprehension, depth: int, guide: ty.Type | None
 ) -> ir.Expr:
     """The same from a binder that takes values apart."""
     binder = node.binders[depth]
@@ -167,7 +169,7 @@ def _nested_in_parts(
     )
 
 
-def map_literal(scope: Scope, node: sx.MapLit, expected: ty.Type | None) -> ir.Expr:
+def map_literal(scope: TypeScope, node: sx.MapLit, expected: ty.Type | None) -> ir.Expr:
     """`[k in K: value]`: a value for each key of a finite type."""
     key = whole_type(scope, node.binder.domain)
     inner, name = scope.bind(node.binder.name, key)
@@ -177,7 +179,7 @@ def map_literal(scope: Scope, node: sx.MapLit, expected: ty.Type | None) -> ir.E
     return ir.MapNew(name, value, type=kind, span=node.span)
 
 
-def quantifier(scope: Scope, node: sx.Quantifier) -> ir.Expr:
+def quantifier(scope: TypeScope, node: sx.Quantifier) -> ir.Expr:
     """`forall`, `some`, `exactly one`, `the`."""
     if node.kind in ("exactly one", "the") and len(node.binders) > 1:
         why = f"`{node.kind}` takes one variable"
@@ -185,7 +187,7 @@ def quantifier(scope: Scope, node: sx.Quantifier) -> ir.Expr:
     return _quantified(scope, node, 0)
 
 
-def _quantified(scope: Scope, node: sx.Quantifier, depth: int) -> ir.Expr:
+def _quantified(scope: TypeScope, node: sx.Quantifier, depth: int) -> ir.Expr:
     if depth == len(node.binders):
         return scope.check(node.body, BOOL)
     binder = node.binders[depth]
@@ -198,7 +200,7 @@ def _quantified(scope: Scope, node: sx.Quantifier, depth: int) -> ir.Expr:
     return ir.Quantified(node.kind, name, source, body, type=kind, span=node.span)
 
 
-def _quantified_in_parts(scope: Scope, node: sx.Quantifier, depth: int) -> ir.Expr:
+def _quantified_in_parts(scope: TypeScope, node: sx.Quantifier, depth: int) -> ir.Expr:
     """The same from a binder that takes values apart. What is not the case counts for nothing."""
     binder = node.binders[depth]
     assert isinstance(binder, sx.PatternBinder)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from charter.check.infer_operators import is_open
 from charter.check.patterns import Tags, case_params, holding, tags_of
-from charter.check.scopes import Scope
+from charter.check.scopes import TypeScope
 from charter.check.types import BOOL, UNKNOWN, fits, is_unknown, join, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.syntax import nodes as sx
 
 
-def conditional(scope: Scope, node: sx.If, expected: ty.Type | None) -> ir.Expr:
+def conditional(scope: TypeScope, node: sx.If, expected: ty.Type | None) -> ir.Expr:
     """`if c then a else b`: both sides of one type."""
     condition = scope.check(node.condition, BOOL)
     behind = holding(scope, node.condition)
@@ -30,7 +30,7 @@ def conditional(scope: Scope, node: sx.If, expected: ty.Type | None) -> ir.Expr:
     return ir.If(condition, then, otherwise, type=kind, span=node.span)
 
 
-def let_in(scope: Scope, node: sx.LetIn, expected: ty.Type | None) -> ir.Expr:
+def let_in(scope: TypeScope, node: sx.LetIn, expected: ty.Type | None) -> ir.Expr:
     """`let x = value in body`."""
     value = scope.infer(node.value)
     inner, name = scope.bind(node.name, value.type)
@@ -38,7 +38,7 @@ def let_in(scope: Scope, node: sx.LetIn, expected: ty.Type | None) -> ir.Expr:
     return ir.Let(name, value, body, type=body.type, span=node.span)
 
 
-def matching(scope: Scope, node: sx.Match, expected: ty.Type | None) -> ir.Expr:
+def matching(scope: TypeScope, node: sx.Match, expected: ty.Type | None) -> ir.Expr:
     """`match e { ... }`: every case once, none forgotten."""
     subject = scope.infer(node.subject)
     tags = tags_of(subject.type)
@@ -65,7 +65,7 @@ def matching(scope: Scope, node: sx.Match, expected: ty.Type | None) -> ir.Expr:
     return _joined(scope, subject, tuple(cases.values()), node)
 
 
-def _guide(scope: Scope, node: sx.Match, tags: Tags) -> ty.Type | None:
+def _guide(scope: TypeScope, node: sx.Match, tags: Tags) -> ty.Type | None:
     """The type of the first case that has one of its own, when the first case has not."""
     if not node.cases or not is_open(node.cases[0].body):
         return None
@@ -76,7 +76,9 @@ def _guide(scope: Scope, node: sx.Match, tags: Tags) -> ty.Type | None:
     return None
 
 
-def _joined(scope: Scope, subject: ir.Expr, cases: tuple[ir.Case, ...], node: sx.Match) -> ir.Expr:
+def _joined(
+    scope: TypeScope, subject: ir.Expr, cases: tuple[ir.Case, ...], node: sx.Match
+) -> ir.Expr:
     kind: ty.Type = UNKNOWN
     for case in cases:
         if not fits(case.body.type, kind):
@@ -85,7 +87,7 @@ def _joined(scope: Scope, subject: ir.Expr, cases: tuple[ir.Case, ...], node: sx
     return ir.Match(subject, cases, type=kind, span=node.span)
 
 
-def _case(scope: Scope, case: sx.Case, tags: Tags, expected: ty.Type | None) -> ir.Case | None:
+def _case(scope: TypeScope, case: sx.Case, tags: Tags, expected: ty.Type | None) -> ir.Case | None:
     params = case_params(scope, case.tag, len(case.names), tags)
     names = []
     for name, kind in zip(case.names, params, strict=True):

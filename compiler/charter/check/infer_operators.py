@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from charter.check.patterns import holding
-from charter.check.scopes import Scope, unknown
+from charter.check.scopes import TypeScope, unknown
 from charter.check.types import BOOL, INT, fits, is_unknown, join, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -34,7 +34,7 @@ def is_open(node: sx.Expr) -> bool:
 
 
 def pair(
-    scope: Scope, left: sx.Expr, right: sx.Expr, expected: ty.Type | None
+    scope: TypeScope, left: sx.Expr, right: sx.Expr, expected: ty.Type | None
 ) -> tuple[ir.Expr, ir.Expr]:
     """Both sides, each guided by the type of the other; the caller compares the types."""
     if is_open(left) and not is_open(right):
@@ -44,7 +44,7 @@ def pair(
     return first, scope.infer(right, first.type)
 
 
-def unary(scope: Scope, node: sx.Unary) -> ir.Expr:
+def unary(scope: TypeScope, node: sx.Unary) -> ir.Expr:
     """`not x`, `-x`."""
     match node.op:
         case "not":
@@ -65,7 +65,7 @@ _ARITHMETIC: dict[str, ir.BinaryOp] = {"+": "add", "-": "sub", "*": "mul"}
 _SETS: dict[str, ir.BinaryOp] = {"|": "union", "&": "intersection", "-": "difference"}
 
 
-def binary(scope: Scope, node: sx.Binary, expected: ty.Type | None) -> ir.Expr:
+def binary(scope: TypeScope, node: sx.Binary, expected: ty.Type | None) -> ir.Expr:
     """An infix operation."""
     match node.op:
         case "and" | "or" | "implies":
@@ -87,14 +87,14 @@ def binary(scope: Scope, node: sx.Binary, expected: ty.Type | None) -> ir.Expr:
             assert_never(node.op)
 
 
-def _equality(scope: Scope, node: sx.Binary) -> ir.Expr:
+def _equality(scope: TypeScope, node: sx.Binary) -> ir.Expr:
     left, right = pair(scope, node.left, node.right, None)
     if not fits(left.type, right.type) and not fits(right.type, left.type):
         right = scope.fit(right, left.type)
     return ir.Binary(_EQUALITY[node.op], left, right, type=BOOL, span=node.span)
 
 
-def _order(scope: Scope, node: sx.Binary) -> ir.Expr:
+def _order(scope: TypeScope, node: sx.Binary) -> ir.Expr:
     left, right = pair(scope, node.left, node.right, None)
     for side in (left, right):
         kind = side.type
@@ -111,7 +111,7 @@ def _order(scope: Scope, node: sx.Binary) -> ir.Expr:
     return ir.Binary(_ORDER[node.op], left, right, type=BOOL, span=node.span)
 
 
-def _membership(scope: Scope, node: sx.Binary) -> ir.Expr:
+def _membership(scope: TypeScope, node: sx.Binary) -> ir.Expr:
     if is_open(node.right):
         item = scope.infer(node.left)
         group = scope.infer(node.right, ty.Set(item.type))
@@ -132,7 +132,7 @@ def _membership(scope: Scope, node: sx.Binary) -> ir.Expr:
     return result
 
 
-def _subset(scope: Scope, node: sx.Binary) -> ir.Expr:
+def _subset(scope: TypeScope, node: sx.Binary) -> ir.Expr:
     left, right = pair(scope, node.left, node.right, None)
     for side in (left, right):
         if not isinstance(side.type, ty.Set) and not is_unknown(side.type):
@@ -142,7 +142,7 @@ def _subset(scope: Scope, node: sx.Binary) -> ir.Expr:
     return ir.Binary("subset", left, right, type=BOOL, span=node.span)
 
 
-def _combination(scope: Scope, node: sx.Binary, expected: ty.Type | None) -> ir.Expr:
+def _combination(scope: TypeScope, node: sx.Binary, expected: ty.Type | None) -> ir.Expr:
     guide = expected if isinstance(expected, ty.Set) else None
     left, right = pair(scope, node.left, node.right, guide)
     if is_unknown(left.type) or is_unknown(right.type):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from charter.check.declared import no_type
 from charter.check.docs import doc_of
-from charter.check.scopes import MachineScope, Scope, suggest
+from charter.check.scenarios import ScenarioReader
+from charter.check.scopes import MachineScope, TypeScope, suggest
 from charter.check.setups import Origin, inside, stated
-from charter.check.story import Story
 from charter.check.types import BOOL
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -17,7 +17,7 @@ from charter.core.walk import substitute
 from charter.syntax import nodes as sx
 
 
-def no_machine(scope: Scope, name: sx.Name) -> None:
+def no_machine(scope: TypeScope, name: sx.Name) -> None:
     """Report a component or system that is not there."""
     hint = suggest(name.text, scope.globals.machines)
     message = f"there is no component or system `{name.text}`"
@@ -28,7 +28,7 @@ def no_machine(scope: Scope, name: sx.Name) -> None:
 class Bounds:
     """What an instance or a scenario fixes."""
 
-    scope: Scope
+    scope: TypeScope
     machine: MachineScope
     sizes: dict[str, int] = field(default_factory=dict)
     named: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Bounds:
         """The element names of every sort that has a bound."""
         return dict(self.named) | default_names(self.sizes, self.named.values())
 
-    def with_elements(self) -> Scope:
+    def with_elements(self) -> TypeScope:
         """The scope in which element names are visible; it reads no state."""
         elements: dict[str, ir.Literal] = {}
         for name, members in self.sorts().items():
@@ -120,7 +120,7 @@ class Bounds:
         return replace(self.scope, elements=elements)
 
 
-def _state_of_parts(scope: Scope, machine: MachineScope) -> dict[str, ty.Type]:
+def _state_of_parts(scope: TypeScope, machine: MachineScope) -> dict[str, ty.Type]:
     """The variables of a system's parts by their names in it: maps, where there are many."""
     found: dict[str, ty.Type] = {}
     for name, part in machine.parts.items():
@@ -156,7 +156,7 @@ def default_names(
 
 
 def instance(
-    scope: Scope, node: sx.InstanceDecl, properties: Collection[str] | None
+    scope: TypeScope, node: sx.InstanceDecl, properties: Collection[str] | None
 ) -> tuple[ir.Instance, ...]:
     """An instance, or nothing if its machine is not there. What it misses is a branch, or one of
     the `properties` of its machine; anything (None) where edits may have dropped what it is."""
@@ -192,7 +192,7 @@ def instance(
     return (replace(core, only=tuple(only), misses=tuple(misses)),)
 
 
-def _only(scope: Scope, machine: MachineScope, node: sx.Only) -> list[tuple[str, ir.Expr]]:
+def _only(scope: TypeScope, machine: MachineScope, node: sx.Only) -> list[tuple[str, ir.Expr]]:
     signature = machine.operations.get(node.operation.text)
     if signature is None:
         hint = suggest(node.operation.text, machine.operations)
@@ -205,7 +205,7 @@ def _only(scope: Scope, machine: MachineScope, node: sx.Only) -> list[tuple[str,
 
 
 def _missed(
-    scope: Scope, machine: MachineScope, node: sx.Misses, properties: Collection[str]
+    scope: TypeScope, machine: MachineScope, node: sx.Misses, properties: Collection[str]
 ) -> None:
     """Report names that are no branch (step, for a system) and no property of the machine."""
     known = {*properties}
@@ -230,7 +230,7 @@ def _instance(
     )  # fmt: skip
 
 
-def _offers(scope: Scope, machine: MachineScope, node: sx.Offers) -> list[str]:
+def _offers(scope: TypeScope, machine: MachineScope, node: sx.Offers) -> list[str]:
     for name in node.operations:
         if name.text not in machine.operations:
             hint = suggest(name.text, machine.operations)
@@ -240,7 +240,7 @@ def _offers(scope: Scope, machine: MachineScope, node: sx.Offers) -> list[str]:
 
 
 def scenario(
-    scope: Scope, node: sx.ScenarioDecl, cited: tuple[ir.Citation, ...]
+    scope: TypeScope, node: sx.ScenarioDecl, cited: tuple[ir.Citation, ...]
 ) -> tuple[ir.Scenario, ...]:
     """A scenario, or nothing if its machine is not there."""
     machine = scope.globals.machines.get(node.machine.text)
@@ -255,7 +255,7 @@ def scenario(
     for each in lines:
         if isinstance(each.line, sx.Start):
             bounds.start(each.line, each.origin)
-    story = Story(replace(bounds.with_elements(), machine=machine), machine)
+    story = ScenarioReader(replace(bounds.with_elements(), machine=machine), machine)
     for line in node.body:
         if isinstance(line, sx.Line):
             story.add(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from charter.check.infer_collections import whole_type
-from charter.check.scopes import MachineScope, Scope, suggest
+from charter.check.scopes import MachineScope, TypeScope, suggest
 from charter.check.types import BOOL, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -11,7 +11,7 @@ from charter.syntax import nodes as sx
 
 
 def read(
-    scope: Scope, machine: MachineScope, node: sx.EventuallyDecl
+    scope: TypeScope, machine: MachineScope, node: sx.EventuallyDecl
 ) -> tuple[tuple[ir.Param, ...], ir.Expr | None, ir.Expr, tuple[ir.Fair, ...]]:
     """Variables, trigger, goal and fairness of `node`, read in the scope of its machine."""
     if not machine.is_system:
@@ -33,7 +33,7 @@ def read(
     return tuple(params), trigger, goal, fairness
 
 
-def _ranging(scope: Scope, binder: sx.Binder) -> ty.Type:
+def _ranging(scope: TypeScope, binder: sx.Binder) -> ty.Type:
     """The type that a variable ranges over: one whose values can be written."""
     kind = whole_type(scope, binder.domain)
     if is_unknown(kind) or isinstance(kind, ty.Sort | ty.Enum | ty.Int | ty.Bool):
@@ -45,7 +45,7 @@ def _ranging(scope: Scope, binder: sx.Binder) -> ty.Type:
     return kind
 
 
-def _fair(scope: Scope, machine: MachineScope, node: sx.Fair) -> ir.Fair:
+def _fair(scope: TypeScope, machine: MachineScope, node: sx.Fair) -> ir.Fair:
     """A step that is there, and parameters that it has."""
     step = machine.operations.get(node.step.text)
     if step is None:

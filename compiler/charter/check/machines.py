@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from charter.check.declared import (
     Namespace,
-    Types,
+    TypeResolver,
     cases_of,
     collect_functions,
     collect_types,
@@ -22,7 +22,7 @@ from charter.check.scopes import (
     PartOf,
     Shared,
     Signature,
-    Variable,
+    StateVariable,
     defaults_of,
     free_name,
     suggest,
@@ -37,7 +37,7 @@ FIFO_LIMIT = ty.Limit("", 4)
 """Messages that fit into a `fifo` channel."""
 
 
-def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Types]:
+def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, TypeResolver]:
     """Every name of the protocol, and the table of types."""
     for file in files[1:]:
         if file.protocol.text != files[0].protocol.text:
@@ -68,7 +68,7 @@ def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Type
     return replace(table, missing=missing, setups=setups, fragments=fragments), types
 
 
-def _shared(files: sx.Protocol, types: Types) -> tuple[dict[str, Shared], dict[str, Shared]]:
+def _shared(files: sx.Protocol, types: TypeResolver) -> tuple[dict[str, Shared], dict[str, Shared]]:
     """What instances and scenarios take over, by name: set-ups (and instances), fragments."""
     setups: dict[str, Shared] = {}
     fragments: dict[str, Shared] = {}
@@ -120,16 +120,18 @@ def branches_of(node: sx.Operation) -> list[sx.Branch]:
     return found
 
 
-def component(node: sx.ComponentDecl, types: Types, diagnostics: Diagnostics) -> MachineScope:
+def component(
+    node: sx.ComponentDecl, types: TypeResolver, diagnostics: Diagnostics
+) -> MachineScope:
     """A component, seen from outside."""
     state_names, operation_names = Namespace(diagnostics), Namespace(diagnostics)
-    state: dict[str, Variable] = {}
+    state: dict[str, StateVariable] = {}
     operations: dict[str, Signature] = {}
     for member in node.members:
         if isinstance(member, sx.StateDecl):
             if state_names.add(member.name.text, member.name.span):
                 kind = types.type(member.type)
-                state[member.name.text] = Variable(member.name.text, kind, member.kind)
+                state[member.name.text] = StateVariable(member.name.text, kind, member.kind)
         elif isinstance(member, sx.Operation) and operation_names.add(
             member.name.text, member.name.span
         ):
@@ -145,7 +147,7 @@ def histories_of(members: Iterable[sx.Item]) -> dict[str, sx.StateDecl]:
     return {node.name.text: node for node in states if node.becomes is not None}
 
 
-def _operation(node: sx.Operation, types: Types, diagnostics: Diagnostics) -> Signature:
+def _operation(node: sx.Operation, types: TypeResolver, diagnostics: Diagnostics) -> Signature:
     names = Namespace(diagnostics)
     branches = tuple(
         branch.name.text
@@ -158,13 +160,13 @@ def _operation(node: sx.Operation, types: Types, diagnostics: Diagnostics) -> Si
 
 
 class _System:
-    def __init__(self, types: Types, diagnostics: Diagnostics, table: Globals) -> None:
+    def __init__(self, types: TypeResolver, diagnostics: Diagnostics, table: Globals) -> None:
         self.types = types
         self.diagnostics = diagnostics
         self.globals = table
         self.machines = table.machines
         self.names = Namespace(diagnostics)
-        self.state: dict[str, Variable] = {}
+        self.state: dict[str, StateVariable] = {}
         self.steps: dict[str, Signature] = {}
         self.parts: dict[str, PartOf] = {}
         self.channels: dict[str, Channel] = {}
@@ -202,13 +204,13 @@ class _System:
         name = member.name.text
         match member:
             case sx.StateDecl():
-                self.state[name] = Variable(name, self.types.type(member.type), member.kind)
+                self.state[name] = StateVariable(name, self.types.type(member.type), member.kind)
             case sx.PartDecl():
                 self._part(name, member)
             case sx.ChannelDecl():
                 channel = self._channel(name, member)
                 self.channels[name] = channel
-                self.state[name] = Variable(name, channel_type(channel), "durable")
+                self.state[name] = StateVariable(name, channel_type(channel), "durable")
 
     def _part(self, name: str, member: sx.PartDecl) -> None:
         target = member.component

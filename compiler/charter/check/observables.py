@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from charter.check.docs import doc_of
-from charter.check.scopes import MachineScope, Scope, suggest
+from charter.check.scopes import MachineScope, TypeScope, suggest
 from charter.check.types import is_unknown
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -17,7 +17,9 @@ _MODES: dict[str, ir.CompareMode] = {
 }
 
 
-def observables(scope: Scope, machine: MachineScope, node: sx.ObserveDecl) -> list[ir.Observable]:
+def observables(
+    scope: TypeScope, machine: MachineScope, node: sx.ObserveDecl
+) -> list[ir.Observable]:
     """One level: each path checked against the state, its mode by type where none is given."""
     found: list[ir.Observable] = []
     for entry in node.entries:
@@ -37,7 +39,7 @@ def observables(scope: Scope, machine: MachineScope, node: sx.ObserveDecl) -> li
     return found
 
 
-def _observed_type(scope: Scope, machine: MachineScope, entry: sx.Observed) -> ty.Type | None:
+def _observed_type(scope: TypeScope, machine: MachineScope, entry: sx.Observed) -> ty.Type | None:
     head = entry.path[0]
     variable = machine.state.get(head.text)
     if variable is None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from charter.check.scopes import Scope, suggest, unknown
+from charter.check.scopes import TypeScope, suggest, unknown
 from charter.check.types import UNKNOWN, count, is_unknown, show_type
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -30,7 +30,7 @@ def tags_of(kind: ty.Type) -> Tags | None:
             return None
 
 
-def case_params(scope: Scope, tag: sx.Name, names: int, tags: Tags) -> tuple[ty.Type, ...]:
+def case_params(scope: TypeScope, tag: sx.Name, names: int, tags: Tags) -> tuple[ty.Type, ...]:
     """What is in a case, for as many names; unknown types after an error."""
     params = tags.get(tag.text)
     if params is None:
@@ -50,7 +50,7 @@ class Ranged:
     ranges over what is in one option), `entries` is a map that is evaluated once, before.
     `subject` is what is taken apart, into `names` if it is `tag`; without a tag `names` has one."""
 
-    scope: Scope
+    scope: TypeScope
     variable: ir.Local | None
     source: ir.Expr | None
     entries: tuple[ir.Local, ir.Expr] | None
@@ -82,7 +82,7 @@ class Ranged:
         return ir.Let(local.name, value, whole, type=whole.type, span=whole.span)
 
 
-def ranged(scope: Scope, node: sx.PatternBinder) -> Ranged:
+def ranged(scope: TypeScope, node: sx.PatternBinder) -> Ranged:
     """Read a binder; after an error all that it binds is of unknown type."""
     domain = scope.infer(node.domain)
     match node.key, domain.type:
@@ -101,7 +101,7 @@ def ranged(scope: Scope, node: sx.PatternBinder) -> Ranged:
             return _taken_apart(scope, node, unknown(node.span), (None, None, None))
 
 
-def _not_ranged(scope: Scope, node: sx.PatternBinder, kind: ty.Type) -> None:
+def _not_ranged(scope: TypeScope, node: sx.PatternBinder, kind: ty.Type) -> None:
     wanted = "a set or an option" if node.key is None else "a map"
     hint = ""
     if node.key is not None and isinstance(kind, ty.Set) and isinstance(node.value, sx.Name):
@@ -116,7 +116,7 @@ def _not_ranged(scope: Scope, node: sx.PatternBinder, kind: ty.Type) -> None:
 
 
 def _entries(
-    scope: Scope, node: sx.PatternBinder, domain: ir.Expr, key: tuple[sx.Name, ty.Type]
+    scope: TypeScope, node: sx.PatternBinder, domain: ir.Expr, key: tuple[sx.Name, ty.Type]
 ) -> Ranged:
     name, key_type = key
     whole, entries = domain, None
@@ -145,7 +145,7 @@ def _is_read_quickly(expr: ir.Expr) -> bool:
 
 
 def _taken_apart(
-    scope: Scope,
+    scope: TypeScope,
     node: sx.PatternBinder,
     subject: ir.Expr,
     around: tuple[ir.Local | None, ir.Expr | None, tuple[ir.Local, ir.Expr] | None],
@@ -168,7 +168,7 @@ def _taken_apart(
     return Ranged(scope, *around, subject, tag.text, tuple(bound))
 
 
-def is_case(scope: Scope, node: sx.Is) -> ir.Expr:
+def is_case(scope: TypeScope, node: sx.Is) -> ir.Expr:
     """`e is present(x)`."""
     tag, names = node.pattern.tag, node.pattern.names
     subject = scope.infer(node.subject)
@@ -184,7 +184,7 @@ def is_case(scope: Scope, node: sx.Is) -> ir.Expr:
     return ir.Binary("ne", subject, none, type=ty.Bool(), span=node.span)
 
 
-def holding(scope: Scope, condition: sx.Expr) -> Scope:
+def holding(scope: TypeScope, condition: sx.Expr) -> TypeScope:
     """The scope of what is read only where a condition holds: what its `is` name is visible."""
     match condition:
         case sx.Binary(op="and", left=left, right=right):

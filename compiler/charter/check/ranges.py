@@ -24,7 +24,7 @@ from charter.diagnostics import Diagnostics
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RangeContext:
     """What is known where an expression stands: intervals of lets and of compared paths."""
 
     locals: Mapping[str, Interval] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class _Ranges:
 
     def model_ranges(self) -> None:
         for function in self.model.functions:
-            self.flow(function.body, function.result, Place())
+            self.flow(function.body, function.result, RangeContext())
         for component in self.model.components:
             self.state(component.state)
             for operation in component.operations:
@@ -59,13 +59,13 @@ class _Ranges:
         for system in self.model.systems:
             self.state(system.state)
             for step in system.steps:
-                self.body(step.body, Place(), system.state)
+                self.body(step.body, RangeContext(), system.state)
         for prop in self.model.properties:
-            self.flow(prop.body, None, Place())
+            self.flow(prop.body, None, RangeContext())
         for live in self.model.liveness:
             for part in (live.trigger, live.goal):
                 if part is not None:
-                    self.flow(part, None, Place())
+                    self.flow(part, None, RangeContext())
         for instance in self.model.instances:
             self.bounded(instance).starts(instance)
         for scenario in self.model.scenarios:
@@ -92,7 +92,7 @@ class _Ranges:
             if system.name == scenario.instance.machine
             for step in system.steps
         }
-        place = Place()
+        place = RangeContext()
         for line in scenario.steps:
             match line:
                 case ir.Do():
@@ -116,11 +116,11 @@ class _Ranges:
                 state = {variable.name: variable for variable in system.state}
         for name, value in instance.starts:
             if name in state:
-                self.flow(value, state[name].type, Place())
+                self.flow(value, state[name].type, RangeContext())
 
     def state(self, state: Iterable[ir.StateVar]) -> None:
         for variable in state:
-            self.flow(variable.initial, variable.type, Place())
+            self.flow(variable.initial, variable.type, RangeContext())
 
     def branch(
         self,
@@ -129,7 +129,7 @@ class _Ranges:
         branch: ir.Branch,
         facts: Facts,
     ) -> None:
-        place = Place()
+        place = RangeContext()
         for let in branch.lets:
             self.flow(let.value, None, place)
             place = self.let(place, let.name, let.value)
@@ -142,8 +142,8 @@ class _Ranges:
         self.flow(branch.reply, operation.result, place)
 
     def body(
-        self, body: Iterable[ir.Statement], place: Place, state: tuple[ir.StateVar, ...]
-    ) -> Place:
+        self, body: Iterable[ir.Statement], place: RangeContext, state: tuple[ir.StateVar, ...]
+    ) -> RangeContext:
         types = {variable.name: variable.type for variable in state}
         for line in body:
             match line:
@@ -165,13 +165,13 @@ class _Ranges:
                     assert_never(line)
         return place
 
-    def mail(self, line: ir.Send | ir.Receive, place: Place) -> None:
+    def mail(self, line: ir.Send | ir.Receive, place: RangeContext) -> None:
         for key in line.keys:
             self.flow(key, None, place)
         if isinstance(line, ir.Send):
             self.flow(line.message, content_of(line.type, len(line.keys)).inner, place)
 
-    def call(self, line: ir.CallOperation, place: Place) -> None:
+    def call(self, line: ir.CallOperation, place: RangeContext) -> None:
         params = next(
             (
                 operation.params
@@ -190,20 +190,20 @@ class _Ranges:
 
     # --- what is known ---------------------------------------------------------------------------
 
-    def let(self, place: Place, name: str, value: ir.Expr) -> Place:
+    def let(self, place: RangeContext, name: str, value: ir.Expr) -> RangeContext:
         values = {**place.values, name: substitute(value, dict(place.values))}
         if not isinstance(value.type, ty.Int):
             return replace(place, values=values)
         locals_ = {**place.locals, name: self.interval(value, place)}
         return replace(place, values=values, locals=locals_)
 
-    def ranging(self, place: Place, name: str, domain: ir.Expr) -> Place:
+    def ranging(self, place: RangeContext, name: str, domain: ir.Expr) -> RangeContext:
         """The place where `name` is a member of `domain`."""
         if not isinstance(domain.type, ty.Set) or not isinstance(domain.type.inner, ty.Int):
             return place
         return replace(place, locals={**place.locals, name: self.of_members(domain, place)})
 
-    def assume(self, place: Place, condition: ir.Expr, *, truth: bool) -> Place:
+    def assume(self, place: RangeContext, condition: ir.Expr, *, truth: bool) -> RangeContext:
         """The place after `condition` turned out to be `truth`."""
         match condition:
             case ir.Unary(op="not", operand=operand):
@@ -223,7 +223,7 @@ class _Ranges:
             case _:
                 return place
 
-    def compared(self, place: Place, condition: ir.Binary, *, truth: bool) -> Place:
+    def compared(self, place: RangeContext, condition: ir.Binary, *, truth: bool) -> RangeContext:
         op = condition.op if truth else _OPPOSITE.get(condition.op, condition.op)
         left, right = condition.left, condition.right
         one, other = self.interval(left, place), self.interval(right, place)
@@ -251,13 +251,13 @@ class _Ranges:
         place = self.learn(place, left, new)
         return self.learn(place, right, new_other)
 
-    def learn(self, place: Place, path: ir.Expr, interval: Interval) -> Place:
+    def learn(self, place: RangeContext, path: ir.Expr, interval: Interval) -> RangeContext:
         if interval == ANY or isinstance(path, ir.Literal):
             return place
         known = substitute(path, dict(place.values))
         return replace(place, facts=(*place.facts, (known, interval)))
 
-    def interval(self, expr: ir.Expr, place: Place) -> Interval:
+    def interval(self, expr: ir.Expr, place: RangeContext) -> Interval:
         """Where the number `expr` lies."""
         found = self.by_shape(expr, place)
         if place.facts:
@@ -267,7 +267,7 @@ class _Ranges:
                     found = self.arithmetic.both(found, interval)
         return found
 
-    def by_shape(self, expr: ir.Expr, place: Place) -> Interval:
+    def by_shape(self, expr: ir.Expr, place: RangeContext) -> Interval:
         reckon = self.arithmetic
         match expr:
             case ir.Literal(value=int(number)):
@@ -302,14 +302,14 @@ class _Ranges:
             case _:
                 return of_type(expr.type)
 
-    def any_case(self, expr: ir.Match, place: Place) -> Interval:
+    def any_case(self, expr: ir.Match, place: RangeContext) -> Interval:
         found: Interval | None = None
         for case in expr.cases:
             inside = self.interval(case.body, place)
             found = inside if found is None else self.arithmetic.either(found, inside)
         return found or ANY
 
-    def of_builtin(self, expr: ir.Builtin, place: Place) -> Interval:
+    def of_builtin(self, expr: ir.Builtin, place: RangeContext) -> Interval:
         match expr.name, expr.args:
             case "size", (of,):
                 return Interval(ty.Limit("", 0), _most_items(of))
@@ -329,7 +329,7 @@ class _Ranges:
             case _:
                 return of_type(expr.type)
 
-    def of_members(self, group: ir.Expr, place: Place) -> Interval:
+    def of_members(self, group: ir.Expr, place: RangeContext) -> Interval:
         """Where all members of a set of numbers lie."""
         match group:
             case ir.SetNew(items=(first, *rest)):
@@ -356,7 +356,7 @@ class _Ranges:
 
     # --- where numbers go ------------------------------------------------------------------------
 
-    def flow(self, expr: ir.Expr, slot: ty.Type | None, place: Place) -> None:
+    def flow(self, expr: ir.Expr, slot: ty.Type | None, place: RangeContext) -> None:
         """Check all places inside `expr`, and that its value fits `slot` (None: no range)."""
         match expr:
             case ir.If():
@@ -389,7 +389,7 @@ class _Ranges:
                 if slot is not None and not is_built_here(expr):
                     self.fit(expr, slot, place)
 
-    def fit(self, expr: ir.Expr, slot: ty.Type, place: Place) -> None:
+    def fit(self, expr: ir.Expr, slot: ty.Type, place: RangeContext) -> None:
         """A value that was not built here: by its interval, or by its type."""
         if isinstance(slot, ty.Int):
             low, high = slot.low, slot.high
@@ -399,7 +399,7 @@ class _Ranges:
             message = f"a value of {show_type(expr.type)} may be outside {show_type(slot)}"
             self.diagnostics.error("int/out-of-range", message, expr.span)
 
-    def above(self, expr: ir.Expr, low: ty.Limit | None, place: Place) -> bool:
+    def above(self, expr: ir.Expr, low: ty.Limit | None, place: RangeContext) -> bool:
         """Is `expr` at least `low`? Of `max` one side suffices, of `min` both are needed."""
         if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.name in ("min", "max"):
             sides = (self.above(side, low, place) for side in expr.args)
@@ -407,7 +407,7 @@ class _Ranges:
                 return True
         return self.arithmetic.inside(self.interval(expr, place), Interval(low, None))
 
-    def below(self, expr: ir.Expr, high: ty.Limit | None, place: Place) -> bool:
+    def below(self, expr: ir.Expr, high: ty.Limit | None, place: RangeContext) -> bool:
         """Is `expr` at most `high`? Of `min` one side suffices, of `max` both are needed."""
         if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.name in ("min", "max"):
             sides = (self.below(side, high, place) for side in expr.args)

@@ -32,7 +32,7 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class StateVariable:
     """A state variable: its name in core, its type, and how long it lives."""
 
     name: str
@@ -69,7 +69,7 @@ class MachineScope:
 
     name: str
     is_system: bool
-    state: Mapping[str, Variable]
+    state: Mapping[str, StateVariable]
     operations: Mapping[str, Signature]
     parts: Mapping[str, PartOf] = field(default_factory=dict)
     channels: Mapping[str, Channel] = field(default_factory=dict)
@@ -120,11 +120,11 @@ class Globals:
 REPLACED = "replaced"
 """The name of what an edit replaces, in what it puts there."""
 
-Rules = Callable[["Scope", sx.Expr, ty.Type | None], ir.Expr]
+Rules = Callable[["TypeScope", sx.Expr, ty.Type | None], ir.Expr]
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TypeScope:
     """Where an expression stands. `primes` says whether `x'` may be read, `part_primes` whether
     `part'.x` may; `parts` are what `is` has named; `used` remembers the type of each local of the
     declaration, so that a name never has two types in core."""
@@ -165,7 +165,7 @@ class Scope:
         """Report an error."""
         self.diagnostics.error(code, message, span, hint=hint)
 
-    def bind(self, name: sx.Name, kind: ty.Type) -> tuple[Scope, str]:
+    def bind(self, name: sx.Name, kind: ty.Type) -> tuple[TypeScope, str]:
         """The scope in which `name` is a local of type `kind`, and its name in core. `_` is for
         what nobody reads: it may stand anywhere and is never visible."""
         if name.text == "_":
@@ -178,7 +178,7 @@ class Scope:
         local = ir.Local(core, type=kind, span=name.span)
         return self.with_local(name.text, local), core
 
-    def with_state(self, reads: Iterable[ir.Param]) -> tuple[Scope, tuple[ir.Param, ...]]:
+    def with_state(self, reads: Iterable[ir.Param]) -> tuple[TypeScope, tuple[ir.Param, ...]]:
         """The scope of a function, in which these state variables are parameters, and those."""
         scope, params = self, list[ir.Param]()
         for read in reads:
@@ -187,12 +187,12 @@ class Scope:
             params.append(ir.Param(core, read.type))
         return scope, tuple(params)
 
-    def fresh(self, stem: str, kind: ty.Type, span: Span) -> tuple[Scope, ir.Local]:
+    def fresh(self, stem: str, kind: ty.Type, span: Span) -> tuple[TypeScope, ir.Local]:
         """The scope with a local that no text can name, and that local."""
         local = ir.Local(self._core_name(stem, kind), type=kind, span=span)
         return self.with_local(f"fresh {local.name}", local), local
 
-    def with_local(self, name: str, local: ir.Local) -> Scope:
+    def with_local(self, name: str, local: ir.Local) -> TypeScope:
         """The scope in which `name` is a local."""
         return replace(self, locals={**self.locals, name: local})
 
@@ -203,7 +203,7 @@ class Scope:
             return ir.Local(local.name, type=kind, span=span)
         return ir.StateRef(name, type=kind, span=span)
 
-    def without_locals(self) -> Scope:
+    def without_locals(self) -> TypeScope:
         """The scope in which no local is visible. Their names in core stay taken."""
         hidden = {f"outside {name}": local for name, local in self.locals.items()}
         return replace(self, locals=hidden, parts={})

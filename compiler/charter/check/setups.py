@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from charter.check.infer_calls import arguments
-from charter.check.scopes import Scope, Shared, suggest
+from charter.check.scopes import Shared, TypeScope, suggest
 from charter.core import nodes as ir
 from charter.core.walk import substitute
 from charter.diagnostics import Span
@@ -33,14 +33,14 @@ class Stated:
     origin: Origin | None
 
 
-def stated(scope: Scope, node: Sharing) -> tuple[Stated, ...]:
+def stated(scope: TypeScope, node: Sharing) -> tuple[Stated, ...]:
     """The lines of a declaration with those that it takes over. A bound, a start, an `only` and
     `offers` stand for those of the same name that were taken over; `misses` are added to them."""
     return _stated(scope, node, None, ())
 
 
 def _stated(
-    scope: Scope, node: Sharing, origin: Origin | None, above: tuple[str, ...]
+    scope: TypeScope, node: Sharing, origin: Origin | None, above: tuple[str, ...]
 ) -> tuple[Stated, ...]:
     inherited: dict[object, Stated] = {}
     for like in node.likes:
@@ -65,7 +65,7 @@ def _stated(
 
 
 def find(
-    scope: Scope, name: sx.Name, table: tuple[Mapping[str, Shared], str], machine: sx.Name
+    scope: TypeScope, name: sx.Name, table: tuple[Mapping[str, Shared], str], machine: sx.Name
 ) -> Shared | None:
     """What a name stands for in a table (which holds things of this kind); an error if there is
     none, or if it is of another machine."""
@@ -82,7 +82,7 @@ def find(
     return found
 
 
-def uses_itself(scope: Scope, name: sx.Name) -> None:
+def uses_itself(scope: TypeScope, name: sx.Name) -> None:
     """Report what takes over its own lines."""
     scope.error("instance/like", f"`{name.text}` takes over its own lines", name.span)
 
@@ -99,7 +99,7 @@ def _key(line: sx.Setting) -> object:
             return line.span
 
 
-def inside(scope: Scope, origin: Origin | None) -> tuple[Scope, dict[str, ir.Expr]]:
+def inside(scope: TypeScope, origin: Origin | None) -> tuple[TypeScope, dict[str, ir.Expr]]:
     """The scope of lines from `origin`, in which its parameters are visible, and what they stand
     for there."""
     if origin is None:
@@ -111,8 +111,8 @@ def inside(scope: Scope, origin: Origin | None) -> tuple[Scope, dict[str, ir.Exp
 
 
 def bound(
-    scope: Scope, params: Iterable[ir.Param], args: Iterable[ir.Expr], span: Span
-) -> tuple[Scope, dict[str, ir.Expr]]:
+    scope: TypeScope, params: Iterable[ir.Param], args: Iterable[ir.Expr], span: Span
+) -> tuple[TypeScope, dict[str, ir.Expr]]:
     """`scope` with parameters, and the arguments by the names that these have in core."""
     values: dict[str, ir.Expr] = {}
     for param, arg in zip(params, args, strict=True):

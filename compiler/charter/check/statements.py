@@ -8,7 +8,7 @@ from typing import assert_never
 
 from charter.check.docs import doc_of
 from charter.check.infer_collections import domain, whole_type
-from charter.check.scopes import MachineScope, Scope, suggest, unknown
+from charter.check.scopes import MachineScope, TypeScope, suggest, unknown
 from charter.check.types import UNKNOWN, is_unknown, show_type
 from charter.check.updates import FieldStep, KeyStep, Path, apart, modify
 from charter.core import nodes as ir
@@ -21,7 +21,7 @@ from charter.syntax import nodes as sx
 class Body:
     """A body while it is read: the scope grows, assignments to one variable become one."""
 
-    scope: Scope
+    scope: TypeScope
     machine: MachineScope
     lines: list[ir.Statement] = field(default_factory=list)
     written: dict[str, list[tuple[Path, Span]]] = field(default_factory=dict)
@@ -126,7 +126,7 @@ def target_path(body: Body, node: sx.Expr) -> tuple[ir.StateRef, Path] | None:
 
 
 def _path_step(
-    scope: Scope, node: sx.FieldOf | sx.Index, kind: ty.Type
+    scope: TypeScope, node: sx.FieldOf | sx.Index, kind: ty.Type
 ) -> FieldStep | KeyStep | None:
     match node, kind:
         case _ if is_unknown(kind):
@@ -167,7 +167,7 @@ def _own_variable(body: Body, node: sx.Ident) -> ir.StateRef | None:
     return ir.StateRef(variable.name, type=variable.type, span=node.span)
 
 
-def misplaced(scope: Scope, what: str, where: str, span: Span) -> None:
+def misplaced(scope: TypeScope, what: str, where: str, span: Span) -> None:
     """Report a statement that its place does not allow."""
     scope.error("statement/misplaced", f"{what} stands only in {where}", span)
 

@@ -11,7 +11,15 @@ from charter.check.histories import update_histories
 from charter.check.infer_calls import arguments
 from charter.check.machines import channel_type
 from charter.check.patterns import holding
-from charter.check.scopes import Channel, MachineScope, PartOf, Scope, Signature, free_name, suggest
+from charter.check.scopes import (
+    Channel,
+    MachineScope,
+    PartOf,
+    Signature,
+    TypeScope,
+    free_name,
+    suggest,
+)
 from charter.check.statements import Body, assign, let, misplaced, pick
 from charter.check.types import BOOL, INT, UNKNOWN, count, is_unknown
 from charter.core import nodes as ir
@@ -125,7 +133,7 @@ def _bind_result(body: Body, node: sx.CallOperation, kind: ty.Type) -> str:
     return "" if node.result is None else body.bind(node.result, kind)
 
 
-def _part_index(scope: Scope, node: sx.CallOperation, part: PartOf) -> ir.Expr | None:
+def _part_index(scope: TypeScope, node: sx.CallOperation, part: PartOf) -> ir.Expr | None:
     if part.index is None:
         if node.index is not None:
             message = f"there is only one `{node.instance.text}`"
@@ -193,7 +201,9 @@ def initial_content(channel: Channel, span: Span) -> ir.Expr:
     return value
 
 
-def lose(scope: Scope, machine: MachineScope, channel: Channel, signature: Signature) -> ir.Step:
+def lose(
+    scope: TypeScope, machine: MachineScope, channel: Channel, signature: Signature
+) -> ir.Step:
     """The step that loses a message."""
     span = signature.span
     body = Body(scope, machine)

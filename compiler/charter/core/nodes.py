@@ -195,7 +195,7 @@ class Conjunct(Placed, Generic[E_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault(Placed, Generic[E_co]):
+class FaultRule(Placed, Generic[E_co]):
     """What an implementation may do instead of a branch where `condition` holds, which is read
     where the guard is: throw an exception of the class `exception` whose message contains
     `saying`, change nothing and go no further. Only the entries of overlays have any."""
@@ -218,7 +218,7 @@ class Branch(Placed, Generic[E_co]):
     body: tuple[Change[E_co], ...]
     reply: E_co
     citations: tuple[Citation, ...]
-    faults: tuple[Fault[E_co], ...] = ()
+    faults: tuple[FaultRule[E_co], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

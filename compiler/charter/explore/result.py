@@ -8,7 +8,7 @@ from typing import Literal
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.formats.states import Table
+from charter.formats.states import StateTable
 from charter.semantics.bounds import bounds_of
 from charter.semantics.evaluate import State
 from charter.semantics.fairness import LivenessResult
@@ -145,7 +145,7 @@ class SearchResult:
     why_plain: str = ""
     unlooked: str = ""
     where: MatchedStates | None = None
-    states: Table | None = None
+    states: StateTable | None = None
     seconds: float = 0.0
     seconds_liveness: float | None = None
 

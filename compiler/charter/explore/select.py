@@ -125,12 +125,12 @@ def successors(model: n.Model, instance: n.Instance) -> Successors:
     try:
         with _loading_native():
             from charter.explore.native.compiled import CompiledMachine
-            from charter.explore.native.layout import Unsupported
+            from charter.explore.native.layout import CannotCompile
     except EngineUnsupported:
         return Defined.of(model, instance)
     try:
         return CompiledMachine.of(model, instance, cache_folder("engine"))
-    except Unsupported:
+    except CannotCompile:
         return Defined.of(model, instance)
 
 
@@ -141,11 +141,11 @@ def state_graph(model: n.Model, instance: n.Instance) -> StateGraph:
     try:
         with _loading_native():
             from charter.explore.native.graph import CompiledGraph
-            from charter.explore.native.layout import Unsupported
+            from charter.explore.native.layout import CannotCompile
             from charter.explore.native.search import GaveUp
     except EngineUnsupported:
         return DefinedGraph.of(model, instance)
     try:
         return CompiledGraph.of(model, instance, cache_folder("engine"))
-    except (Unsupported, GaveUp):
+    except (CannotCompile, GaveUp):
         return DefinedGraph.of(model, instance)

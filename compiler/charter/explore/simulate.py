@@ -32,7 +32,7 @@ _POOL, _ARGUMENTS, _WAYS = 64, 32, 64
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WalkPlan:
     """`steps` of each walk, `walks` of the batch, and its `seed`."""
 
     steps: int
@@ -56,7 +56,9 @@ class Batch:
 Start = tuple[State, Trace]
 
 
-def simulate(model: n.Model, instance: n.Instance, plan: Plan, *, compiled: bool = False) -> Batch:
+def simulate(
+    model: n.Model, instance: n.Instance, plan: WalkPlan, *, compiled: bool = False
+) -> Batch:
     """Make one batch of walks, with code that is `compiled` where there is some. Equal plans give
     equal batches."""
     asked = _compiled(model, instance) if compiled else Defined.of(model, instance)
@@ -81,7 +83,7 @@ class _Walker:
     """One batch on its way."""
 
     asked: Successors
-    plan: Plan
+    plan: WalkPlan
     chance: random.Random
     batch: Batch = field(default_factory=Batch)
     properties: list[tuple[n.Property, bool]] = field(default_factory=list)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.explore.result import CheckResult, Trace
-from charter.explore.simulate import BATCH, Batch, Plan, simulate
+from charter.explore.simulate import BATCH, Batch, WalkPlan, simulate
 from charter.semantics.bounds import bounds_of
 from charter.semantics.machine import Machine
 
@@ -49,7 +49,7 @@ class WalksResult:
 
 
 def swarm(
-    subject: Subject, plan: Plan, workers: int, progress: Callable[[int, int], None]
+    subject: Subject, plan: WalkPlan, workers: int, progress: Callable[[int, int], None]
 ) -> WalksResult:
     """All walks of `plan` in batches, each with a seed of its own, counted up from that of the
     plan. `progress` is told how many walks are done, and of how many."""
@@ -67,7 +67,7 @@ def swarm(
     return _result(Machine.of(*subject), plans, seen, len(states))
 
 
-def _batches(subject: Subject, plans: list[Plan], workers: int) -> Iterator[Batch]:
+def _batches(subject: Subject, plans: list[WalkPlan], workers: int) -> Iterator[Batch]:
     """Code is compiled for several walks; one is made sooner without."""
     compiled = sum(plan.walks for plan in plans) > 1
     if workers == 1 or len(plans) == 1:
@@ -79,7 +79,7 @@ def _batches(subject: Subject, plans: list[Plan], workers: int) -> Iterator[Batc
 
 
 def _result(
-    machine: Machine, plans: Sequence[Plan], batches: Sequence[Batch], states: int
+    machine: Machine, plans: Sequence[WalkPlan], batches: Sequence[Batch], states: int
 ) -> WalksResult:
     model, name = machine.model, machine.instance.machine
     branches = sum((batch.branches for batch in batches), Counter[str]())
@@ -102,7 +102,7 @@ def _result(
     )
 
 
-def _shortest(plans: Sequence[Plan], batches: Sequence[Batch]) -> tuple[WalkFinding, ...]:
+def _shortest(plans: Sequence[WalkPlan], batches: Sequence[Batch]) -> tuple[WalkFinding, ...]:
     """The shortest failure of each property; of equal ones that of the first seed."""
     found: dict[str, WalkFinding] = {}
     for plan, batch in zip(plans, batches, strict=True):

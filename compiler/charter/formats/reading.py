@@ -13,13 +13,13 @@ class BadVector(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class JsonReader:
     """A JSON value with its place in the document."""
 
     raw: Json
     where: str
 
-    def fields(self, *names: str) -> Reader:
+    def fields(self, *names: str) -> JsonReader:
         """This reader, if the value is an object with exactly these fields."""
         held = self.object()
         for name in names:
@@ -34,12 +34,12 @@ class Reader:
         """The field `name`, unread."""
         return self.object()[name]
 
-    def item(self, name: str) -> Reader:
+    def item(self, name: str) -> JsonReader:
         """The field `name` of an object."""
         held = self.object()
         if name not in held:
             raise BadVector(f"{self.where}: the field {name!r} is missing")
-        return Reader(held[name], f"{self.where}.{name}")
+        return JsonReader(held[name], f"{self.where}.{name}")
 
     def text(self, name: str) -> str:
         """The field `name`, a text."""
@@ -60,17 +60,17 @@ class Reader:
             raise BadVector(f"{self.where}: not an object")
         return self.raw
 
-    def entries(self) -> Iterator[tuple[str, Reader]]:
+    def entries(self) -> Iterator[tuple[str, JsonReader]]:
         """The fields of an object whose names are free."""
         for name, value in self.object().items():
-            yield name, Reader(value, f"{self.where}.{name}")
+            yield name, JsonReader(value, f"{self.where}.{name}")
 
-    def items(self) -> Iterator[Reader]:
+    def items(self) -> Iterator[JsonReader]:
         """The items of an array."""
         if not isinstance(self.raw, list):
             raise BadVector(f"{self.where}: not an array")
         for position, value in enumerate(self.raw):
-            yield Reader(value, f"{self.where}[{position}]")
+            yield JsonReader(value, f"{self.where}[{position}]")
 
     def texts(self) -> tuple[str, ...]:
         """An array of texts."""

@@ -87,7 +87,7 @@ class Head:
         }
 
 
-class Table(Protocol):
+class StateTable(Protocol):
     """States that can be read from the first to the last, a part at a time."""
 
     @property

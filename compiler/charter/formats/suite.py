@@ -14,7 +14,7 @@ from pathlib import Path
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
-from charter.formats.reading import BadVector, Reader
+from charter.formats.reading import BadVector, JsonReader
 from charter.formats.vector import FORMAT, Vector, read_line
 
 MANIFEST = "manifest.json"
@@ -111,7 +111,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 def parse_manifest(value: Json, where: str) -> Manifest:
     """A manifest from parsed JSON. Raises `BadVector`."""
-    whole = Reader(value, where)
+    whole = JsonReader(value, where)
     consts = ("consts",) if "consts" in whole.object() else ()
     reader = whole.fields(
         "format", "digest", "protocol", "variant", "component", "spec_digest", "vectors",
@@ -148,5 +148,5 @@ def read_lines(path: Path) -> Iterator[Vector]:
                 yield read_line(line, f"{path}:{number}")
 
 
-def _names(reader: Reader) -> dict[str, str]:
+def _names(reader: JsonReader) -> dict[str, str]:
     return {name: reader.text(name) for name in reader.object()}

@@ -13,10 +13,10 @@ from typing import Literal
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
-from charter.formats.reading import BadVector, Reader
+from charter.formats.reading import BadVector, JsonReader
 
 __all__ = [
-    "MAX_NODES", "Answer", "AnswerNode", "BadVector", "Call", "Question", "Vector", "Why",
+    "MAX_NODES", "Answer", "AnswerNode", "BadVector", "OperationCall", "Question", "Vector", "Why",
     "read_answer", "read_line", "read_question", "read_vector", "read_why",
 ]  # fmt: skip
 
@@ -34,7 +34,7 @@ _QUESTION = (
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class OperationCall:
     """One operation with its arguments, references still in place."""
 
     operation: str
@@ -58,7 +58,7 @@ class Question:
     component: str
     sorts: Mapping[str, Mapping[str, int]]
     given: Json
-    operations: tuple[Call, ...]
+    operations: tuple[OperationCall, ...]
     delta: Delta = "each"
     consts: Mapping[str, int] = field(default_factory=dict)
 
@@ -184,7 +184,7 @@ def read_line(line: str | bytes, where: str) -> Vector:
 def read_vector(value: Json, where: str = "vector") -> Vector:
     """A vector from parsed JSON. Raises `BadVector` for whatever is not exactly one, also for an
     id or a digest that does not fit the content."""
-    reader = Reader(value, where).fields("question", "answer", "why")
+    reader = JsonReader(value, where).fields("question", "answer", "why")
     try:
         question = read_question(reader.value("question"), f"{where}: question")
         answer = read_answer(reader.value("answer"), question, f"{where}: answer")
@@ -195,7 +195,7 @@ def read_vector(value: Json, where: str = "vector") -> Vector:
 
 def read_question(value: Json, where: str = "question") -> Question:
     """A question from parsed JSON. Raises `BadVector`."""
-    reader = Reader(value, where)
+    reader = JsonReader(value, where)
     consts = ("consts",) if "consts" in reader.object() else ()
     reader.fields(*_QUESTION, *consts)
     if reader.value("format") != FORMAT:
@@ -221,7 +221,9 @@ def read_question(value: Json, where: str = "question") -> Question:
 
 def read_answer(value: Json, question: Question, where: str = "answer") -> Answer:
     """An answer to `question` from parsed JSON. Raises `BadVector`."""
-    reader = Reader(value, where).fields("question", "digest", "observations", "replies", "steps")
+    reader = JsonReader(value, where).fields(
+        "question", "digest", "observations", "replies", "steps"
+    )
     if reader.text("question") != question.id:
         raise BadVector(f"{where}.question: this answer belongs to another question")
     observations = tuple(item.raw for item in reader.item("observations").items())
@@ -243,7 +245,7 @@ def read_answer(value: Json, question: Question, where: str = "answer") -> Answe
 
 def read_why(value: Json, where: str = "why") -> Why:
     """The reasons from parsed JSON. Raises `BadVector`."""
-    reader = Reader(value, where).fields("obligations", "source", "title", "label", "purpose")
+    reader = JsonReader(value, where).fields("obligations", "source", "title", "label", "purpose")
     if reader.text("source") not in SOURCES:
         raise BadVector(f"{where}.source: not one of {', '.join(SOURCES)}")
     return Why(
@@ -255,25 +257,25 @@ def read_why(value: Json, where: str = "why") -> Why:
     )
 
 
-def _ids(reader: Reader) -> dict[str, int]:
+def _ids(reader: JsonReader) -> dict[str, int]:
     ids = {name: item.integer() for name, item in reader.entries()}
     if len(set(ids.values())) != len(ids):
         raise BadVector(f"{reader.where}: two elements have the same concrete id")
     return ids
 
 
-def _call(reader: Reader) -> Call:
+def _call(reader: JsonReader) -> OperationCall:
     reader.fields("operation", "args")
-    return Call(reader.text("operation"), dict(reader.item("args").object()))
+    return OperationCall(reader.text("operation"), dict(reader.item("args").object()))
 
 
-def _delta(reader: Reader) -> Delta:
+def _delta(reader: JsonReader) -> Delta:
     if reader.value("delta") == "each":
         return "each"
     return tuple(item.integer() for item in reader.item("delta").items())
 
 
-def _node(reader: Reader) -> AnswerNode:
+def _node(reader: JsonReader) -> AnswerNode:
     reader.fields("from", "branch", "reply", "observation")
     return AnswerNode(
         origins=tuple(item.integer() for item in reader.item("from").items()),

@@ -5,8 +5,8 @@ arguments, `shadowed`: branches that earlier guards leave nothing. `induction`, 
 what every step keeps, for all values of counters. `distinguish`: the first difference between
 two models.
 
-Every state, run and step that is answered has been replayed on the definition; where that fails
-`ReplayError` is raised, and the encoder is wrong. `Unsupported`: something it cannot say.
+Every state, run and step in an answer has been replayed on the definition; `ReplayError` means
+that the encoder has a bug. `CannotEncode` is raised for what the encoding does not cover.
 """
 
 from charter.prove.distinguish import (
@@ -40,7 +40,7 @@ from charter.prove.reach import (
     Violates,
     reach,
 )
-from charter.prove.replay import ReplayError, Transition
+from charter.prove.replay import ReplayError, SolverTransition
 from charter.prove.single import (
     Answered,
     Infeasible,
@@ -52,13 +52,14 @@ from charter.prove.single import (
     single_step,
 )
 from charter.prove.solve import RLIMIT
-from charter.prove.values import Unsupported
+from charter.prove.values import CannotEncode
 
 __all__ = [
     "RLIMIT",
     "Alike",
     "Answered",
     "Beyond",
+    "CannotEncode",
     "Compared",
     "Difference",
     "EncodingOptions",
@@ -77,13 +78,12 @@ __all__ = [
     "Reached",
     "ReplayError",
     "SingleStep",
+    "SolverTransition",
     "StepQuestion",
     "Takes",
     "Trace",
-    "Transition",
     "Unclear",
     "Undecided",
-    "Unsupported",
     "Violates",
     "always",
     "distinguish",

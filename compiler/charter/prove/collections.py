@@ -19,7 +19,7 @@ from charter.prove.values import (
     Mask,
     Maybe,
     Number,
-    Scalar,
+    ScalarTerm,
     Sym,
     Tagged,
 )
@@ -74,7 +74,7 @@ def is_case(layout: TermLayout, kind: t.Type, tag: str, target: Sym) -> Term:
     match target:
         case Maybe(present=present):
             return present if tag == "present" else layout.terms.not_(present)
-        case Tagged(tag=term) | Scalar(term=term):
+        case Tagged(tag=term) | ScalarTerm(term=term):
             return layout.terms.eq(term, layout.tag(kind, tag))
         case _:
             raise TypeError(f"a case of {kind}")
@@ -95,17 +95,19 @@ def operator(
     terms, numbers, op = layout.terms, layout.numbers, e.op
     match op:
         case "not":
-            return Scalar(terms.not_(cast(Scalar, args[0]).term))
+            return ScalarTerm(terms.not_(cast(ScalarTerm, args[0]).term))
         case "negate":
             return numbers.negate(cast(Number, args[0]))
         case "eq":
-            return Scalar(layout.equal(*args))
+            return ScalarTerm(layout.equal(*args))
         case "ne":
-            return Scalar(terms.not_(layout.equal(*args)))
+            return ScalarTerm(terms.not_(layout.equal(*args)))
         case "in":
-            return Scalar(layout.contains(cast("Mask | Bag", args[1]), args[0]))
+            return ScalarTerm(layout.contains(cast("Mask | Bag", args[1]), args[0]))
         case "subset":
-            return Scalar(layout.subset(cast("Mask | Bag", args[0]), cast("Mask | Bag", args[1])))
+            return ScalarTerm(
+                layout.subset(cast("Mask | Bag", args[0]), cast("Mask | Bag", args[1]))
+            )
         case "union" | "intersection" | "difference":
             return _algebra(layout, op, t.inner_of(e.type), cast("tuple[Mask | Bag, ...]", args))
         case "lt" | "le" | "gt" | "ge" | "add" | "sub" | "mul":
@@ -122,13 +124,13 @@ def _of_numbers(
 ) -> Sym:
     match op:
         case "lt":
-            return Scalar(numbers.less(a, b))
+            return ScalarTerm(numbers.less(a, b))
         case "le":
-            return Scalar(numbers.less_equal(a, b))
+            return ScalarTerm(numbers.less_equal(a, b))
         case "gt":
-            return Scalar(numbers.less(b, a))
+            return ScalarTerm(numbers.less(b, a))
         case "ge":
-            return Scalar(numbers.less_equal(b, a))
+            return ScalarTerm(numbers.less_equal(b, a))
         case "add":
             return numbers.add(a, b)
         case "sub":

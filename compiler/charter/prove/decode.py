@@ -9,7 +9,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.prove.layout import TermLayout
 from charter.prove.terms import Term
-from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, Scalar, Sym, Tagged
+from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
 
 
 @dataclass(slots=True)
@@ -29,11 +29,11 @@ class Decoder:
     def value(self, kind: t.Type, sym: Sym) -> Value:
         """The core value of `sym`, which is of type `kind`."""
         match kind, sym:
-            case t.Bool(), Scalar(term=term):
+            case t.Bool(), ScalarTerm(term=term):
                 return bool(self.term(term))
-            case t.Enum(members=members), Scalar(term=term):
+            case t.Enum(members=members), ScalarTerm(term=term):
                 return members[self._position(term)]
-            case t.Sort(), Scalar(term=term):
+            case t.Sort(), ScalarTerm(term=term):
                 return self._position(term)
             case _, Number(term=term):
                 return self.term(term)

@@ -10,13 +10,13 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
 from charter.prove.layout import TermLayout
-from charter.prove.program import EncodingOptions, Program, build, possible
-from charter.prove.replay import ReplayError, Transition, expect, read_transition
+from charter.prove.program import EncodingOptions, SymbolicProgram, build, possible
+from charter.prove.replay import ReplayError, SolverTransition, expect, read_transition
 from charter.prove.single import loadable
 from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
 from charter.prove.terms import Term, Terms
 from charter.prove.transition import BranchCode
-from charter.prove.values import Fields, Maybe, Sym, Unsupported
+from charter.prove.values import CannotEncode, Fields, Maybe, Sym
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
@@ -33,8 +33,8 @@ class Difference:
     """After `steps`, which both models allow, `transition` is allowed by one of them (`by`) and
     by the other not, not even with another state where that cannot be observed."""
 
-    steps: tuple[Transition, ...]
-    transition: Transition
+    steps: tuple[SolverTransition, ...]
+    transition: SolverTransition
     by: Literal["first", "second"]
 
 
@@ -71,8 +71,8 @@ class PairQuestion:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    first: Program
-    second: Program
+    first: SymbolicProgram
+    second: SymbolicProgram
     shown: tuple[tuple[n.StateVar, Paths], ...]
 
 
@@ -83,10 +83,10 @@ def distinguish(
     rlimit: int = RLIMIT,
 ) -> Compared:
     """The first observable difference between two models, replayed on both definitions. Raises
-    Unsupported where their states or signatures differ."""
+    CannotEncode where their states or signatures differ."""
     pair = _encode(machines, question, options or EncodingOptions())
     if question.depth and dict(machines[0].initial()) != dict(machines[1].initial()):
-        raise Unsupported("the initial states differ")
+        raise CannotEncode("the initial states differ")
     first = pair.first
     solver = Solver(first.terms, BOUNDED, rlimit)
     solver.add(first.before_inside)
@@ -122,8 +122,8 @@ class _Claim:
     """That `one` program takes a step of an operation which the other one does not allow: `start`
     with every match refused. Refusals are added for the choices that a candidate calls for."""
 
-    one: Program
-    other: Program
+    one: SymbolicProgram
+    other: SymbolicProgram
     by: Literal["first", "second"]
     start: Term
     matches: Mapping[tuple[str, str], _Match]
@@ -180,7 +180,7 @@ class _Search:
         self.refused.append(terms.implies(match_.taken, no))
         return None
 
-    def _check_lemmas(self, found: Transition) -> None:
+    def _check_lemmas(self, found: SolverTransition) -> None:
         machine = self.pair.first.machine
         for lemma in self.question.lemmas:
             what = f"lemma {lemma.name}"
@@ -199,12 +199,12 @@ def _encode(
     programs = []
     for machine, tag in zip(machines, ("", "other:"), strict=True):
         if machine.component is None:
-            raise Unsupported(f"{machine.instance.machine} is a system")
+            raise CannotEncode(f"{machine.instance.machine} is a system")
         programs.append(build(machine, layout, tag=tag))
     first, second = programs
     states = [[(v.name, v.type) for v in p.component.state] for p in programs]
     if states[0] != states[1]:
-        raise Unsupported("the two models have different state variables")
+        raise CannotEncode("the two models have different state variables")
     return _Pair(first, second, _shown(first.component, question))
 
 
@@ -221,14 +221,16 @@ def _shown(component: n.Component, question: PairQuestion) -> tuple[tuple[n.Stat
 
 
 def _claims(pair: _Pair) -> tuple[_Claim, ...]:
-    sides: tuple[tuple[Program, Program, Literal["first", "second"]], ...] = (
+    sides: tuple[tuple[SymbolicProgram, SymbolicProgram, Literal["first", "second"]], ...] = (
         (pair.first, pair.second, "first"),
         (pair.second, pair.first, "second"),
     )
     return tuple(_claim(pair, *side) for side in sides)
 
 
-def _claim(pair: _Pair, one: Program, other: Program, by: Literal["first", "second"]) -> _Claim:
+def _claim(
+    pair: _Pair, one: SymbolicProgram, other: SymbolicProgram, by: Literal["first", "second"]
+) -> _Claim:
     terms = one.terms
     others = {o.name: o for o in other.operations}
     ways: list[Term] = []
@@ -238,7 +240,7 @@ def _claim(pair: _Pair, one: Program, other: Program, by: Literal["first", "seco
         if against is None or _same_text(one, other, operation.name):
             continue
         if operation.params != against.params:
-            raise Unsupported(f"{operation.name} has other parameters")
+            raise CannotEncode(f"{operation.name} has other parameters")
         for branch in operation.branches:
             taken = one.took[branch.name]
             parts = [taken, against.valid]
@@ -253,7 +255,7 @@ def _claim(pair: _Pair, one: Program, other: Program, by: Literal["first", "seco
     return _Claim(one, other, by, start, matches)
 
 
-def _mirror(one: Program, other: Program, match_: _Match) -> dict[Term, Term]:
+def _mirror(one: SymbolicProgram, other: SymbolicProgram, match_: _Match) -> dict[Term, Term]:
     """The other program's choices replaced by those of the first with the same names."""
     terms = one.terms
     pairs: dict[Term, Term] = {}
@@ -272,7 +274,7 @@ def _choice_variables(terms: Terms, branch: BranchCode, term: Term) -> tuple[Ter
     )
 
 
-def _explain(other: Program, match_: _Match, values: Mapping[str, int]) -> dict[Term, Term]:
+def _explain(other: SymbolicProgram, match_: _Match, values: Mapping[str, int]) -> dict[Term, Term]:
     """Values of the other program's choices with which it matches, all else being as it is.
     Raises ReplayError if there are none, though the definition has them."""
     terms = other.terms
@@ -292,12 +294,12 @@ def _explain(other: Program, match_: _Match, values: Mapping[str, int]) -> dict[
     }
 
 
-def _same_text(one: Program, other: Program, operation: str) -> bool:
+def _same_text(one: SymbolicProgram, other: SymbolicProgram, operation: str) -> bool:
     """Whether an operation and all functions that it calls are the same in both models."""
     return _text(one, operation) == _text(other, operation)
 
 
-def _text(program: Program, name: str) -> tuple[n.Operation, tuple[n.Function, ...]]:
+def _text(program: SymbolicProgram, name: str) -> tuple[n.Operation, tuple[n.Function, ...]]:
     operation = next(o for o in program.component.operations if o.name == name)
     functions = program.encoder.functions
     reached: dict[str, n.Function] = {}
@@ -348,7 +350,7 @@ def _equal_shown(layout: TermLayout, kind: t.Type, pair: tuple[Sym, Sym], paths:
 # --- reading -------------------------------------------------------------------------------------
 
 
-def _allowed(claim: _Claim, found: Transition, question: PairQuestion) -> str | None:
+def _allowed(claim: _Claim, found: SolverTransition, question: PairQuestion) -> str | None:
     """The branch by which the other definition allows a step, None where it does not."""
     one, other = claim.one.machine, claim.other.machine
     try:

@@ -26,7 +26,7 @@ from charter.prove.values import (
     Fields,
     Mask,
     Maybe,
-    Scalar,
+    ScalarTerm,
     Sym,
     Tagged,
 )
@@ -105,9 +105,9 @@ class Encoder:
                 keys, items = layout.keys(t.inner_of(e.type))
                 return Mask(keys, (TRUE,) * len(keys), items), TRUE
             case n.Took(branch=branch):
-                return Scalar(view.took.get(branch, FALSE)), TRUE
+                return ScalarTerm(view.took.get(branch, FALSE)), TRUE
             case n.Binary(op="and" | "or" | "implies" as op, left=left, right=right):
-                known: Coded = Scalar(FALSE if op == "and" else TRUE), TRUE
+                known: Coded = ScalarTerm(FALSE if op == "and" else TRUE), TRUE
                 ways: tuple[Way, Way] = (lambda: known, lambda: self.encode(right, view, names))
                 if op != "or":
                     ways = ways[1], ways[0]
@@ -161,7 +161,7 @@ class Encoder:
             case n.Present():
                 return Maybe(TRUE, args[0]), TRUE
             case n.IsCase(target=target, tag=tag):
-                return Scalar(col.is_case(layout, target.type, tag, args[0])), TRUE
+                return ScalarTerm(col.is_case(layout, target.type, tag, args[0])), TRUE
             case n.CaseArg():
                 found = col.case_arg(e, args[0])
                 return (col.anything(layout, e.type) if found is None else found), TRUE
@@ -178,7 +178,7 @@ class Encoder:
     def truth(self, expr: s.Expr, view: View, names: Names) -> tuple[Term, Term]:
         """A boolean expression: its value and where it is defined."""
         value, defined = self.encode(expr, view, names)
-        return cast(Scalar, value).term, defined
+        return cast(ScalarTerm, value).term, defined
 
     def set_of(self, expr: s.Expr, view: View, names: Names) -> tuple[Mask | Bag, Term]:
         """A set expression."""
@@ -258,7 +258,7 @@ class Encoder:
             rest = terms.ite(there, terms.and_(ok, terms.implies(goes_on, rest)), rest)
         every = terms.and_(*(terms.implies(there, goes_on) for there, goes_on, _ in seen))
         truth = every if e.kind == "forall" else terms.not_(every)
-        return Scalar(truth), terms.and_(defined, rest)
+        return ScalarTerm(truth), terms.and_(defined, rest)
 
     def comprehend(self, e: n.Comprehend[s.Expr], view: View, names: Names) -> Coded:
         """The members that a body makes, or joins, of what is chosen."""

@@ -9,10 +9,10 @@ from typing import cast
 from charter.core import types as t
 from charter.core.obligations import Obligation
 from charter.diagnostics import Span
-from charter.prove.program import Program
+from charter.prove.program import SymbolicProgram
 from charter.prove.terms import FALSE, Term
 from charter.prove.transition import BranchCode
-from charter.prove.values import Number, Scalar, Sym, Tagged
+from charter.prove.values import Number, ScalarTerm, Sym, Tagged
 
 
 def comparison_sites(wanted: Iterable[Obligation]) -> dict[Span, int]:
@@ -26,7 +26,7 @@ def comparison_sites(wanted: Iterable[Obligation]) -> dict[Span, int]:
 class Goals:
     """Obligations as terms over one step."""
 
-    program: Program
+    program: SymbolicProgram
     sites: Mapping[Span, int]
 
     def term(self, obligation: Obligation) -> Term:
@@ -62,7 +62,7 @@ class Goals:
         """That a reply is an enum member, or a case of a union that has it as a parameter."""
         terms, layout = self.program.terms, self.program.layout
         match kind, reply:
-            case t.Enum(members=members), Scalar(term=term) if member in members:
+            case t.Enum(members=members), ScalarTerm(term=term) if member in members:
                 return terms.eq(term, layout.word(members.index(member), len(members)))
             case t.Union(cases=cases), Tagged(tag=tag, cases=found):
                 ways: list[Term] = []

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from charter.core import nodes as n
-from charter.prove.program import EncodingOptions, Program, encode_component
-from charter.prove.replay import ReplayError, Transition, expect, read_transition
+from charter.prove.program import EncodingOptions, SymbolicProgram, encode_component
+from charter.prove.replay import ReplayError, SolverTransition, expect, read_transition
 from charter.prove.solve import RLIMIT, UNBOUNDED, Sat, Solver, Unsat
 from charter.prove.terms import Term
 from charter.semantics.builtins import EvaluationError
@@ -32,7 +32,7 @@ class NotInductive:
     not be reachable."""
 
     rule: str
-    transition: Transition
+    transition: SolverTransition
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,14 @@ def induction(
             return NotProved(prop.name, answer.reason)
 
 
-def _broken(program: Program, prop: n.Property) -> Term:
+def _broken(program: SymbolicProgram, prop: n.Property) -> Term:
     """That the property is false of the step, or has no value."""
     view = program.view_after() if prop.kind == "always" else program.view(after=True)
     return program.terms.not_(program.holds(prop.body, view))
 
 
 def _check(
-    machine: Machine, prop: n.Property, assumed: Sequence[n.Property], found: Transition
+    machine: Machine, prop: n.Property, assumed: Sequence[n.Property], found: SolverTransition
 ) -> None:
     for lemma in assumed:
         what = f"lemma {lemma.name}"

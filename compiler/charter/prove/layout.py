@@ -12,15 +12,15 @@ from charter.prove.numbers import Numbers
 from charter.prove.terms import BOOL, FALSE, TRUE, Term, Terms
 from charter.prove.values import (
     Bag,
+    CannotEncode,
     Fields,
     Line,
     Mask,
     Maybe,
     Number,
-    Scalar,
+    ScalarTerm,
     Sym,
     Tagged,
-    Unsupported,
 )
 from charter.semantics.builtins import ordered
 from charter.semantics.values import NotFinite, Universe
@@ -94,7 +94,7 @@ class TermLayout:
         known = self._keys.get(kind)
         if known is None:
             if self.cardinality(kind) > LARGEST_SET:
-                raise Unsupported(f"a domain of more than {LARGEST_SET} values: {kind}")
+                raise CannotEncode(f"a domain of more than {LARGEST_SET} values: {kind}")
             values = self.universe.domain(kind)
             known = values, tuple(self.constant(kind, value) for value in values)
             self._keys[kind] = known
@@ -122,13 +122,13 @@ class TermLayout:
         """A core value as a symbolic value."""
         match kind, value:
             case t.Bool(), bool():
-                return Scalar(TRUE if value else FALSE)
+                return ScalarTerm(TRUE if value else FALSE)
             case ((t.Int() | t.Counter()), int()):
                 return self.numbers.constant(value)
             case t.Sort(name=name), int():
-                return Scalar(self.word(value, len(self.universe.sorts[name])))
+                return ScalarTerm(self.word(value, len(self.universe.sorts[name])))
             case t.Enum(members=members), str():
-                return Scalar(self.word(members.index(value), len(members)))
+                return ScalarTerm(self.word(members.index(value), len(members)))
             case t.Option(), None:
                 return Maybe(FALSE, None)
             case t.Option(inner=inner), _:
@@ -167,12 +167,12 @@ class TermLayout:
         """A fresh value of `kind`; its leaves are variables whose names start with `name`."""
         match kind:
             case t.Bool():
-                return Scalar(self.terms.var(name, BOOL))
+                return ScalarTerm(self.terms.var(name, BOOL))
             case t.Sort() | t.Enum():
                 count = self.cardinality(kind)
                 if count == 1:
-                    return Scalar(self.word(0, 1))
-                return Scalar(self.terms.var(name, word_width(count)))
+                    return ScalarTerm(self.word(0, 1))
+                return ScalarTerm(self.terms.var(name, word_width(count)))
             case t.Int() | t.Counter():
                 return self.numbers.variable(name, *self.range(kind))
             case t.Option(inner=inner):
@@ -189,7 +189,7 @@ class TermLayout:
                 return Tagged(tag, tuple(inside))
             case t.Set(inner=inner):
                 if not self.is_finite(inner):
-                    raise Unsupported(f"a variable set over {inner}")
+                    raise CannotEncode(f"a variable set over {inner}")
                 keys, items = self.keys(inner)
                 bits = (self.terms.var(f"{name}[{i}]", BOOL) for i in range(len(keys)))
                 return Mask(keys, tuple(bits), items)
@@ -228,7 +228,7 @@ class TermLayout:
         match kind, value:
             case ((t.Int() | t.Counter()), Number()):
                 return self.numbers.within(value, *self.range(kind))
-            case ((t.Sort() | t.Enum()), Scalar(term=term)):
+            case ((t.Sort() | t.Enum()), ScalarTerm(term=term)):
                 return self._one_of(term, self.cardinality(kind))
             case t.Option(inner=inner), Maybe(present=present, inner=inside):
                 if inside is None:
@@ -291,7 +291,7 @@ class TermLayout:
         """That two values of one type are equal."""
         terms = self.terms
         match a, b:
-            case Scalar(term=x), Scalar(term=y):
+            case ScalarTerm(term=x), ScalarTerm(term=y):
                 return terms.eq(x, y)
             case Number(), Number():
                 return self.numbers.equal(a, b)
@@ -398,8 +398,8 @@ class TermLayout:
             return b
         terms = self.terms
         match a, b:
-            case Scalar(term=x), Scalar(term=y):
-                return Scalar(terms.ite(condition, x, y))
+            case ScalarTerm(term=x), ScalarTerm(term=y):
+                return ScalarTerm(terms.ite(condition, x, y))
             case Number(), Number():
                 return self.numbers.choose(condition, a, b)
             case Maybe(present=p, inner=x), Maybe(present=q, inner=y):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from charter.prove.terms import FALSE, INTEGER, TRUE, Term, Terms, TermSort
-from charter.prove.values import Number, Unsupported
+from charter.prove.values import CannotEncode, Number
 
 WIDEST = 64
 
@@ -22,10 +22,10 @@ class Numbers:
         if self.integers:
             return INTEGER
         if low is None or high is None:
-            raise Unsupported("a number without a range, where numbers are words")
+            raise CannotEncode("a number without a range, where numbers are words")
         width = max(_bits(low), _bits(high))
         if width > WIDEST:
-            raise Unsupported(f"a number of more than {WIDEST} bits")
+            raise CannotEncode(f"a number of more than {WIDEST} bits")
         return width
 
     def constant(self, value: int) -> Number:

@@ -15,7 +15,7 @@ from charter.prove.encode import Encoder, View
 from charter.prove.layout import TermLayout, word_width
 from charter.prove.terms import Term, Terms
 from charter.prove.transition import BranchCode, OperationCode, encode_operation
-from charter.prove.values import Sym, Unsupported
+from charter.prove.values import CannotEncode, Sym
 from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
 
@@ -32,7 +32,7 @@ class EncodingOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class SymbolicProgram:
     """The encoding. `step` holds of exactly the transitions that the instance offers, that stay
     inside it, and on which everything evaluated is defined."""
 
@@ -115,9 +115,9 @@ class Program:
 
 def encode_component(
     machine: Machine, options: EncodingOptions, watched: Mapping[Span, int] | None = None
-) -> Program:
+) -> SymbolicProgram:
     """The transition relation of the component that `machine` is; the comparisons at the spans of
-    `watched` have these numbers. Raises Unsupported for systems and for types that have no
+    `watched` have these numbers. Raises CannotEncode for systems and for types that have no
     layout."""
     layout = TermLayout.of(
         machine.universe, integers=options.integers, counter_bits=options.counter_bits
@@ -131,15 +131,15 @@ def build(
     *,
     tag: str = "",
     watched: Mapping[Span, int] | None = None,
-) -> Program:
+) -> SymbolicProgram:
     """The same with a layout that exists. Programs that share one share the state before and the
-    arguments; the `tag` keeps the rest apart. Raises Unsupported, and ValueError for a model with
+    arguments; the `tag` keeps the rest apart. Raises CannotEncode, and ValueError for a model with
     faults."""
     refuse_faults(machine.model)
     own = Machine.of(*lowered_instance(machine.model, machine.instance))
     component = own.component
     if component is None:
-        raise Unsupported(f"{machine.instance.machine} is a system; only components are encoded")
+        raise CannotEncode(f"{machine.instance.machine} is a system; only components are encoded")
     encoder = replace(Encoder.of(own.model, layout), watched=watched or {}, tag=tag)
     terms = encoder.terms
     state = component.state
@@ -168,7 +168,7 @@ def build(
         parts.append(layout.equal(after[name], chain.get(name, before[name])))
     inside = terms.and_(*(layout.inside(v.type, before[v.name]) for v in state))
     step = terms.and_(*parts)
-    return Program(
+    return SymbolicProgram(
         machine, component, encoder, before, after, operations, selector, took, inside, step
     )
 

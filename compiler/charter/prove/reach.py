@@ -10,16 +10,16 @@ from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
 from charter.diagnostics import Span
 from charter.prove.goals import Goals, comparison_sites
-from charter.prove.program import EncodingOptions, Program, encode_component
+from charter.prove.program import EncodingOptions, SymbolicProgram, encode_component
 from charter.prove.replay import (
     ReplayError,
-    Transition,
+    SolverTransition,
     expect,
     read_transition,
 )
 from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unknown
 from charter.prove.terms import Term
-from charter.prove.values import Unsupported
+from charter.prove.values import CannotEncode
 from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
@@ -78,7 +78,7 @@ class Trace:
     initial state meets it."""
 
     goal: str
-    steps: tuple[Transition, ...]
+    steps: tuple[SolverTransition, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def find_property(model: n.Model, name: str) -> n.Property:
     raise KeyError(name)
 
 
-def meets(program: Program, goal: Goal, sites: Mapping[Span, int]) -> Term:
+def meets(program: SymbolicProgram, goal: Goal, sites: Mapping[Span, int]) -> Term:
     """That the step meets the goal. An `always` property is read in the state after."""
     match goal:
         case Takes(branch=branch):
@@ -166,7 +166,7 @@ def reach(
 def _own(machine: Machine, goals: Sequence[Goal]) -> tuple[Goal, ...]:
     """The goals with the obligations of this model."""
     if machine.component is None:
-        raise Unsupported(f"{machine.instance.machine} is a system")
+        raise CannotEncode(f"{machine.instance.machine} is a system")
     asked = [goal.obligation for goal in goals if isinstance(goal, Meets)]
     own = {o.name: o for o in bound(machine.model, machine.component, asked)}
     return tuple(Meets(own[g.obligation.name]) if isinstance(g, Meets) else g for g in goals)
@@ -179,7 +179,7 @@ def _initially(machine: Machine, goal: Goal) -> bool:
     return prop.kind == "always" and not machine.holds(prop, Scope(machine.initial()))
 
 
-def _trace(program: Program, goal: Goal, answer: Sat, last: int) -> Trace:
+def _trace(program: SymbolicProgram, goal: Goal, answer: Sat, last: int) -> Trace:
     steps = tuple(read_transition(program, answer.frame(i)) for i in range(last + 1))
     before = program.machine.initial()
     for step in steps:
@@ -190,7 +190,7 @@ def _trace(program: Program, goal: Goal, answer: Sat, last: int) -> Trace:
     return Trace(goal.name, steps)
 
 
-def check_goal(machine: Machine, goal: Goal, step: Transition) -> None:
+def check_goal(machine: Machine, goal: Goal, step: SolverTransition) -> None:
     """Raises ReplayError unless the definition agrees that the step meets the goal."""
     both = Scope(step.before, step.after, step.branch, step.args)
     match goal:

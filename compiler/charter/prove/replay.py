@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.prove.decode import Decoder
-from charter.prove.program import Program
+from charter.prove.program import SymbolicProgram
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
@@ -19,7 +19,7 @@ class ReplayError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class SolverTransition:
     """One call of an operation with one of its outcomes; `branch` is `operation/branch`."""
 
     before: Mapping[str, Value]
@@ -31,7 +31,7 @@ class Transition:
 
 
 def read_state(
-    program: Program, values: Mapping[str, int], *, after: bool = False
+    program: SymbolicProgram, values: Mapping[str, int], *, after: bool = False
 ) -> dict[str, Value]:
     """The state before (or after) under an assignment."""
     decoder = Decoder(program.layout, values)
@@ -39,14 +39,14 @@ def read_state(
     return {v.name: decoder.value(v.type, state[v.name]) for v in program.component.state}
 
 
-def read_transition(program: Program, values: Mapping[str, int]) -> Transition:
+def read_transition(program: SymbolicProgram, values: Mapping[str, int]) -> SolverTransition:
     """The transition that an assignment describes, replayed. Raises ReplayError."""
     decoder = Decoder(program.layout, values)
     selected = decoder.term(program.selector) % (1 << program.terms.sort(program.selector))
     code, branch = program.branches()[selected]
     operation = next(o for o in program.component.operations if o.name == code.name)
     pairs = zip(operation.params, code.params, strict=True)
-    found = Transition(
+    found = SolverTransition(
         before=read_state(program, values),
         operation=operation.name,
         args=tuple(decoder.value(p.type, value) for p, value in pairs),
@@ -58,7 +58,7 @@ def read_transition(program: Program, values: Mapping[str, int]) -> Transition:
     return found
 
 
-def replay(machine: Machine, found: Transition) -> None:
+def replay(machine: Machine, found: SolverTransition) -> None:
     """Raises ReplayError unless the definition allows the transition."""
     try:
         outcomes = machine.outcomes(found.before, found.operation, found.args)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, bound
 from charter.prove.goals import Goals, comparison_sites
-from charter.prove.program import EncodingOptions, Program, encode_component
-from charter.prove.replay import ReplayError, Transition, expect, read_transition
+from charter.prove.program import EncodingOptions, SymbolicProgram, encode_component
+from charter.prove.replay import ReplayError, SolverTransition, expect, read_transition
 from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
 from charter.prove.terms import Term
 from charter.prove.transition import encode_operation
-from charter.prove.values import Unsupported
+from charter.prove.values import CannotEncode
 from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
@@ -24,7 +24,7 @@ class SingleStep:
     """A transition that meets the obligation."""
 
     obligation: str
-    transition: Transition
+    transition: SolverTransition
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def single_step(
     """An answer to each obligation, in order. Every transition is replayed on the definition; one
     that meets several obligations answers them all."""
     if machine.component is None:
-        raise Unsupported(f"{machine.instance.machine} is a system")
+        raise CannotEncode(f"{machine.instance.machine} is a system")
     wanted = bound(machine.model, machine.component, question.wanted)
     sites = comparison_sites(wanted)
     program = encode_component(machine, options or EncodingOptions(), sites)
@@ -81,7 +81,7 @@ def single_step(
         given["start"] = (loadable(program), 0)
     coverage = Coverage.of(machine, wanted)
     goals = Goals(program, sites)
-    known: dict[str, Transition] = {}
+    known: dict[str, SolverTransition] = {}
     found: list[Answered] = []
     for obligation in wanted:
         if obligation.name in known:
@@ -112,7 +112,7 @@ def shadowed(machine: Machine, wanted: Sequence[Obligation]) -> tuple[Answered, 
 
 
 def _check(
-    machine: Machine, question: StepQuestion, coverage: Coverage, name: str, found: Transition
+    machine: Machine, question: StepQuestion, coverage: Coverage, name: str, found: SolverTransition
 ) -> frozenset[str]:
     """The obligations that a transition meets. Raises ReplayError if `name` is not among them."""
     for lemma in question.lemmas:
@@ -124,7 +124,7 @@ def _check(
     return met
 
 
-def loadable(program: Program) -> Term:
+def loadable(program: SymbolicProgram) -> Term:
     """A failover changes nothing, and the ghosts are as at the beginning."""
     terms, layout, machine = program.terms, program.layout, program.machine
     parts: list[Term] = []

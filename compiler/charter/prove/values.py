@@ -12,12 +12,12 @@ from charter.core.nodes import Value
 from charter.prove.terms import Term
 
 
-class Unsupported(Exception):
+class CannotEncode(Exception):
     """Something that the encoding cannot say; the message tells what."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarTerm:
     """A truth value, a sort element or an enum member (by its position, as a word)."""
 
     term: Term
@@ -80,4 +80,4 @@ class Line:
     slots: tuple[Sym | None, ...]
 
 
-Sym = Scalar | Number | Maybe | Fields | Tagged | Mask | Bag | Line
+Sym = ScalarTerm | Number | Maybe | Fields | Tagged | Mask | Bag | Line

@@ -42,7 +42,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RetoldStep:
     """One step: what was called with which arguments (as text, by name), the rules that were
     taken (`part[x].operation/branch`), what changed, and the messages."""
 
@@ -80,9 +80,11 @@ def _key(machine: Machine, state: State) -> tuple[Value, ...]:
     return tuple(state[v.name] for v in machine.variables)
 
 
-def retell(machine: Machine, acts: Sequence[Act], states: Sequence[State]) -> tuple[Told, ...]:
+def retell(
+    machine: Machine, acts: Sequence[Act], states: Sequence[State]
+) -> tuple[RetoldStep, ...]:
     """The steps of a run whose states are known."""
-    told: list[Told] = []
+    told: list[RetoldStep] = []
     for (operation, args), before, after in zip(acts, states[:-1], states[1:], strict=True):
         params = machine.operations[operation].params
         shown = tuple(
@@ -90,7 +92,9 @@ def retell(machine: Machine, acts: Sequence[Act], states: Sequence[State]) -> tu
             for p, value in zip(params, args, strict=True)
         )
         rules, mail = _way(machine, (operation, args), before, after)
-        told.append(Told(operation, shown, rules, changes(machine, before, after), mail, after))
+        told.append(
+            RetoldStep(operation, shown, rules, changes(machine, before, after), mail, after)
+        )
     return tuple(told)
 
 

@@ -59,7 +59,7 @@ class Followed:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ScenarioTrace:
     """A run that is still possible: the state it has reached, how, and the values of the
     scenario's `let`s."""
 
@@ -80,10 +80,10 @@ def failing(model: n.Model, machine: str = "") -> tuple[ScenarioFails, ...]:
     return tuple(found)
 
 
-def follow(model: n.Model, scenario: n.Scenario) -> tuple[Run, ...]:
+def follow(model: n.Model, scenario: n.Scenario) -> tuple[ScenarioTrace, ...]:
     """Every run that bears out the whole scenario. Raises ScenarioFails where none is left."""
     machine = Machine.of(model, scenario.instance)
-    runs: tuple[Run, ...] = (Run(machine.initial(), (), {}),)
+    runs: tuple[ScenarioTrace, ...] = (ScenarioTrace(machine.initial(), (), {}),)
     headline = moment = ""
     for step in scenario.steps:
         if isinstance(step, n.Moment):
@@ -102,7 +102,9 @@ def follow(model: n.Model, scenario: n.Scenario) -> tuple[Run, ...]:
     return runs
 
 
-def _line(machine: Machine, line: n.Do | n.Expect | n.Bind, run: Run, moment: str) -> list[Run]:
+def _line(
+    machine: Machine, line: n.Do | n.Expect | n.Bind, run: ScenarioTrace, moment: str
+) -> list[ScenarioTrace]:
     """What a run may become by one line; nothing if it does not fit."""
     scope = Scope(run.state)
     match line:
@@ -125,7 +127,7 @@ def _line(machine: Machine, line: n.Do | n.Expect | n.Bind, run: Run, moment: st
             ]
 
 
-def _args(machine: Machine, line: n.Do, run: Run) -> tuple[Value, ...]:
+def _args(machine: Machine, line: n.Do, run: ScenarioTrace) -> tuple[Value, ...]:
     scope = Scope(run.state)
     return tuple(machine.evaluator.value(arg, scope, run.names) for arg in line.args)
 
@@ -134,7 +136,7 @@ def _args(machine: Machine, line: n.Do, run: Run) -> tuple[Value, ...]:
 
 
 def _why(
-    machine: Machine, line: n.Do | n.Expect | n.Bind, runs: tuple[Run, ...]
+    machine: Machine, line: n.Do | n.Expect | n.Bind, runs: tuple[ScenarioTrace, ...]
 ) -> tuple[str, str]:
     """What a line expects that no run has, and what they have instead."""
     match line:
@@ -153,20 +155,20 @@ def _why(
             raise AssertionError("a let drops no run")
 
 
-def _each(runs: tuple[Run, ...], tell: Callable[[Run], str]) -> str:
+def _each(runs: tuple[ScenarioTrace, ...], tell: Callable[[ScenarioTrace], str]) -> str:
     told = list(dict.fromkeys(tell(run) for run in runs))
     more = [f"{len(told) - MOST_TOLD} other cases"] if len(told) > MOST_TOLD else []
     return "; or ".join((*told[:MOST_TOLD], *more))
 
 
-def _false_part(machine: Machine, condition: n.Expr, run: Run) -> n.Expr:
+def _false_part(machine: Machine, condition: n.Expr, run: ScenarioTrace) -> n.Expr:
     """The first conjunct that is false."""
     scope = Scope(run.state)
     parts = operands(condition, "and")
     return next(p for p in parts if not machine.evaluator.truth(p, scope, run.names))
 
 
-def _shown(machine: Machine, part: n.Expr, run: Run) -> str:
+def _shown(machine: Machine, part: n.Expr, run: ScenarioTrace) -> str:
     """The sides of a comparison, or else the state that a condition reads."""
     if isinstance(part, n.Binary) and part.op not in ("and", "or", "implies"):
         sides = [side for side in (part.left, part.right) if _varies(side)]
@@ -177,7 +179,7 @@ def _shown(machine: Machine, part: n.Expr, run: Run) -> str:
     return f"it is false: {' and '.join(told)}" if told else "it is false"
 
 
-def _is_let(expr: n.Expr, run: Run) -> bool:
+def _is_let(expr: n.Expr, run: ScenarioTrace) -> bool:
     return isinstance(expr, n.Local) and expr.name in run.names
 
 
@@ -185,18 +187,18 @@ def _varies(expr: n.Expr) -> bool:
     return any(isinstance(e, n.StateRef | n.Local) for e in nodes(expr))
 
 
-def _valued(machine: Machine, expr: n.Expr, run: Run) -> str:
+def _valued(machine: Machine, expr: n.Expr, run: ScenarioTrace) -> str:
     value = machine.evaluator.value(expr, Scope(run.state), run.names)
     return f"`{_text(expr.span)}` is {show_value(expr.type, value, machine.universe)}"
 
 
-def _taken(machine: Machine, line: n.Do, run: Run) -> str:
+def _taken(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     outcomes = machine.outcomes(run.state, line.operation, _args(machine, line, run))
     branches = " or ".join(dict.fromkeys(outcome.branch for outcome in outcomes))
     return f"{_call(machine, line, run)} takes {branches}"
 
 
-def _stops(machine: Machine, line: n.Do, run: Run) -> str:
+def _stops(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     """The statement of a step after which there is no way on."""
     step = machine.operations[line.operation]
     assert isinstance(step, n.Step)
@@ -213,7 +215,7 @@ def _beginnings(step: n.Step) -> Iterator[tuple[n.Statement, n.Step]]:
         yield statement, replace(step, body=step.body[:end])
 
 
-def _call(machine: Machine, line: n.Do, run: Run) -> str:
+def _call(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     params = machine.operations[line.operation].params
     pairs = zip(params, _args(machine, line, run), strict=True)
     args = ", ".join(show_value(p.type, value, machine.universe) for p, value in pairs)

@@ -17,7 +17,7 @@ from charter.project import pipeline
 from charter.project.sources import Selection
 from charter.suites.engine import Engine
 from charter.suites.explored import ExploredInstance
-from charter.suites.record import Record, merged, packed, unpacked
+from charter.suites.record import VectorRecord, merged, packed, unpacked
 from charter.suites.walks import Walks
 from charter.vectors.plan import OPEN
 
@@ -65,14 +65,14 @@ class Built:
     counts: Mapping[str, int]
     refused: Mapping[str, int] = field(default_factory=dict)
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[VectorRecord]:
         """All records in the order of their ids, one for each question."""
         with ExitStack() as stack:
             streams = [_read(stack, path) for path in self.files]
             yield from merged(heapq.merge(*streams, key=lambda record: record.id))
 
 
-def _read(stack: ExitStack, path: Path) -> Iterator[Record]:
+def _read(stack: ExitStack, path: Path) -> Iterator[VectorRecord]:
     file = stack.enter_context(path.open(encoding="utf-8", newline="\n"))
     return (unpacked(line) for line in file)
 
@@ -89,17 +89,17 @@ def run_task(task: Task) -> Done:
             explored.witnesses(),
             explored.paths(),
         )
-        records = [Record.of(vector) for stream in streams for vector in stream]
+        records = [VectorRecord.of(vector) for stream in streams for vector in stream]
         pairs, engines = explored.pairs, [explored.engine, explored.opened]
         states = len(explored.graph.states)
     else:
         walks = Walks.of(model, instance)
-        records = [Record.of(vector) for vector in walks.vectors(WALKS)]
+        records = [VectorRecord.of(vector) for vector in walks.vectors(WALKS)]
         pairs, engines, states = walks.pairs, [walks.engine], 0
     return Done(task, write(records, Path(task.place)), states, frozenset(pairs), _refused(engines))
 
 
-def write(records: list[Record], place: Path) -> int:
+def write(records: list[VectorRecord], place: Path) -> int:
     """Write records in the order of their ids; how many."""
     records.sort(key=lambda record: record.id)
     with place.open("w", encoding="utf-8", newline="\n") as out:

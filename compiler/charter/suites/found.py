@@ -18,7 +18,7 @@ from pathlib import Path
 from charter.core import nodes as n
 from charter.core.show import show_model
 from charter.formats.canonical import Json, text
-from charter.formats.reading import Reader
+from charter.formats.reading import JsonReader
 from charter.formats.vector import Question, read_question
 from charter.vectors.ledger import Searched
 
@@ -112,7 +112,7 @@ def read_found(folder: Path) -> Found:
         return Found(tuple(asked))
     content = {"lemmas": [], "open": {}, **json.loads(path.read_text(encoding="utf-8"))}
     content.pop("bound", None)  # of older searches: one sentence for all that was open
-    reader = Reader(content, str(path))
+    reader = JsonReader(content, str(path))
     reader.fields("rules", "lemmas", "proofs", "open")
     return Found(
         tuple(asked),
@@ -123,12 +123,12 @@ def read_found(folder: Path) -> Found:
     )
 
 
-def _reasons(reader: Reader) -> dict[str, str]:
+def _reasons(reader: JsonReader) -> dict[str, str]:
     return {name: str(item.raw) for name, item in reader.entries()}
 
 
 def _asked(value: Json, where: str) -> FoundQuestion:
-    reader = Reader(value, where).fields("question", "instance", "source", "title", "purpose")
+    reader = JsonReader(value, where).fields("question", "instance", "source", "title", "purpose")
     return FoundQuestion(
         read_question(reader.value("question"), f"{where}: question"),
         reader.text("instance"),

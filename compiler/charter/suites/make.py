@@ -14,7 +14,7 @@ from charter.diagnostics import Source
 from charter.formats.suite import Manifest
 from charter.suites.build import Progress, build_full
 from charter.suites.found import place, read_found, write_found
-from charter.suites.record import Record, merged
+from charter.suites.record import VectorRecord, merged
 from charter.suites.search import search
 from charter.suites.smoke import smoke
 from charter.suites.store import write_records
@@ -54,7 +54,7 @@ def look(about: Subject, charter: Path, progress: Progress) -> Subject:
     return replace(about, found=found)
 
 
-def in_order(records: Iterable[Record]) -> list[Record]:
+def in_order(records: Iterable[VectorRecord]) -> list[VectorRecord]:
     """Records sorted, one for each question."""
     return list(merged(sorted(records, key=lambda record: record.id)))
 
@@ -62,7 +62,7 @@ def in_order(records: Iterable[Record]) -> list[Record]:
 def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Made:
     """Write a suite into `folder`."""
     small = smoke(of)
-    records = in_order(Record.of(entry.vector) for entry in small.entries)
+    records = in_order(VectorRecord.of(entry.vector) for entry in small.entries)
     of = replace(of, canaries=small.canaries())
     left = {row.name: row.note for row in small.ledger.rows if row.status == "open"}
     if profile == "smoke":

@@ -11,7 +11,7 @@ from pathlib import Path
 from charter.formats.canonical import Json
 from charter.formats.suite import LINES, MANIFEST, Manifest
 from charter.suites.make import in_order
-from charter.suites.record import Record
+from charter.suites.record import VectorRecord
 from charter.suites.sections import sections
 from charter.suites.smoke import Smoke, smoke
 from charter.suites.store import concluded, manifest_text
@@ -38,7 +38,7 @@ def published(about: Subject) -> Published:
     """Everything about the suite of a component. Raises ScenarioFails."""
     small = smoke(about)
     about = replace(about, canaries=small.canaries())
-    records = in_order(Record.of(entry.vector) for entry in small.entries)
+    records = in_order(VectorRecord.of(entry.vector) for entry in small.entries)
     manifest = concluded(about.manifest(small.counts()), [r.digest_line() for r in records])
     folder = suite_place(about)
     title = f"Obligations of {about.model.protocol}, {about.component.name}"

@@ -15,7 +15,7 @@ assert sorted(FIRST) == sorted(SOURCES)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class VectorRecord:
     """The id, the digest of the answer, and question, answer and why as canonical text."""
 
     id: str
@@ -25,14 +25,14 @@ class Record:
     why: str
 
     @staticmethod
-    def of(vector: Vector) -> Record:
+    def of(vector: Vector) -> VectorRecord:
         """The record of a vector."""
         question = canonical.text(vector.question.json())
         identity = canonical.text_digest(question)
         answer = vector.answer.json(identity)
         assert isinstance(answer, dict)
         why = canonical.text(vector.why.json())
-        return Record(identity, str(answer["digest"]), question, canonical.text(answer), why)
+        return VectorRecord(identity, str(answer["digest"]), question, canonical.text(answer), why)
 
     def reasons(self) -> Why:
         """Why it is asked."""
@@ -47,21 +47,21 @@ class Record:
         return f"{self.id} {self.digest} {canonical.text_digest(self.why)}"
 
 
-def packed(record: Record) -> str:
+def packed(record: VectorRecord) -> str:
     """A record on one line; JSON has no raw tabs."""
     parts = (record.id, record.digest, record.question, record.answer, record.why)
     return "\t".join(parts) + "\n"
 
 
-def unpacked(line: str) -> Record:
+def unpacked(line: str) -> VectorRecord:
     """The inverse of `packed`."""
     identity, digest, question, answer, why = line.rstrip("\n").split("\t")
-    return Record(identity, digest, question, answer, why)
+    return VectorRecord(identity, digest, question, answer, why)
 
 
-def merged(records: Iterable[Record]) -> Iterator[Record]:
+def merged(records: Iterable[VectorRecord]) -> Iterator[VectorRecord]:
     """Records in the order of their ids, with those of one question joined."""
-    held: Record | None = None
+    held: VectorRecord | None = None
     for record in records:
         if held is not None and held.id == record.id:
             held = _joined(held, record)
@@ -73,7 +73,7 @@ def merged(records: Iterable[Record]) -> Iterator[Record]:
         yield held
 
 
-def _joined(one: Record, other: Record) -> Record:
+def _joined(one: VectorRecord, other: VectorRecord) -> VectorRecord:
     """One record with the reasons of both: obligations and purpose of the source that goes first,
     then what the other adds to the obligations."""
     first, second = sorted(

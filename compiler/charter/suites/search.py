@@ -34,7 +34,7 @@ PROOF_INSTANCE = "standard"
 
 
 @dataclass(slots=True)
-class Search:
+class QuestionSearch:
     """A search for questions: obligations wanted and met, and the questions kept. `notes` has, for
     what is not met, what each part of the search came to."""
 
@@ -85,7 +85,7 @@ def search(about: Subject, progress: Progress) -> Found:
     answer; the small instances are searched again only if a branch or a reply is not covered.
     Proofs are made anew."""
     wanted = obligations(about.model, about.component)
-    found = Search(about, Desk(about.model, wanted), {o.name for o in wanted})
+    found = QuestionSearch(about, Desk(about.model, wanted), {o.name for o in wanted})
     name = about.component.name
     tiny = [i for i in about.model.instances if i.machine == name and i.name.startswith(TINY)]
     total = len(tiny) + 3
@@ -107,7 +107,7 @@ def search(about: Subject, progress: Progress) -> Found:
     return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, found.opened())
 
 
-def _again(found: Search) -> None:
+def _again(found: QuestionSearch) -> None:
     """Keep what was found before, if it still has an answer and begins where the `always`
     properties hold."""
     about = found.about
@@ -125,7 +125,7 @@ def _again(found: Search) -> None:
             continue
 
 
-def _begins_well(found: Search, asked: FoundQuestion, instance: n.Instance) -> bool:
+def _begins_well(found: QuestionSearch, asked: FoundQuestion, instance: n.Instance) -> bool:
     machine = found.desk.at(instance)[0].machine
     if asked.source != "solver" or not isinstance(asked.question.given, dict):
         return True
@@ -134,7 +134,7 @@ def _begins_well(found: Search, asked: FoundQuestion, instance: n.Instance) -> b
     return all(machine.holds(prop, state) for prop in smt.always(model, name))
 
 
-def _explored(found: Search, instance: n.Instance) -> None:
+def _explored(found: QuestionSearch, instance: n.Instance) -> None:
     explored = ExploredInstance.of(found.about.model, instance)
     classes = sum(1 for _ in explored.graph.cases())
     every = max(1, classes // LOOKED_AT)
@@ -157,7 +157,9 @@ def _explored(found: Search, instance: n.Instance) -> None:
 # --- the solver ----------------------------------------------------------------------------------
 
 
-def _solved(found: Search, tiny: Sequence[n.Instance]) -> tuple[dict[str, str], tuple[str, ...]]:
+def _solved(
+    found: QuestionSearch, tiny: Sequence[n.Instance]
+) -> tuple[dict[str, str], tuple[str, ...]]:
     """Ask the solver for what is left; the proofs that it has, and the lemmas that they rest on.
     States to start from satisfy all `always` properties, lemmas are those that are proved."""
     about = found.about
@@ -190,12 +192,12 @@ def _solved(found: Search, tiny: Sequence[n.Instance]) -> tuple[dict[str, str], 
     return proofs, tuple(kept)
 
 
-def _left(found: Search) -> tuple[Obligation, ...]:
+def _left(found: QuestionSearch) -> tuple[Obligation, ...]:
     return tuple(o for o in found.desk.wanted if o.name in found.left)
 
 
 def _single(
-    found: Search, machine: Machine, instance: n.Instance, lemmas: tuple[n.Property, ...]
+    found: QuestionSearch, machine: Machine, instance: n.Instance, lemmas: tuple[n.Property, ...]
 ) -> None:
     """Single steps from states that can be loaded."""
     engine, _ = found.desk.at(instance)
@@ -216,7 +218,7 @@ def _single(
                 found.note(row, f"{where}: the solver gave up, {reason}", instance)
 
 
-def _runs(found: Search, instance: n.Instance) -> None:
+def _runs(found: QuestionSearch, instance: n.Instance) -> None:
     """Runs from the beginning, for what no state that can be loaded meets."""
     machine = Machine.of(found.about.model, instance)
     engine, _ = found.desk.at(instance)
@@ -238,14 +240,14 @@ def _runs(found: Search, instance: n.Instance) -> None:
                 found.note(row, f"no run of at most {depth} steps", instance)
 
 
-def step_of(found: smt.Transition) -> PlannedStep:
+def step_of(found: smt.SolverTransition) -> PlannedStep:
     """A transition of the solver as the planner takes it; its state is one that can be loaded."""
     return PlannedStep(
         found.before, lambda: (), found.operation, found.args, found.branch, found.reply
     )
 
 
-def _mutants(found: Search) -> None:
+def _mutants(found: QuestionSearch) -> None:
     """For each mutant a step that it allows and the charter does not, or the other way round."""
     about = found.about
     files = pipeline.parse_or_refuse(about.sources)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from charter.formats.suite import LINES, MANIFEST, Manifest, lines_digest
-from charter.suites.record import Record
+from charter.suites.record import VectorRecord
 
 
-def write_records(folder: Path, records: Iterable[Record], about: Manifest) -> Manifest:
+def write_records(folder: Path, records: Iterable[VectorRecord], about: Manifest) -> Manifest:
     """Write records that come in the order of their ids, and the manifest last. The digest and
     the number of vectors in `about` are replaced by what was written."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeVar
 
 from charter.syntax import nodes
 from charter.syntax.build_expr import (
-    Reader,
+    TreeReader,
     arguments,
     binder,
     citations,
@@ -26,7 +26,7 @@ from charter.syntax.nodes import Expr
 ItemT = TypeVar("ItemT", bound=nodes.Item)
 
 
-def remarked(reader: Reader, node: Tree, item: ItemT) -> ItemT:
+def remarked(reader: TreeReader, node: Tree, item: ItemT) -> ItemT:
     """`item` with the comments that belong to it."""
     found = reader.remarks.get(id(node))
     if found is None:
@@ -50,14 +50,14 @@ def in_sections(items: Iterable[ItemT]) -> tuple[ItemT, ...]:
 # --- statements ----------------------------------------------------------------------------------
 
 
-def statement(reader: Reader, part: Part) -> nodes.Statement:
+def statement(reader: TreeReader, part: Part) -> nodes.Statement:
     """Any statement of a branch, a step, an operation or a scenario."""
     node = tree(part)
     item = STATEMENTS[node.rule](reader, node)
     return item if isinstance(item, nodes.Require) else remarked(reader, node, item)
 
 
-def let(reader: Reader, part: Part) -> nodes.Let:
+def let(reader: TreeReader, part: Part) -> nodes.Let:
     """`let x = e`."""
     node = tree(part)
     variable, value = node.children
@@ -65,7 +65,7 @@ def let(reader: Reader, part: Part) -> nodes.Let:
     return remarked(reader, node, item)
 
 
-def _assign(reader: Reader, node: Tree) -> nodes.Assign:
+def _assign(reader: TreeReader, node: Tree) -> nodes.Assign:
     target, value = trees(node.children)
     if target.rule == "primed":
         path = expr(reader, target.children[0])
@@ -90,7 +90,7 @@ def _assign(reader: Reader, node: Tree) -> nodes.Assign:
     return nodes.Assign(path, expr(reader, value), span=reader.span(node))
 
 
-def _pick(reader: Reader, node: Tree) -> nodes.Pick:
+def _pick(reader: TreeReader, node: Tree) -> nodes.Pick:
     variable, index, domain, or_none = node.children
     return nodes.Pick(
         name(reader, variable),
@@ -101,7 +101,7 @@ def _pick(reader: Reader, node: Tree) -> nodes.Pick:
     )
 
 
-def _part_of(reader: Reader, target: Expr) -> tuple[nodes.Name, Expr | None]:
+def _part_of(reader: TreeReader, target: Expr) -> tuple[nodes.Name, Expr | None]:
     """The instance that a step calls, and its index."""
     match target:
         case nodes.Ident(part, primed=False):
@@ -119,7 +119,7 @@ def _part_of(reader: Reader, target: Expr) -> tuple[nodes.Name, Expr | None]:
     return nodes.Name("", span=target.span), None
 
 
-def _call(reader: Reader, node: Tree) -> nodes.CallOperation:
+def _call(reader: TreeReader, node: Tree) -> nodes.CallOperation:
     result = None
     parts = node.children
     if node.rule == "let_call":
@@ -136,7 +136,7 @@ def _call(reader: Reader, node: Tree) -> nodes.CallOperation:
     )
 
 
-def _send(reader: Reader, node: Tree) -> nodes.Send:
+def _send(reader: TreeReader, node: Tree) -> nodes.Send:
     channel, keys, message = node.children
     return nodes.Send(
         name(reader, channel),
@@ -146,7 +146,7 @@ def _send(reader: Reader, node: Tree) -> nodes.Send:
     )
 
 
-def _receive(reader: Reader, node: Tree) -> nodes.Receive:
+def _receive(reader: TreeReader, node: Tree) -> nodes.Receive:
     variable, channel = node.children
     keys: list[Expr] = []
     target = expr(reader, channel)
@@ -169,7 +169,7 @@ def _receive(reader: Reader, node: Tree) -> nodes.Receive:
     )
 
 
-def _require(reader: Reader, node: Tree) -> nodes.Require:
+def _require(reader: TreeReader, node: Tree) -> nodes.Require:
     """`require e`. Comments between its parts go above it."""
     guard = _guard(reader, node.children[0])
     inner = [line for part in guard for line in (*part.comments, part.trailing) if line]
@@ -183,7 +183,7 @@ def _require(reader: Reader, node: Tree) -> nodes.Require:
     return replace(item, comments=(*item.comments, *inner))
 
 
-STATEMENTS: Final[Mapping[str, Callable[[Reader, Tree], nodes.Statement]]] = {
+STATEMENTS: Final[Mapping[str, Callable[[TreeReader, Tree], nodes.Statement]]] = {
     "let": let,
     "let_call": _call,
     "call": _call,
@@ -199,7 +199,7 @@ STATEMENTS: Final[Mapping[str, Callable[[Reader, Tree], nodes.Statement]]] = {
 # --- branches and operations ---------------------------------------------------------------------
 
 
-def _conjunct(reader: Reader, node: Tree) -> nodes.Conjunct:
+def _conjunct(reader: TreeReader, node: Tree) -> nodes.Conjunct:
     label, condition = node.children
     item = nodes.Conjunct(
         optional_name(reader, label), expr(reader, condition), span=reader.span(node)
@@ -220,7 +220,7 @@ def _segments(parts: tuple[Part, ...]) -> list[list[Tree]]:
 
 
 def _segment(
-    reader: Reader, operands: list[Tree], operators: list[str], conclusion: Part
+    reader: TreeReader, operands: list[Tree], operators: list[str], conclusion: Part
 ) -> tuple[nodes.Conjunct, ...]:
     """One conjunct: all that its label covers. Without a label each `and`-part is one."""
     conjuncts = [_conjunct(reader, operand) for operand in operands]
@@ -255,7 +255,7 @@ def _segment(
     )
 
 
-def _guard(reader: Reader, part: Part) -> tuple[nodes.Conjunct, ...]:
+def _guard(reader: TreeReader, part: Part) -> tuple[nodes.Conjunct, ...]:
     """The conjuncts of a guard. A label reaches to the next one: `a and l: b and c and k: d or e`
     has three, and `l` is `b and c`."""
     if part is None:
@@ -288,7 +288,7 @@ def _guard(reader: Reader, part: Part) -> tuple[nodes.Conjunct, ...]:
     return tuple(found)
 
 
-def branch(reader: Reader, part: Part) -> nodes.Branch:
+def branch(reader: TreeReader, part: Part) -> nodes.Branch:
     """A branch, with its statements."""
     node = tree(part)
     called, cites, guard, body = node.children
@@ -304,14 +304,14 @@ def branch(reader: Reader, part: Part) -> nodes.Branch:
     return remarked(reader, node, item)
 
 
-def _any_order(reader: Reader, node: Tree) -> nodes.AnyOrder:
+def _any_order(reader: TreeReader, node: Tree) -> nodes.AnyOrder:
     item = nodes.AnyOrder(
         tuple(branch(reader, child) for child in node.children), span=reader.span(node)
     )
     return remarked(reader, node, item)
 
 
-def _member(reader: Reader, node: Tree) -> nodes.Let | nodes.Branch | nodes.AnyOrder:
+def _member(reader: TreeReader, node: Tree) -> nodes.Let | nodes.Branch | nodes.AnyOrder:
     match node.rule:
         case "let":
             return let(reader, node)
@@ -321,7 +321,7 @@ def _member(reader: Reader, node: Tree) -> nodes.Let | nodes.Branch | nodes.AnyO
             return _any_order(reader, node)
 
 
-def operation(reader: Reader, part: Part) -> nodes.Operation:
+def operation(reader: TreeReader, part: Part) -> nodes.Operation:
     """An operation, with its branches."""
     node = tree(part)
     called, takes, result, alias, cites, *body = node.children
@@ -337,7 +337,7 @@ def operation(reader: Reader, part: Part) -> nodes.Operation:
     return remarked(reader, node, item)
 
 
-def _history(reader: Reader, node: Tree) -> nodes.StateDecl:
+def _history(reader: TreeReader, node: Tree) -> nodes.StateDecl:
     variable, type_, initial, becomes = node.children
     item = nodes.StateDecl(
         name(reader, variable),
@@ -350,7 +350,7 @@ def _history(reader: Reader, node: Tree) -> nodes.StateDecl:
     return remarked(reader, node, item)
 
 
-def state(reader: Reader, part: Part) -> nodes.StateDecl:
+def state(reader: TreeReader, part: Part) -> nodes.StateDecl:
     """`[volatile | ghost] state x: T = e`, `history x: T = e then f`."""
     node = tree(part)
     if node.rule == "history":

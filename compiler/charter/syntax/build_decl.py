@@ -8,7 +8,7 @@ from typing import Final, Literal
 from charter.syntax import nodes
 from charter.syntax.build_body import in_sections, let, operation, remarked, state, statement
 from charter.syntax.build_expr import (
-    Reader,
+    TreeReader,
     arguments,
     binders_of,
     citations,
@@ -23,7 +23,7 @@ from charter.syntax.build_expr import (
 from charter.syntax.concrete import Part, Tree, leaf, tree, trees
 
 
-def plain_declaration(reader: Reader, part: Part) -> nodes.Declaration:
+def plain_declaration(reader: TreeReader, part: Part) -> nodes.Declaration:
     """Any declaration but variants, mutants and overlays."""
     node = tree(part)
     return remarked(reader, node, PLAIN[node.rule](reader, node))
@@ -32,7 +32,7 @@ def plain_declaration(reader: Reader, part: Part) -> nodes.Declaration:
 # --- vocabulary ----------------------------------------------------------------------------------
 
 
-def _record(reader: Reader, node: Tree) -> nodes.RecordDecl:
+def _record(reader: TreeReader, node: Tree) -> nodes.RecordDecl:
     called, alias, *fields = node.children
     return nodes.RecordDecl(
         name(reader, called),
@@ -53,7 +53,7 @@ def _record(reader: Reader, node: Tree) -> nodes.RecordDecl:
     )
 
 
-def _union(reader: Reader, node: Tree) -> nodes.UnionDecl:
+def _union(reader: TreeReader, node: Tree) -> nodes.UnionDecl:
     called, *cases = node.children
     return nodes.UnionDecl(
         name(reader, called),
@@ -73,7 +73,7 @@ def _union(reader: Reader, node: Tree) -> nodes.UnionDecl:
     )
 
 
-def _fun(reader: Reader, node: Tree) -> nodes.FunDecl:
+def _fun(reader: TreeReader, node: Tree) -> nodes.FunDecl:
     called, takes, machine, result, alias, cites, body = node.children
     return nodes.FunDecl(
         name(reader, called),
@@ -87,7 +87,7 @@ def _fun(reader: Reader, node: Tree) -> nodes.FunDecl:
     )
 
 
-def _enum(reader: Reader, node: Tree) -> nodes.EnumDecl:
+def _enum(reader: TreeReader, node: Tree) -> nodes.EnumDecl:
     called, *members = node.children
     return nodes.EnumDecl(
         name(reader, called),
@@ -99,7 +99,7 @@ def _enum(reader: Reader, node: Tree) -> nodes.EnumDecl:
 # --- components and systems ----------------------------------------------------------------------
 
 
-def _observe(reader: Reader, node: Tree) -> nodes.ObserveDecl:
+def _observe(reader: TreeReader, node: Tree) -> nodes.ObserveDecl:
     level, *entries = node.children
     return nodes.ObserveDecl(
         name(reader, level),
@@ -119,7 +119,7 @@ def _observe(reader: Reader, node: Tree) -> nodes.ObserveDecl:
     )
 
 
-def _component(reader: Reader, node: Tree) -> nodes.ComponentDecl:
+def _component(reader: TreeReader, node: Tree) -> nodes.ComponentDecl:
     called, *members = node.children
     return nodes.ComponentDecl(
         name(reader, called),
@@ -129,7 +129,7 @@ def _component(reader: Reader, node: Tree) -> nodes.ComponentDecl:
 
 
 def _component_member(
-    reader: Reader, node: Tree
+    reader: TreeReader, node: Tree
 ) -> nodes.StateDecl | nodes.Operation | nodes.ObserveDecl:
     match node.rule:
         case "state_decl" | "history":
@@ -140,7 +140,7 @@ def _component_member(
             return remarked(reader, node, _observe(reader, node))
 
 
-def _part(reader: Reader, node: Tree) -> nodes.PartDecl:
+def _part(reader: TreeReader, node: Tree) -> nodes.PartDecl:
     called, index, component = node.children
     return nodes.PartDecl(
         name(reader, called),
@@ -150,7 +150,7 @@ def _part(reader: Reader, node: Tree) -> nodes.PartDecl:
     )
 
 
-def _channel(reader: Reader, node: Tree) -> nodes.ChannelDecl:
+def _channel(reader: TreeReader, node: Tree) -> nodes.ChannelDecl:
     called, first, second, message, discipline, *weaknesses = node.children
     ends = (first,) if second is None else (first, second)
     kinds: Mapping[str, Literal["slot", "set", "fifo"]] = {
@@ -168,7 +168,7 @@ def _channel(reader: Reader, node: Tree) -> nodes.ChannelDecl:
     )
 
 
-def step(reader: Reader, part: Part) -> nodes.StepDecl:
+def step(reader: TreeReader, part: Part) -> nodes.StepDecl:
     """A step of a system, with its statements."""
     node = tree(part)
     called, takes, cites, budget, *body = node.children
@@ -183,7 +183,7 @@ def step(reader: Reader, part: Part) -> nodes.StepDecl:
     return remarked(reader, node, item)
 
 
-def _system(reader: Reader, node: Tree) -> nodes.SystemDecl:
+def _system(reader: TreeReader, node: Tree) -> nodes.SystemDecl:
     called, *members = node.children
     return nodes.SystemDecl(
         name(reader, called),
@@ -193,7 +193,7 @@ def _system(reader: Reader, node: Tree) -> nodes.SystemDecl:
 
 
 def _system_member(
-    reader: Reader, node: Tree
+    reader: TreeReader, node: Tree
 ) -> nodes.PartDecl | nodes.ChannelDecl | nodes.StateDecl | nodes.StepDecl:
     match node.rule:
         case "state_decl" | "history":
@@ -209,7 +209,7 @@ def _system_member(
 # --- properties, instances, scenarios ------------------------------------------------------------
 
 
-def _property(reader: Reader, node: Tree) -> nodes.PropertyDecl:
+def _property(reader: TreeReader, node: Tree) -> nodes.PropertyDecl:
     kind, called, machine, cites, body = node.children
     kinds: Mapping[str, Literal["always", "stepwise", "witness"]] = {
         "always": "always", "stepwise": "stepwise", "witness": "witness"
@@ -224,7 +224,7 @@ def _property(reader: Reader, node: Tree) -> nodes.PropertyDecl:
     )
 
 
-def _eventually(reader: Reader, node: Tree) -> nodes.EventuallyDecl:
+def _eventually(reader: TreeReader, node: Tree) -> nodes.EventuallyDecl:
     called, machine, cites, fairness, first, second = node.children
     binders: list[nodes.AnyBinder] = []
     if second is not None:
@@ -241,7 +241,7 @@ def _eventually(reader: Reader, node: Tree) -> nodes.EventuallyDecl:
     )
 
 
-def _hoisted(reader: Reader, part: Part, found: list[nodes.AnyBinder]) -> Part:
+def _hoisted(reader: TreeReader, part: Part, found: list[nodes.AnyBinder]) -> Part:
     """What is left of `forall x in S: a` in front of `leads to`: its variables are those of both
     sides, for it reaches as far right as it can. In parentheses it stays what it is."""
     while isinstance(part, Tree) and part.rule == "quantifier":
@@ -253,7 +253,7 @@ def _hoisted(reader: Reader, part: Part, found: list[nodes.AnyBinder]) -> Part:
     return part
 
 
-def _fairness(reader: Reader, node: Tree) -> tuple[nodes.Fair, ...]:
+def _fairness(reader: TreeReader, node: Tree) -> tuple[nodes.Fair, ...]:
     return tuple(
         nodes.Fair(
             name(reader, step.children[0]),
@@ -264,7 +264,7 @@ def _fairness(reader: Reader, node: Tree) -> tuple[nodes.Fair, ...]:
     )
 
 
-def _place(reader: Reader, head: Part, tail: Part) -> nodes.Name:
+def _place(reader: TreeReader, head: Part, tail: Part) -> nodes.Name:
     """`x`, or `part.x` as one name."""
     first = name(reader, head)
     if tail is None:
@@ -273,7 +273,7 @@ def _place(reader: Reader, head: Part, tail: Part) -> nodes.Name:
     return nodes.Name(f"{first.text}.{second.text}", span=first.span.to(second.span))
 
 
-def _missed(reader: Reader, node: Tree) -> nodes.Name:
+def _missed(reader: TreeReader, node: Tree) -> nodes.Name:
     """A name, or `operation/branch` as one name."""
     head, tail = node.children
     first = name(reader, head)
@@ -283,7 +283,7 @@ def _missed(reader: Reader, node: Tree) -> nodes.Name:
     return nodes.Name(f"{first.text}/{second.text}", span=first.span.to(second.span))
 
 
-def _bound(reader: Reader, node: Tree) -> nodes.Setting:
+def _bound(reader: TreeReader, node: Tree) -> nodes.Setting:
     span = reader.span(node)
     item: nodes.Setting
     match node.rule, node.children:
@@ -303,7 +303,7 @@ def _bound(reader: Reader, node: Tree) -> nodes.Setting:
     return remarked(reader, node, item)
 
 
-def _likes(reader: Reader, part: Part) -> tuple[nodes.Like, ...]:
+def _likes(reader: TreeReader, part: Part) -> tuple[nodes.Like, ...]:
     if part is None:
         return ()
     return tuple(
@@ -316,7 +316,7 @@ def _likes(reader: Reader, part: Part) -> tuple[nodes.Like, ...]:
     )
 
 
-def _setup(reader: Reader, node: Tree) -> nodes.SetupDecl:
+def _setup(reader: TreeReader, node: Tree) -> nodes.SetupDecl:
     called, given, machine, likes, *body = node.children
     return nodes.SetupDecl(
         name(reader, called),
@@ -328,7 +328,7 @@ def _setup(reader: Reader, node: Tree) -> nodes.SetupDecl:
     )
 
 
-def _instance(reader: Reader, node: Tree) -> nodes.InstanceDecl:
+def _instance(reader: TreeReader, node: Tree) -> nodes.InstanceDecl:
     called, machine, likes, *body = node.children
     return nodes.InstanceDecl(
         name(reader, called),
@@ -339,7 +339,7 @@ def _instance(reader: Reader, node: Tree) -> nodes.InstanceDecl:
     )
 
 
-def _line(reader: Reader, node: Tree) -> nodes.Line:
+def _line(reader: TreeReader, node: Tree) -> nodes.Line:
     span = reader.span(node)
     item: nodes.Do | nodes.Expect | nodes.Moment | nodes.Include
     match node.rule, node.children:
@@ -361,7 +361,7 @@ def _line(reader: Reader, node: Tree) -> nodes.Line:
     return remarked(reader, node, item)
 
 
-def _scenario_item(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Line:
+def _scenario_item(reader: TreeReader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Line:
     if node.rule not in ("bound", "start_value"):
         return _line(reader, node)
     bound = _bound(reader, node)
@@ -369,7 +369,7 @@ def _scenario_item(reader: Reader, node: Tree) -> nodes.Bound | nodes.Start | no
     return bound
 
 
-def _fragment(reader: Reader, node: Tree) -> nodes.FragmentDecl:
+def _fragment(reader: TreeReader, node: Tree) -> nodes.FragmentDecl:
     called, given, machine, *body = node.children
     return nodes.FragmentDecl(
         name(reader, called),
@@ -380,7 +380,7 @@ def _fragment(reader: Reader, node: Tree) -> nodes.FragmentDecl:
     )
 
 
-def _scenario(reader: Reader, node: Tree) -> nodes.ScenarioDecl:
+def _scenario(reader: TreeReader, node: Tree) -> nodes.ScenarioDecl:
     title, machine, likes, cites, *body = node.children
     return nodes.ScenarioDecl(
         text(title),
@@ -392,7 +392,7 @@ def _scenario(reader: Reader, node: Tree) -> nodes.ScenarioDecl:
     )
 
 
-def _source(reader: Reader, node: Tree) -> nodes.SourceDecl:
+def _source(reader: TreeReader, node: Tree) -> nodes.SourceDecl:
     called, title, url, *anchors = node.children
     found = trees(tuple(anchors))
     return nodes.SourceDecl(
@@ -404,7 +404,7 @@ def _source(reader: Reader, node: Tree) -> nodes.SourceDecl:
     )
 
 
-PLAIN: Final[Mapping[str, Callable[[Reader, Tree], nodes.Declaration]]] = {
+PLAIN: Final[Mapping[str, Callable[[TreeReader, Tree], nodes.Declaration]]] = {
     "source_decl": _source,
     "sort_decl": lambda r, n: nodes.SortDecl(name(r, n.children[0]), span=r.span(n)),
     "counter": lambda r, n: nodes.CounterDecl(

@@ -9,7 +9,7 @@ from charter.syntax import nodes
 from charter.syntax.build_body import branch, in_sections, operation, remarked, state
 from charter.syntax.build_decl import plain_declaration, step
 from charter.syntax.build_expr import (
-    Reader,
+    TreeReader,
     citations,
     expr,
     name,
@@ -37,7 +37,7 @@ VERDICT: Final[Mapping[str, Verdict]] = {
 }  # fmt: skip
 
 
-def file(reader: Reader, part: Part) -> nodes.File:
+def file(reader: TreeReader, part: Part) -> nodes.File:
     """A whole file."""
     node = tree(part)
     head, *rest = trees(node.children)
@@ -50,7 +50,7 @@ def file(reader: Reader, part: Part) -> nodes.File:
     return remarked(reader, node, item)
 
 
-def _declaration(reader: Reader, node: Tree) -> nodes.Declaration:
+def _declaration(reader: TreeReader, node: Tree) -> nodes.Declaration:
     match node.rule:
         case "variant_decl":
             return remarked(reader, node, _variant(reader, node))
@@ -62,7 +62,7 @@ def _declaration(reader: Reader, node: Tree) -> nodes.Declaration:
             return plain_declaration(reader, node)
 
 
-def _variant(reader: Reader, node: Tree) -> nodes.VariantDecl:
+def _variant(reader: TreeReader, node: Tree) -> nodes.VariantDecl:
     called, after, cites, *rest = node.children
     return nodes.VariantDecl(
         name(reader, called),
@@ -73,11 +73,11 @@ def _variant(reader: Reader, node: Tree) -> nodes.VariantDecl:
     )
 
 
-def _edits(reader: Reader, part: Part) -> tuple[nodes.Edit, ...]:
+def _edits(reader: TreeReader, part: Part) -> tuple[nodes.Edit, ...]:
     return tuple(_edit(reader, child) for child in tree(part).children)
 
 
-def _mutant(reader: Reader, node: Tree) -> nodes.MutantDecl:
+def _mutant(reader: TreeReader, node: Tree) -> nodes.MutantDecl:
     called, instance, body, caught_by = node.children
     return nodes.MutantDecl(
         name(reader, called),
@@ -88,7 +88,7 @@ def _mutant(reader: Reader, node: Tree) -> nodes.MutantDecl:
     )
 
 
-def _overlay(reader: Reader, node: Tree) -> nodes.OverlayDecl:
+def _overlay(reader: TreeReader, node: Tree) -> nodes.OverlayDecl:
     called, component, *rest = node.children
     functions = [child for child in trees(tuple(rest)) if child.rule == "fun_decl"]
     return nodes.OverlayDecl(
@@ -100,13 +100,13 @@ def _overlay(reader: Reader, node: Tree) -> nodes.OverlayDecl:
     )
 
 
-def _fun(reader: Reader, node: Tree) -> nodes.FunDecl:
+def _fun(reader: TreeReader, node: Tree) -> nodes.FunDecl:
     made = plain_declaration(reader, node)
     assert isinstance(made, nodes.FunDecl)
     return made
 
 
-def _entry(reader: Reader, node: Tree) -> nodes.OverlayEntry:
+def _entry(reader: TreeReader, node: Tree) -> nodes.OverlayEntry:
     called, verdict, first, last, cites, evidence, body = node.children
     item = nodes.OverlayEntry(
         name(reader, called),
@@ -124,7 +124,7 @@ def _entry(reader: Reader, node: Tree) -> nodes.OverlayEntry:
 # --- edits ---------------------------------------------------------------------------------------
 
 
-def _address(reader: Reader, part: Part) -> nodes.Address:
+def _address(reader: TreeReader, part: Part) -> nodes.Address:
     node = tree(part)
     head, called, taken = node.children
     return nodes.Address(
@@ -135,7 +135,7 @@ def _address(reader: Reader, part: Part) -> nodes.Address:
     )
 
 
-def _edit(reader: Reader, part: Part) -> nodes.Edit:
+def _edit(reader: TreeReader, part: Part) -> nodes.Edit:
     node = tree(part)
     match node.rule:
         case "replace" | "replace_branch" | "replace_operation":
@@ -150,7 +150,7 @@ def _edit(reader: Reader, part: Part) -> nodes.Edit:
             return remarked(reader, node, _drop(reader, node))
 
 
-def _replace(reader: Reader, node: Tree) -> nodes.Edit:
+def _replace(reader: TreeReader, node: Tree) -> nodes.Edit:
     span = reader.span(node)
     match node.rule, node.children:
         case "replace", (new,):
@@ -175,7 +175,7 @@ def _replace(reader: Reader, node: Tree) -> nodes.Edit:
             raise AssertionError(node.rule)
 
 
-def _replace_with(reader: Reader, node: Tree) -> nodes.Edit:
+def _replace_with(reader: TreeReader, node: Tree) -> nodes.Edit:
     span = reader.span(node)
     match node.rule, node.children:
         case "replace_fun", (called, cites, new):
@@ -194,7 +194,7 @@ def _replace_with(reader: Reader, node: Tree) -> nodes.Edit:
     )
 
 
-def _drop(reader: Reader, node: Tree) -> nodes.Drop:
+def _drop(reader: TreeReader, node: Tree) -> nodes.Drop:
     what = WHAT[leaf(node.children[0]).text]
     span = reader.span(node)
     match node.rule, node.children:
@@ -212,7 +212,7 @@ def _drop(reader: Reader, node: Tree) -> nodes.Drop:
             raise AssertionError(node.rule)
 
 
-def _add(reader: Reader, node: Tree) -> nodes.Add:
+def _add(reader: TreeReader, node: Tree) -> nodes.Add:
     span = reader.span(node)
     if node.rule == "add":
         return nodes.Add(None, None, plain_declaration(reader, node.children[0]), span=span)
@@ -230,9 +230,9 @@ def _add(reader: Reader, node: Tree) -> nodes.Add:
     return nodes.Add(_address(reader, at), optional_name(reader, before), declaration, span=span)
 
 
-def _add_fault(reader: Reader, node: Tree) -> nodes.AddFault:
+def _add_fault(reader: TreeReader, node: Tree) -> nodes.AddFault:
     exception, saying, at, condition = node.children
-    fault = nodes.Fault(
+    fault = nodes.FaultRule(
         text(exception),
         text(saying),
         None if condition is None else expr(reader, condition),

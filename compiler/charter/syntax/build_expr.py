@@ -18,7 +18,7 @@ NUMBERS: Final = frozenset("+-")
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class TreeReader:
     """What every builder needs: where offsets point to, where errors go, and whose comments are
     whose."""
 
@@ -31,18 +31,18 @@ class Reader:
         return Span(self.source, part.start, part.end)
 
 
-def name(reader: Reader, part: Part) -> Name:
+def name(reader: TreeReader, part: Part) -> Name:
     """An identifier."""
     token = leaf(part)
     return Name(token.text, span=reader.span(token))
 
 
-def optional_name(reader: Reader, part: Part) -> Name | None:
+def optional_name(reader: TreeReader, part: Part) -> Name | None:
     """An identifier that may be missing."""
     return None if part is None else name(reader, part)
 
 
-def names(reader: Reader, part: Part) -> tuple[Name, ...]:
+def names(reader: TreeReader, part: Part) -> tuple[Name, ...]:
     """Identifiers between commas; none if the list is missing."""
     return () if part is None else tuple(name(reader, child) for child in tree(part).children)
 
@@ -54,7 +54,7 @@ def text(part: Part) -> str:
     return re.sub(r"\\(.)", r"\1", leaf(part).text[1:-1])
 
 
-def citations(reader: Reader, part: Part) -> tuple[nodes.Citation, ...]:
+def citations(reader: TreeReader, part: Part) -> tuple[nodes.Citation, ...]:
     """What stands behind `cites`."""
     if part is None:
         return ()
@@ -69,7 +69,7 @@ def citations(reader: Reader, part: Part) -> tuple[nodes.Citation, ...]:
 # --- types ---------------------------------------------------------------------------------------
 
 
-def type_of(reader: Reader, part: Part) -> nodes.Type:
+def type_of(reader: TreeReader, part: Part) -> nodes.Type:
     """Any type."""
     node = tree(part)
     span = reader.span(node)
@@ -88,7 +88,7 @@ def type_of(reader: Reader, part: Part) -> nodes.Type:
             raise AssertionError(node.rule)
 
 
-def params(reader: Reader, part: Part) -> tuple[nodes.Param, ...]:
+def params(reader: TreeReader, part: Part) -> tuple[nodes.Param, ...]:
     """`x: T, y: U`; none if the list is missing."""
     if part is None:
         return ()
@@ -106,36 +106,36 @@ def params(reader: Reader, part: Part) -> tuple[nodes.Param, ...]:
 # --- expressions ---------------------------------------------------------------------------------
 
 
-def expr(reader: Reader, part: Part) -> Expr:
+def expr(reader: TreeReader, part: Part) -> Expr:
     """Any expression."""
     node = tree(part)
     return EXPRESSIONS[node.rule](reader, node)
 
 
-def arguments(reader: Reader, part: Part) -> tuple[Expr, ...]:
+def arguments(reader: TreeReader, part: Part) -> tuple[Expr, ...]:
     """`a, b` of a call."""
     return tuple(expr(reader, child) for child in tree(part).children)
 
 
-def named_argument(reader: Reader, node: Tree) -> nodes.NamedArg:
+def named_argument(reader: TreeReader, node: Tree) -> nodes.NamedArg:
     """`name: e`."""
     called, value = node.children
     return nodes.NamedArg(name(reader, called), expr(reader, value), span=reader.span(node))
 
 
-def binder(reader: Reader, part: Part) -> nodes.Binder:
+def binder(reader: TreeReader, part: Part) -> nodes.Binder:
     """`x in S`."""
     node = tree(part)
     variable, domain = node.children
     return nodes.Binder(name(reader, variable), expr(reader, domain), span=reader.span(node))
 
 
-def binders_of(reader: Reader, part: Part) -> tuple[nodes.AnyBinder, ...]:
+def binders_of(reader: TreeReader, part: Part) -> tuple[nodes.AnyBinder, ...]:
     """What stands behind a quantifier, or behind `for`."""
     return tuple(_any_binder(reader, child) for child in trees(tree(part).children))
 
 
-def _any_binder(reader: Reader, node: Tree) -> nodes.AnyBinder:
+def _any_binder(reader: TreeReader, node: Tree) -> nodes.AnyBinder:
     if node.rule == "binder":
         return binder(reader, node)
     key, value, domain = node.children
@@ -145,16 +145,16 @@ def _any_binder(reader: Reader, node: Tree) -> nodes.AnyBinder:
     )
 
 
-def _pattern(reader: Reader, node: Tree) -> nodes.Pattern:
+def _pattern(reader: TreeReader, node: Tree) -> nodes.Pattern:
     tag, inside = node.children
     return nodes.Pattern(name(reader, tag), names(reader, inside), span=reader.span(node))
 
 
-def _optional(reader: Reader, part: Part) -> Expr | None:
+def _optional(reader: TreeReader, part: Part) -> Expr | None:
     return None if part is None else expr(reader, part)
 
 
-def _inits(reader: Reader, parts: tuple[Part, ...]) -> tuple[nodes.FieldInit, ...]:
+def _inits(reader: TreeReader, parts: tuple[Part, ...]) -> tuple[nodes.FieldInit, ...]:
     return tuple(
         nodes.FieldInit(
             name(reader, child.children[0]),
@@ -165,7 +165,7 @@ def _inits(reader: Reader, parts: tuple[Part, ...]) -> tuple[nodes.FieldInit, ..
     )
 
 
-def _entries(reader: Reader, parts: tuple[Part, ...]) -> tuple[nodes.Entry, ...]:
+def _entries(reader: TreeReader, parts: tuple[Part, ...]) -> tuple[nodes.Entry, ...]:
     return tuple(
         nodes.Entry(
             expr(reader, child.children[0]),
@@ -176,7 +176,7 @@ def _entries(reader: Reader, parts: tuple[Part, ...]) -> tuple[nodes.Entry, ...]
     )
 
 
-def refuse_mixed(reader: Reader, operators: list[str], span: Span) -> None:
+def refuse_mixed(reader: TreeReader, operators: list[str], span: Span) -> None:
     """Record `syntax/mixed-operators` if a chain joins operators that have no common rank."""
     kinds = set(operators)
     if len(kinds) > 1 and not kinds <= NUMBERS:
@@ -191,7 +191,7 @@ def refuse_mixed(reader: Reader, operators: list[str], span: Span) -> None:
         )
 
 
-def fold(reader: Reader, operands: list[Expr], operators: list[str], span: Span) -> Expr:
+def fold(reader: TreeReader, operands: list[Expr], operators: list[str], span: Span) -> Expr:
     """`a + b + c` as `(a + b) + c`; mixtures without a rank are refused."""
     refuse_mixed(reader, operators, span)
     left = operands[0]
@@ -202,13 +202,13 @@ def fold(reader: Reader, operands: list[Expr], operators: list[str], span: Span)
     return left
 
 
-def _chain(reader: Reader, node: Tree) -> Expr:
+def _chain(reader: TreeReader, node: Tree) -> Expr:
     operands = [expr(reader, child) for child in node.children[::2]]
     operators = [leaf(child).text for child in node.children[1::2]]
     return fold(reader, operands, operators, reader.span(node))
 
 
-def _compare(reader: Reader, node: Tree) -> Expr:
+def _compare(reader: TreeReader, node: Tree) -> Expr:
     left, *operator, right = node.children
     words = " ".join(leaf(word).text for word in operator)
     return nodes.Binary(
@@ -219,12 +219,12 @@ def _compare(reader: Reader, node: Tree) -> Expr:
     )
 
 
-def _implies(reader: Reader, node: Tree) -> Expr:
+def _implies(reader: TreeReader, node: Tree) -> Expr:
     left, _, right = node.children
     return nodes.Binary("implies", expr(reader, left), expr(reader, right), span=reader.span(node))
 
 
-def _primed(reader: Reader, node: Tree) -> Expr:
+def _primed(reader: TreeReader, node: Tree) -> Expr:
     target = expr(reader, node.children[0])
     if isinstance(target, nodes.Ident) and not target.primed:
         return nodes.Ident(target.name, primed=True, span=reader.span(node))
@@ -237,7 +237,7 @@ def _primed(reader: Reader, node: Tree) -> Expr:
     return target
 
 
-def _filter(reader: Reader, node: Tree) -> Expr:
+def _filter(reader: TreeReader, node: Tree) -> Expr:
     condition = expr(reader, node.children[1])
     match expr(reader, node.children[0]):
         case nodes.Binary("in", nodes.Ident(variable, primed=False) as ident, domain) as found:
@@ -253,7 +253,7 @@ def _filter(reader: Reader, node: Tree) -> Expr:
             return nodes.SetLit((other,), span=reader.span(node))
 
 
-def _quantifier(reader: Reader, node: Tree) -> Expr:
+def _quantifier(reader: TreeReader, node: Tree) -> Expr:
     kind, binders, body = node.children
     match " ".join(leaf(kind).text.split()):
         case ("forall" | "some" | "exactly one" | "the") as word:
@@ -264,7 +264,7 @@ def _quantifier(reader: Reader, node: Tree) -> Expr:
             raise AssertionError(other)
 
 
-def _match(reader: Reader, node: Tree) -> Expr:
+def _match(reader: TreeReader, node: Tree) -> Expr:
     subject, *cases = node.children
     return nodes.Match(
         expr(reader, subject),
@@ -281,7 +281,7 @@ def _match(reader: Reader, node: Tree) -> Expr:
     )
 
 
-def _comprehension(reader: Reader, node: Tree) -> Expr:
+def _comprehension(reader: TreeReader, node: Tree) -> Expr:
     body, binders, condition = node.children
     return nodes.Comprehension(
         expr(reader, body),
@@ -291,14 +291,14 @@ def _comprehension(reader: Reader, node: Tree) -> Expr:
     )
 
 
-def _let_in(reader: Reader, node: Tree) -> Expr:
+def _let_in(reader: TreeReader, node: Tree) -> Expr:
     variable, value, body = node.children
     return nodes.LetIn(
         name(reader, variable), expr(reader, value), expr(reader, body), span=reader.span(node)
     )
 
 
-def _with(reader: Reader, node: Tree) -> Expr:
+def _with(reader: TreeReader, node: Tree) -> Expr:
     target, *rest = node.children
     if node.rule == "with_fields":
         inits = _inits(reader, tuple(rest))
@@ -307,12 +307,12 @@ def _with(reader: Reader, node: Tree) -> Expr:
     return nodes.WithEntries(expr(reader, target), entries, span=reader.span(node))
 
 
-def _if(reader: Reader, node: Tree) -> Expr:
+def _if(reader: TreeReader, node: Tree) -> Expr:
     condition, then, otherwise = (expr(reader, child) for child in node.children)
     return nodes.If(condition, then, otherwise, span=reader.span(node))
 
 
-def _took(reader: Reader, node: Tree) -> Expr:
+def _took(reader: TreeReader, node: Tree) -> Expr:
     operation, branch, args = node.children
     given = None if args is None else arguments(reader, args)
     return nodes.Took(
@@ -324,7 +324,7 @@ def _name_of(node: Tree) -> str:
     return leaf(node.children[0]).text
 
 
-EXPRESSIONS: Final[Mapping[str, Callable[[Reader, Tree], Expr]]] = {
+EXPRESSIONS: Final[Mapping[str, Callable[[TreeReader, Tree], Expr]]] = {
     "int": lambda r, n: nodes.IntLit(int(_name_of(n)), span=r.span(n)),
     "true": lambda r, n: nodes.BoolLit(True, span=r.span(n)),
     "false": lambda r, n: nodes.BoolLit(False, span=r.span(n)),

@@ -27,7 +27,7 @@ from charter.syntax.nodes_decl import (
     EventuallyDecl,
     Expect,
     Fair,
-    Fault,
+    FaultRule,
     FieldDecl,
     FragmentDecl,
     FunDecl,
@@ -144,7 +144,7 @@ __all__ = [
     "Expect",
     "Expr",
     "Fair",
-    "Fault",
+    "FaultRule",
     "FieldDecl",
     "FieldInit",
     "FieldOf",
@@ -311,7 +311,7 @@ class AddFault(Item):
     entries of overlays."""
 
     at: Address
-    fault: Fault
+    fault: FaultRule
 
 
 Edit = (

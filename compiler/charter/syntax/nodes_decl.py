@@ -218,7 +218,7 @@ class Conjunct(Item):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault(Node):
+class FaultRule(Node):
     """`fault "Class" saying "text" ... when e`: what an implementation may throw instead. Of what
     is left out `saying` is empty, and `condition` None."""
 
@@ -236,7 +236,7 @@ class Branch(Item):
     citations: tuple[Citation, ...]
     guard: tuple[Conjunct, ...]
     body: tuple[Statement, ...]
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[FaultRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

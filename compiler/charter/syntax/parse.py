@@ -17,7 +17,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from charter.diagnostics import Diagnostics, Source, Span
 from charter.syntax import nodes
 from charter.syntax.build_edit import file
-from charter.syntax.build_expr import Reader
+from charter.syntax.build_expr import TreeReader
 from charter.syntax.comments import remarks
 from charter.syntax.concrete import Leaf, Part, Tree
 from charter.syntax.mistakes import UNEXPECTED, explain
@@ -92,7 +92,7 @@ def parse(source: Source, diagnostics: Diagnostics) -> nodes.File | None:
         )
         return None
     errors = len(diagnostics.errors)
-    tree = file(Reader(source, diagnostics, remarks(source.text, root)), root)
+    tree = file(TreeReader(source, diagnostics, remarks(source.text, root)), root)
     return tree if len(diagnostics.errors) == errors else None
 
 

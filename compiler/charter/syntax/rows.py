@@ -13,20 +13,20 @@ FARTHEST: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TextLine:
     """One line with its indentation, and the comment behind it."""
 
     text: str
     trailing: str = ""
 
 
-BLANK: Final = Row("")
+BLANK: Final = TextLine("")
 
 
-def rows_of(doc: Doc, indent: int, opening: str = "") -> list[Row]:
+def rows_of(doc: Doc, indent: int, opening: str = "") -> list[TextLine]:
     """`doc` laid out `indent` columns from the left, after `opening`."""
     first, *others = lines((opening, doc), indent)
-    return [Row(" " * indent + first), *(Row(line) for line in others)]
+    return [TextLine(" " * indent + first), *(TextLine(line) for line in others)]
 
 
 def fits(doc: Doc, indent: int) -> bool:
@@ -34,12 +34,12 @@ def fits(doc: Doc, indent: int) -> bool:
     return indent + len(flat(doc)) <= WIDTH
 
 
-def comment_rows(comments: tuple[str, ...], indent: int) -> list[Row]:
+def comment_rows(comments: tuple[str, ...], indent: int) -> list[TextLine]:
     """Comments on lines of their own; "" is a blank line, " " a comment without text."""
-    return [Row(f"{' ' * indent}-- {line}".rstrip() if line else "") for line in comments]
+    return [TextLine(f"{' ' * indent}-- {line}".rstrip() if line else "") for line in comments]
 
 
-def remark(item: nodes.Item, body: list[Row], indent: int, at: int = -1) -> list[Row]:
+def remark(item: nodes.Item, body: list[TextLine], indent: int, at: int = -1) -> list[TextLine]:
     """`body` with the comments of `item` above it and behind its row number `at`."""
     body = list(body)
     if item.trailing:
@@ -47,7 +47,7 @@ def remark(item: nodes.Item, body: list[Row], indent: int, at: int = -1) -> list
     return [*comment_rows(item.comments, indent), *body]
 
 
-def block(item: nodes.Item, header: Doc, inner: list[Row], indent: int) -> list[Row]:
+def block(item: nodes.Item, header: Doc, inner: list[TextLine], indent: int) -> list[TextLine]:
     """`header { inner }`, with the comments of `item`; `inner` is indented already."""
     inner = [*inner, *comment_rows(item.closing, indent + STEP)]
     if not inner:
@@ -55,8 +55,8 @@ def block(item: nodes.Item, header: Doc, inner: list[Row], indent: int) -> list[
         return remark(item, body, indent, len(body) - 1)
     head = rows_of((header, " {"), indent)
     if len(head) > 1 and not head[-1].text.lstrip().startswith(")"):
-        head = [*rows_of(header, indent), Row(" " * indent + "{")]
-    body = [*head, *inner, Row(" " * indent + "}")]
+        head = [*rows_of(header, indent), TextLine(" " * indent + "{")]
+    body = [*head, *inner, TextLine(" " * indent + "}")]
     return remark(item, body, indent, len(head) - 1)
 
 
@@ -65,7 +65,7 @@ def remarked(item: nodes.Item) -> bool:
     return bool(item.comments or item.trailing or item.closing)
 
 
-def text_of(rows: list[Row]) -> str:
+def text_of(rows: list[TextLine]) -> str:
     """The text, with comments behind neighbouring lines under each other."""
     done: list[str] = []
     position = 0
@@ -80,7 +80,7 @@ def text_of(rows: list[Row]) -> str:
     return "".join(f"{line}\n" for line in done)
 
 
-def _aligned(rows: list[Row]) -> list[str]:
+def _aligned(rows: list[TextLine]) -> list[str]:
     columns = [len(row.text) for row in rows if row.trailing and len(row.text) <= FARTHEST]
     column = max(columns, default=0)
     return [

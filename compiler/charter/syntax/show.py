@@ -9,7 +9,7 @@ from charter.syntax import nodes
 from charter.syntax.layout import LINE, STEP, Doc, Group, Nest
 from charter.syntax.rows import (
     BLANK,
-    Row,
+    TextLine,
     block,
     comment_rows,
     fits,
@@ -49,7 +49,7 @@ def show_declaration(declaration: nodes.Declaration) -> str:
     return text_of(_declaration(declaration, 0))
 
 
-def _declaration(item: nodes.Declaration, indent: int, opening: str = "") -> list[Row]:
+def _declaration(item: nodes.Declaration, indent: int, opening: str = "") -> list[TextLine]:
     match item:
         case nodes.VariantDecl(name, after, citations, edits):
             follows = f" after {', '.join(each.text for each in after)}" if after else ""
@@ -58,7 +58,7 @@ def _declaration(item: nodes.Declaration, indent: int, opening: str = "") -> lis
         case nodes.MutantDecl():
             return _mutant(item, indent, opening)
         case nodes.OverlayDecl(name, component, functions, entries):
-            inner: list[Row] = []
+            inner: list[TextLine] = []
             for function in functions:
                 inner.extend([BLANK] if inner else [])
                 inner.extend(plain_rows(function, indent + STEP))
@@ -70,7 +70,7 @@ def _declaration(item: nodes.Declaration, indent: int, opening: str = "") -> lis
             return plain_rows(item, indent, opening)
 
 
-def _mutant(item: nodes.MutantDecl, indent: int, opening: str) -> list[Row]:
+def _mutant(item: nodes.MutantDecl, indent: int, opening: str) -> list[TextLine]:
     header = f"{opening}mutant {item.name.text} in {item.instance.text}"
     ending = f" caught by {item.caught_by.text}"
     inner = _edits(item.edits, indent + STEP)
@@ -79,11 +79,11 @@ def _mutant(item: nodes.MutantDecl, indent: int, opening: str) -> list[Row]:
         if fits(short, indent):
             return remark(item, rows_of(short, indent), indent)
     whole = block(item, header, inner, indent)
-    whole[-1] = Row(whole[-1].text + ending, whole[-1].trailing)
+    whole[-1] = TextLine(whole[-1].text + ending, whole[-1].trailing)
     return whole
 
 
-def _entry(item: nodes.OverlayEntry, indent: int) -> list[Row]:
+def _entry(item: nodes.OverlayEntry, indent: int) -> list[TextLine]:
     parts: list[Doc] = []
     if item.first_release or item.last_release:
         parts.append(f" for {quoted(item.first_release)}..{quoted(item.last_release)}")
@@ -97,9 +97,9 @@ def _entry(item: nodes.OverlayEntry, indent: int) -> list[Row]:
 # --- edits ---------------------------------------------------------------------------------------
 
 
-def _edits(edits: tuple[nodes.Edit, ...], indent: int) -> list[Row]:
+def _edits(edits: tuple[nodes.Edit, ...], indent: int) -> list[TextLine]:
     """Edits of one line close together, blank lines around longer ones."""
-    found: list[Row] = []
+    found: list[TextLine] = []
     before = 1
     for position, edit in enumerate(edits):
         rows = _edit(edit, indent)
@@ -116,7 +116,7 @@ def _at(address: nodes.Address) -> str:
     return f"{address.head.text}{operation}{branch}"
 
 
-def _edit(item: nodes.Edit, indent: int) -> list[Row]:
+def _edit(item: nodes.Edit, indent: int) -> list[TextLine]:
     match item:
         case nodes.Replace(declaration):
             return _wrapped(item, declaration, "replace ", indent)
@@ -142,7 +142,7 @@ def _edit(item: nodes.Edit, indent: int) -> list[Row]:
             assert_never(item)
 
 
-def _fault(at: nodes.Address, fault: nodes.Fault) -> Doc:
+def _fault(at: nodes.Address, fault: nodes.FaultRule) -> Doc:
     saying = f" saying {quoted(fault.saying)}" if fault.saying else ""
     opening = f"add fault {quoted(fault.exception)}{saying} to {_at(at)}"
     return opening if fault.condition is None else bound_to(f"{opening} when", fault.condition)
@@ -165,7 +165,7 @@ def _wrapped(
     ),
     opening: str,
     indent: int,
-) -> list[Row]:
+) -> list[TextLine]:
     """What an edit brings, with the comments of the edit in the place of its own."""
     if remarked(item):
         declaration = replace(

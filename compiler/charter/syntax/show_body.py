@@ -7,7 +7,7 @@ from typing import assert_never
 from charter.syntax import nodes
 from charter.syntax.layout import LINE, STEP, Doc, Group, Nest, flat, join
 from charter.syntax.nodes import Expr
-from charter.syntax.rows import Row, block, comment_rows, fits, remark, remarked, rows_of
+from charter.syntax.rows import TextLine, block, comment_rows, fits, remark, remarked, rows_of
 from charter.syntax.show_expr import (
     LOGIC,
     LOGICAL,
@@ -44,7 +44,7 @@ def alias_doc(alias: str) -> Doc:
 # --- statements ----------------------------------------------------------------------------------
 
 
-def statement_rows(item: nodes.Statement, indent: int) -> list[Row]:
+def statement_rows(item: nodes.Statement, indent: int) -> list[TextLine]:
     """Any statement."""
     return remark(item, rows_of(_statement(item), indent), indent)
 
@@ -115,22 +115,22 @@ def _conjuncts(guard: tuple[nodes.Conjunct, ...]) -> list[Doc]:
     ]
 
 
-def _guard_rows(guard: tuple[nodes.Conjunct, ...], indent: int) -> list[Row]:
+def _guard_rows(guard: tuple[nodes.Conjunct, ...], indent: int) -> list[TextLine]:
     """`when a`, and each further part on a line of its own below it."""
-    found: list[Row] = []
+    found: list[TextLine] = []
     for position, (each, doc) in enumerate(zip(guard, _conjuncts(guard), strict=True)):
         deeper = indent + STEP
         if position:
             found.extend(remark(each, rows_of(Nest(doc), deeper, "and "), deeper))
         elif each.comments:
-            found.append(Row(" " * indent + "when"))
+            found.append(TextLine(" " * indent + "when"))
             found.extend(remark(each, rows_of(doc, deeper), deeper))
         else:
             found.extend(remark(each, rows_of(Nest(doc), indent, "when "), indent))
     return found
 
 
-def branch_rows(item: nodes.Branch, indent: int, opening: str = "") -> list[Row]:
+def branch_rows(item: nodes.Branch, indent: int, opening: str = "") -> list[TextLine]:
     """A branch after `opening`; a body of one reply needs no braces."""
     header: Doc = Group((f"{opening}branch {item.name.text}", cites_doc(item.citations)))
     guard: Doc = ""
@@ -150,11 +150,11 @@ def branch_rows(item: nodes.Branch, indent: int, opening: str = "") -> list[Row]
         return block(item, flat((header, guard)), inner, indent)
     head = _branch_head(item, header, None, indent)
     inner = [*inner, *comment_rows(item.closing, indent + STEP)]
-    edges = Row(" " * indent + "{"), Row(" " * indent + "}")
+    edges = TextLine(" " * indent + "{"), TextLine(" " * indent + "}")
     return remark(item, [*head, edges[0], *inner, edges[1]], indent, len(head))
 
 
-def _branch_head(item: nodes.Branch, header: Doc, guard: Doc | None, indent: int) -> list[Row]:
+def _branch_head(item: nodes.Branch, header: Doc, guard: Doc | None, indent: int) -> list[TextLine]:
     if guard is not None and fits((header, guard), indent):
         return rows_of(flat((header, guard)), indent)
     if not any(remarked(each) for each in item.guard):
@@ -167,7 +167,7 @@ def _branch_head(item: nodes.Branch, header: Doc, guard: Doc | None, indent: int
 # --- operations and state ------------------------------------------------------------------------
 
 
-def operation_rows(item: nodes.Operation, indent: int, opening: str = "") -> list[Row]:
+def operation_rows(item: nodes.Operation, indent: int, opening: str = "") -> list[TextLine]:
     """An operation after `opening`."""
     header = Group(
         (
@@ -181,7 +181,7 @@ def operation_rows(item: nodes.Operation, indent: int, opening: str = "") -> lis
     return block(item, header, inner, indent)
 
 
-def _member_rows(item: nodes.Let | nodes.Branch | nodes.AnyOrder, indent: int) -> list[Row]:
+def _member_rows(item: nodes.Let | nodes.Branch | nodes.AnyOrder, indent: int) -> list[TextLine]:
     match item:
         case nodes.Let():
             return statement_rows(item, indent)
@@ -194,7 +194,7 @@ def _member_rows(item: nodes.Let | nodes.Branch | nodes.AnyOrder, indent: int) -
             assert_never(item)
 
 
-def state_rows(item: nodes.StateDecl, indent: int, opening: str = "") -> list[Row]:
+def state_rows(item: nodes.StateDecl, indent: int, opening: str = "") -> list[TextLine]:
     """`[volatile | ghost] state x: T = e`, or `history x: T = e then f`, after `opening`."""
     if item.becomes is not None:
         return remark(item, rows_of(_history(item, item.becomes, opening), indent), indent)

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from charter.syntax import nodes
 from charter.syntax.layout import LINE, STEP, WIDTH, Doc, Group, Nest, brackets, flat, join
-from charter.syntax.rows import BLANK, Row, block, fits, remark, remarked, rows_of
+from charter.syntax.rows import BLANK, TextLine, block, fits, remark, remarked, rows_of
 from charter.syntax.show_body import (
     alias_doc,
     cites_doc,
@@ -34,7 +34,7 @@ Plain = (
 )  # fmt: skip
 
 
-def plain_rows(item: Plain, indent: int, opening: str = "") -> list[Row]:
+def plain_rows(item: Plain, indent: int, opening: str = "") -> list[TextLine]:
     """Any declaration but variants, mutants and overlays, after `opening`."""
     match item:
         case nodes.EnumDecl():
@@ -135,7 +135,7 @@ def _fairness(fairness: tuple[nodes.Fair, ...]) -> Doc:
     return Nest((LINE, "fair ", ", ".join(each)))
 
 
-def _enum(item: nodes.EnumDecl, indent: int, opening: str) -> list[Row]:
+def _enum(item: nodes.EnumDecl, indent: int, opening: str) -> list[TextLine]:
     header = f"{opening}enum {item.name.text}"
     members = [member.text for member in item.members]
     short = f"{header} {{ {', '.join(members)} }}"
@@ -147,11 +147,11 @@ def _enum(item: nodes.EnumDecl, indent: int, opening: str) -> list[Row]:
             lines.append("")
         lines[-1] += f" {member}," if lines[-1] else f"{member},"
     lines[-1] = lines[-1].removesuffix(",")
-    inner = [Row(" " * (indent + STEP) + line) for line in lines]
+    inner = [TextLine(" " * (indent + STEP) + line) for line in lines]
     return block(item, header, inner, indent)
 
 
-def _field(item: nodes.FieldDecl, indent: int) -> list[Row]:
+def _field(item: nodes.FieldDecl, indent: int) -> list[TextLine]:
     names = ", ".join(name.text for name in item.names)
     return remark(item, rows_of((names, ": ", type_doc(item.type)), indent), indent)
 
@@ -160,7 +160,7 @@ def _case(item: nodes.CaseDecl) -> Doc:
     return (item.name.text, params_doc(item.params) if item.params else "")
 
 
-def _union(item: nodes.UnionDecl, indent: int, opening: str) -> list[Row]:
+def _union(item: nodes.UnionDecl, indent: int, opening: str) -> list[TextLine]:
     header = f"{opening}union {item.name.text}"
     short = f"{header} {{ {', '.join(flat(_case(case)) for case in item.cases)} }}"
     quiet = not item.closing and not any(remarked(case) for case in item.cases)
@@ -182,9 +182,9 @@ Member = (
 )  # fmt: skip
 
 
-def _members(members: tuple[Member, ...], indent: int) -> list[Row]:
+def _members(members: tuple[Member, ...], indent: int) -> list[TextLine]:
     """State, parts and channels close together; blank lines around what has a body."""
-    found: list[Row] = []
+    found: list[TextLine] = []
     bodies = nodes.Operation | nodes.ObserveDecl | nodes.StepDecl
     for position, member in enumerate(members):
         before = members[position - 1]
@@ -194,7 +194,7 @@ def _members(members: tuple[Member, ...], indent: int) -> list[Row]:
     return found
 
 
-def _member(item: Member, indent: int) -> list[Row]:
+def _member(item: Member, indent: int) -> list[TextLine]:
     match item:
         case nodes.StateDecl():
             return state_rows(item, indent)
@@ -214,7 +214,7 @@ def _member(item: Member, indent: int) -> list[Row]:
             assert_never(item)
 
 
-def step_rows(item: nodes.StepDecl, indent: int, opening: str = "") -> list[Row]:
+def step_rows(item: nodes.StepDecl, indent: int, opening: str = "") -> list[TextLine]:
     """A step after `opening`."""
     called = f"{opening}step {item.name.text}"
     ending = f" budget {item.budget.text}" if item.budget else ""
@@ -223,7 +223,7 @@ def step_rows(item: nodes.StepDecl, indent: int, opening: str = "") -> list[Row]
     return block(item, head, inner, indent)
 
 
-def _observed(item: nodes.Observed, indent: int) -> list[Row]:
+def _observed(item: nodes.Observed, indent: int) -> list[TextLine]:
     path = ".".join(name.text for name in item.path)
     text = f"{path}: {item.mode}" if item.mode else path
     return remark(item, rows_of(text, indent), indent)
@@ -248,7 +248,7 @@ def _likes(likes: tuple[nodes.Like, ...]) -> Doc:
     return Nest((LINE, "like ", join(", ", each)))
 
 
-def _bound(item: nodes.Setting, indent: int) -> list[Row]:
+def _bound(item: nodes.Setting, indent: int) -> list[TextLine]:
     doc: Doc
     match item:
         case nodes.Bound(name, value):
@@ -270,14 +270,14 @@ def _bound(item: nodes.Setting, indent: int) -> list[Row]:
     return remark(item, rows_of(doc, indent), indent)
 
 
-def _scenario(item: nodes.ScenarioDecl, indent: int, opening: str) -> list[Row]:
+def _scenario(item: nodes.ScenarioDecl, indent: int, opening: str) -> list[TextLine]:
     head = (f"{opening}scenario {quoted(item.title)} of {item.machine.text}", _likes(item.likes))
     inner = _lines(item.body, indent + STEP)
     return block(item, Group((*head, cites_doc(item.citations))), inner, indent)
 
 
-def _lines(body: tuple[nodes.Bound | nodes.Start | nodes.Line, ...], indent: int) -> list[Row]:
-    inner: list[Row] = []
+def _lines(body: tuple[nodes.Bound | nodes.Start | nodes.Line, ...], indent: int) -> list[TextLine]:
+    inner: list[TextLine] = []
     for each in body:
         if isinstance(each, nodes.Moment) and inner:
             inner.append(BLANK)
@@ -285,7 +285,7 @@ def _lines(body: tuple[nodes.Bound | nodes.Start | nodes.Line, ...], indent: int
     return inner
 
 
-def _scenario_item(item: nodes.Bound | nodes.Start | nodes.Line, indent: int) -> list[Row]:
+def _scenario_item(item: nodes.Bound | nodes.Start | nodes.Line, indent: int) -> list[TextLine]:
     doc: Doc
     match item:
         case nodes.Bound() | nodes.Start():

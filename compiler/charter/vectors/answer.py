@@ -10,7 +10,7 @@ from charter.core.nodes import Value
 from charter.formats.canonical import Json, text
 from charter.formats.labels import Labels
 from charter.formats.resolve import Path, Unresolved, is_reference, resolve
-from charter.formats.vector import MAX_NODES, Answer, AnswerNode, Call, Question
+from charter.formats.vector import MAX_NODES, Answer, AnswerNode, OperationCall, Question
 from charter.semantics.evaluate import Outcome, State
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json, to_json
@@ -31,7 +31,7 @@ class NoAnswer(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class AllowedTrace:
     """One way that the charter allows so far: the state, the labels given, and what was observed
     (of the steps that later arguments refer to)."""
 
@@ -48,7 +48,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RelabelledOutcome:
     """The relabelled reply and observation of one outcome: reply and observation renamed, with
     their canonical texts, the observation as it is, and the labels after it."""
 
@@ -67,9 +67,9 @@ class Answers:
 
     machine: Machine
     outcomes: Outcomes
-    memory: dict[tuple[object, ...], Seen] = field(default_factory=dict)
+    memory: dict[tuple[object, ...], RelabelledOutcome] = field(default_factory=dict)
 
-    def see(self, run: Run, operation: str, outcome: Outcome) -> Seen:
+    def see(self, run: AllowedTrace, operation: str, outcome: Outcome) -> RelabelledOutcome:
         """What an outcome shows after `run`."""
         machine, labels = self.machine, run.labels
         state = tuple(outcome.state[v.name] for v in machine.variables if v.kind != "ghost")
@@ -80,14 +80,14 @@ class Answers:
             raw_reply = to_json(machine.reply_type(operation), outcome.reply, machine.universe)
             raw = machine.observe(outcome.state)
             reply, shown, after = labels.step(raw_reply, raw)
-            known = Seen(reply, text(reply), shown, text(shown), raw, after)
+            known = RelabelledOutcome(reply, text(reply), shown, text(shown), raw, after)
             if len(self.memory) > MOST_REMEMBERED:
                 self.memory.clear()
             self.memory[key] = known
         return known
 
     def answer(
-        self, question: Question, first: Run | None = None, watch: Watch | None = None
+        self, question: Question, first: AllowedTrace | None = None, watch: Watch | None = None
     ) -> Answer:
         """The automaton of `question`; `first` is what `begin` says of its given state. `watch` is
         told every transition on the way.
@@ -103,14 +103,14 @@ class Answers:
         ]
         for number, call in enumerate(question.operations, 1):
             needed = _needed(question.operations[number:])
-            reached: dict[tuple[object, ...], tuple[Run, AnswerNode]] = {}
+            reached: dict[tuple[object, ...], tuple[AllowedTrace, AnswerNode]] = {}
             for origin, run in enumerate(runs):
                 args = arguments(self.machine, call, run.observed)
                 for outcome in self.outcomes(run.state, call.operation, args):
                     if watch is not None:
                         watch(run.state, call.operation, args, outcome)
                     seen = self.see(run, call.operation, outcome)
-                    after = Run(outcome.state, seen.labels, (*run.observed, seen.raw))
+                    after = AllowedTrace(outcome.state, seen.labels, (*run.observed, seen.raw))
                     node = AnswerNode(
                         (origin,),
                         outcome.branch,
@@ -155,7 +155,7 @@ def answer(machine: Machine, question: Question, outcomes: Outcomes | None = Non
     return Answers(machine, outcomes or machine.outcomes).answer(question)
 
 
-def begin(machine: Machine, given: Json) -> Run:
+def begin(machine: Machine, given: Json) -> AllowedTrace:
     """The run before the first operation."""
     if given is None:
         state = machine.initial_of_component()
@@ -163,10 +163,12 @@ def begin(machine: Machine, given: Json) -> Run:
         assert isinstance(given, dict)
         state = machine.loaded(machine.from_durable(given))
     observed = machine.observe(state)
-    return Run(state, Labels().step(None, observed)[2], (observed,))
+    return AllowedTrace(state, Labels().step(None, observed)[2], (observed,))
 
 
-def arguments(machine: Machine, call: Call, observed: tuple[Json, ...]) -> tuple[Value, ...]:
+def arguments(
+    machine: Machine, call: OperationCall, observed: tuple[Json, ...]
+) -> tuple[Value, ...]:
     """The arguments of `call` as values, references looked up in `observed`. Raises NoAnswer."""
     params = machine.operations[call.operation].params
     kinds = {p.name: p.type for p in params}
@@ -198,7 +200,7 @@ def _type_at(kind: t.Type, path: Path) -> t.Type:
             return kind
 
 
-def _needed(calls: tuple[Call, ...]) -> frozenset[int]:
+def _needed(calls: tuple[OperationCall, ...]) -> frozenset[int]:
     """The steps that the arguments of `calls` refer to."""
     found: set[int] = set()
 

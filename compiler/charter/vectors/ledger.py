@@ -22,7 +22,7 @@ COLUMNS = ("name", "kind", "branch", "status", "count", "note", "vectors")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LedgerRow:
     """One obligation: `covered` by `count` vectors, the first of which are named; `infeasible` for
     the reason in `note`; or `open`, and `note` says what was searched."""
 
@@ -44,7 +44,7 @@ class Row:
 class Ledger:
     """The rows, in the order of the charter, and the mutants."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[LedgerRow, ...]
     kills: tuple[Kill, ...] = ()
 
     def counted(self, status: Status) -> int:
@@ -129,7 +129,7 @@ def ledger(
     kills: Sequence[Kill] = (),
 ) -> Ledger:
     """Rows for all obligations: `covered` maps names to ids of vectors."""
-    rows: list[Row] = []
+    rows: list[LedgerRow] = []
     for obligation in wanted:
         ids = tuple(covered.get(obligation.name, ()))
         status: Status = "open"
@@ -140,7 +140,7 @@ def ledger(
             status, note = "infeasible", searched.proofs[obligation.name]
         branch = obligation.branch or _branch(obligation.where)
         rows.append(
-            Row(obligation.name, obligation.kind, branch, status, len(ids), ids[:FIRST], note)
+            LedgerRow(obligation.name, obligation.kind, branch, status, len(ids), ids[:FIRST], note)
         )
     return Ledger(tuple(rows), tuple(kills))
 

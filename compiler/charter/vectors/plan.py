@@ -20,8 +20,8 @@ from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act
 from charter.semantics.scenario import Followed, follow
-from charter.vectors.answer import MOST_REMEMBERED, Answers, NoAnswer, Outcomes, Run, begin
-from charter.vectors.question import NoQuestion, Place, ask, observed_places
+from charter.vectors.answer import MOST_REMEMBERED, AllowedTrace, Answers, NoAnswer, Outcomes, begin
+from charter.vectors.question import CounterAt, NoQuestion, ask, observed_places
 
 OPEN = "open environment"
 
@@ -50,7 +50,7 @@ class Loaded:
 
     state: State
     given: Json
-    run: Run | None
+    run: AllowedTrace | None
 
 
 @dataclass(slots=True)
@@ -63,8 +63,8 @@ class Planner:
     consts: Mapping[str, int]
     refused: dict[str, int] = field(default_factory=dict)
     last: Loaded | None = None
-    begun: tuple[State, Json, Run] | None = None
-    remembered: dict[tuple[Value, ...], list[Place]] = field(default_factory=dict)
+    begun: tuple[State, Json, AllowedTrace] | None = None
+    remembered: dict[tuple[Value, ...], list[CounterAt]] = field(default_factory=dict)
 
     @staticmethod
     def of(model: Model, machine: Machine, outcomes: Outcomes | None = None) -> Planner:
@@ -109,7 +109,7 @@ class Planner:
         state, given, _ = self._start()
         return state, given
 
-    def _start(self) -> tuple[State, Json, Run]:
+    def _start(self) -> tuple[State, Json, AllowedTrace]:
         if self.begun is None:
             state, given = self.machine.initial(), None
             if self.machine.instance.starts:
@@ -118,7 +118,7 @@ class Planner:
             self.begun = (state, given, begin(self.machine, given))
         return self.begun
 
-    def shown(self, state: State) -> list[Place]:
+    def shown(self, state: State) -> list[CounterAt]:
         """`observed_places` of a state, remembered."""
         key = tuple(state.values())
         known = self.remembered.get(key)
@@ -151,7 +151,7 @@ class Planner:
         given = self.machine.durable_json(state)
         return Loaded(state, given, begin(self.machine, given))
 
-    def _of_loaded(self, loaded: Loaded, run: Run, step: PlannedStep, why: Why) -> Vector:
+    def _of_loaded(self, loaded: Loaded, run: AllowedTrace, step: PlannedStep, why: Why) -> Vector:
         trace = [(run.state, (step.operation, step.args))]
         question = self._ask(trace, loaded.given)
         return Vector(question, self.answers.answer(question, run), why)

@@ -11,7 +11,7 @@ from itertools import islice
 from charter.core import types as t
 from charter.core.nodes import Model, Value
 from charter.formats.canonical import Json, text
-from charter.formats.vector import Call, Delta, Question
+from charter.formats.vector import Delta, OperationCall, Question
 from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act
@@ -26,7 +26,7 @@ class NoQuestion(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CounterAt:
     """A counter or opaque value at a path of an observation, with the path of its type."""
 
     kind: t.Counter
@@ -36,12 +36,12 @@ class Place:
 
 def places(
     kind: t.Type, value: Value, machine: Machine, path: tuple[str | int, ...] = ()
-) -> Iterator[Place]:
+) -> Iterator[CounterAt]:
     """Every counter inside `value` that a path of its JSON can name (members of sets cannot)."""
     universe = machine.universe
     match kind, value:
         case t.Counter(), int():
-            yield Place(kind, value, path)
+            yield CounterAt(kind, value, path)
         case t.Option(inner=inner), _ if value is not None:
             yield from places(inner, value, machine, path)
         case t.Record(fields=fields), tuple():
@@ -57,20 +57,20 @@ def places(
             pass
 
 
-def observed_places(machine: Machine, state: State) -> list[Place]:
+def observed_places(machine: Machine, state: State) -> list[CounterAt]:
     """The places of everything that the widest level of observables shows whole."""
     assert machine.component is not None
     whole = {
         o.path[0] for o in machine.component.observables if o.mode != "ignored" and len(o.path) == 1
     }
-    found: list[Place] = []
+    found: list[CounterAt] = []
     for variable in machine.variables:
         if variable.name in whole:
             found.extend(places(variable.type, state[variable.name], machine, (variable.name,)))
     return found
 
 
-Shown = Callable[[State], list[Place]]
+Shown = Callable[[State], list[CounterAt]]
 """`observed_places`, or an equal that remembers."""
 
 
@@ -83,8 +83,8 @@ def ask(
 ) -> Question:
     """The question that repeats `trace`: each act with the state it was done in. The first state
     is the one that `given` leads to."""
-    seen: list[list[Place]] = []
-    calls: list[Call] = []
+    seen: list[list[CounterAt]] = []
+    calls: list[OperationCall] = []
     for state, (operation, args) in trace:
         seen.append(shown(state) if shown else observed_places(machine, state))
         params = machine.operations[operation].params
@@ -92,7 +92,7 @@ def ask(
             p.name: _argument(p.type, value, seen, machine)
             for p, value in zip(params, args, strict=True)
         }
-        calls.append(Call(operation, built))
+        calls.append(OperationCall(operation, built))
     assert machine.component is not None
     seed = text([given, [call.json() for call in calls]])
     return Question(
@@ -106,7 +106,7 @@ def ask(
     )
 
 
-def _argument(kind: t.Type, value: Value, seen: list[list[Place]], machine: Machine) -> Json:
+def _argument(kind: t.Type, value: Value, seen: list[list[CounterAt]], machine: Machine) -> Json:
     match kind, value:
         case t.Counter(), int():
             return _counter(kind, value, seen, machine)
@@ -128,7 +128,7 @@ def _argument(kind: t.Type, value: Value, seen: list[list[Place]], machine: Mach
             return to_json(kind, value, machine.universe)
 
 
-def _counter(kind: t.Counter, value: int, seen: list[list[Place]], machine: Machine) -> Json:
+def _counter(kind: t.Counter, value: int, seen: list[list[CounterAt]], machine: Machine) -> Json:
     """A reference to the newest observation that shows the value; without one, a distance from
     another value of the type, a literal, or for what is allotted: a value never issued."""
     for step in range(len(seen) - 1, -1, -1):

@@ -12,7 +12,7 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
 from conform.judging.claims import IMAGE, lacks_image, refuted, resolves
-from conform.judging.differ import Allowed, Seen, nearest, severity
+from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.relabel import key
@@ -175,15 +175,15 @@ class _Case:
             self._go_on(follower, track.stop.step, seen, found)
         return found
 
-    def _seen(self, walk: RelabelledSteps) -> list[Seen]:
+    def _seen(self, walk: RelabelledSteps) -> list[RelabelledStep]:
         """All steps, renamed; images only where they do not agree."""
         images = self._images(walk) if walk.images else {}
         seen = [
-            Seen(orjson.loads(reply), orjson.loads(state), False, images.get(number))
+            RelabelledStep(orjson.loads(reply), orjson.loads(state), False, images.get(number))
             for number, (reply, state) in enumerate(zip(walk.replies, walk.states, strict=True))
         ]
         if walk.fault:
-            seen.append(Seen(self.batch.at(self.result.steps[len(seen)][0]), None, True))
+            seen.append(RelabelledStep(self.batch.at(self.result.steps[len(seen)][0]), None, True))
         return seen
 
     def _images(self, walk: RelabelledSteps) -> dict[int, Json]:
@@ -222,7 +222,7 @@ class _Case:
             allowed.append(Allowed(node["branch"], reply, observation))
         return tuple(allowed)
 
-    def _image(self, step: int, seen: list[Seen], siblings: Siblings | None) -> Deviation:
+    def _image(self, step: int, seen: list[RelabelledStep], siblings: Siblings | None) -> Deviation:
         operation, args = self._call(step)
         image = seen[step].image
         known = siblings is not None and is_fault(image)
@@ -254,7 +254,7 @@ class _Case:
                 break
         return tuple(sorted(names))
 
-    def _first(self, stop: Stop, seen: list[Seen], judged: Judged | None) -> Deviation:
+    def _first(self, stop: Stop, seen: list[RelabelledStep], judged: Judged | None) -> Deviation:
         expected = self._expected(stop)
         if self.observes is not None and judged and judged.expected:
             expected = judged.expected
@@ -264,13 +264,13 @@ class _Case:
     def _deviation(
         self,
         step: int,
-        seen: list[Seen],
+        seen: list[RelabelledStep],
         expected: tuple[Allowed, ...],
         entries: tuple[str, ...],
     ) -> Deviation:
         operation, args = self._call(step)
         fault = seen[step].fault or is_fault(seen[step].reply)  # it may come with an observation
-        shown = Seen(seen[step].reply, seen[step].observation, fault)
+        shown = RelabelledStep(seen[step].reply, seen[step].observation, fault)
         closest = nearest(expected, shown)
         return Deviation(
             step=step,
@@ -314,7 +314,9 @@ class _Case:
         raw = self._raw(step)
         return follower.fault(raw) if is_fault(raw.reply) else follower.step(raw)
 
-    def _go_on(self, follower: Follower, after: int, seen: list[Seen], found: _Findings) -> None:
+    def _go_on(
+        self, follower: Follower, after: int, seen: list[RelabelledStep], found: _Findings
+    ) -> None:
         """Judge the steps after the first divergence, each from the state that was observed."""
         for step in range(after + 1, len(seen)):
             try:

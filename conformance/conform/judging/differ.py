@@ -24,7 +24,7 @@ class Allowed:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RelabelledStep:
     """An observed reply and state, with opaque values relabelled. `fault`: the reply is one, and
     there is no observation."""
 
@@ -53,7 +53,7 @@ def paths(expected: Json, observed: Json, at: str) -> Iterator[str]:
         yield at
 
 
-def differing(allowed: Allowed, seen: Seen) -> tuple[str, ...]:
+def differing(allowed: Allowed, seen: RelabelledStep) -> tuple[str, ...]:
     """All paths in which `seen` differs from one allowed outcome."""
     if seen.fault:
         return ("reply.fault",)
@@ -61,17 +61,17 @@ def differing(allowed: Allowed, seen: Seen) -> tuple[str, ...]:
     return reply + tuple(paths(allowed.observation, seen.observation, ""))
 
 
-def nearest(expected: Sequence[Allowed], seen: Seen) -> Allowed | None:
+def nearest(expected: Sequence[Allowed], seen: RelabelledStep) -> Allowed | None:
     """The allowed outcome that differs least: by its reply first, then by the number of paths."""
     return min(expected, key=lambda allowed: _distance(allowed, seen), default=None)
 
 
-def _distance(allowed: Allowed, seen: Seen) -> tuple[bool, int, str]:
+def _distance(allowed: Allowed, seen: RelabelledStep) -> tuple[bool, int, str]:
     differs = key(allowed.reply) != key(seen.reply)
     return differs, len(differing(allowed, seen)), allowed.branch
 
 
-def severity(expected: Sequence[Allowed], seen: Seen) -> Severity:
+def severity(expected: Sequence[Allowed], seen: RelabelledStep) -> Severity:
     """The kind of the difference from every expected outcome."""
     if seen.fault:
         return Severity.FAULT

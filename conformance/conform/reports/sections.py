@@ -9,7 +9,7 @@ from pathlib import Path
 
 from charter.formats.canonical import Json
 from charter.formats.links import is_url
-from charter.formats.reading import BadVector, Reader
+from charter.formats.reading import BadVector, JsonReader
 from conform.console.errors import BadRun
 
 FORMAT = 2
@@ -107,12 +107,12 @@ def read_sections(path: Path) -> Sections:
     """Read a sections.json. Raises `BadRun` in one sentence for what is not one."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-        return _sections(Reader(value, str(path)))
+        return _sections(JsonReader(value, str(path)))
     except (OSError, ValueError, BadVector) as error:
         raise BadRun(f"{path} cannot be read ({error}); `conform generate` writes it") from None
 
 
-def _sections(reader: Reader) -> Sections:
+def _sections(reader: JsonReader) -> Sections:
     linked = ("links",) if "links" in reader.object() else ()
     reader.fields(
         "format", "protocol", "variant", "component", "spec_digest", "sources", "levels", "ordered",
@@ -136,7 +136,7 @@ def _sections(reader: Reader) -> Sections:
     )
 
 
-def _links(reader: Reader) -> dict[tuple[str, str], str]:
+def _links(reader: JsonReader) -> dict[tuple[str, str], str]:
     """The address of each source and section. Raises `BadVector` for one of another kind."""
     found: dict[tuple[str, str], str] = {}
     for item in reader.items():
@@ -152,12 +152,12 @@ def _linked(rule: Rule, links: Mapping[tuple[str, str], str]) -> Rule:
     return replace(rule, urls=tuple(urls))
 
 
-def _level(reader: Reader) -> tuple[str, tuple[str, ...]]:
+def _level(reader: JsonReader) -> tuple[str, tuple[str, ...]]:
     name, variables = reader.items()
     return _raw_text(name.raw), variables.texts()
 
 
-def _pairs(reader: Reader) -> tuple[tuple[str, str], ...]:
+def _pairs(reader: JsonReader) -> tuple[tuple[str, str], ...]:
     found = []
     for item in reader.items():
         texts = item.texts()
@@ -167,20 +167,20 @@ def _pairs(reader: Reader) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _operation(reader: Reader) -> Rule:
+def _operation(reader: JsonReader) -> Rule:
     opened = ("section",) if "section" in reader.object() else ()
     reader.fields("operation", "doc", "citations", "file", "line", *opened)
     rule = _rule(reader, reader.text("operation"), reader.text("doc"), ())
     return replace(rule, section=reader.text("section") if opened else "")
 
 
-def _branch(reader: Reader) -> Rule:
+def _branch(reader: JsonReader) -> Rule:
     reader.fields("operation", "branch", "doc", "citations", "file", "line", "text")
     name = f"{reader.text('operation')}/{reader.text('branch')}"
     return _rule(reader, name, reader.text("doc"), reader.item("text").texts())
 
 
-def _rule(reader: Reader, name: str, doc: str, text: tuple[str, ...]) -> Rule:
+def _rule(reader: JsonReader, name: str, doc: str, text: tuple[str, ...]) -> Rule:
     return Rule(
         name=name,
         doc=doc,
@@ -191,7 +191,7 @@ def _rule(reader: Reader, name: str, doc: str, text: tuple[str, ...]) -> Rule:
     )
 
 
-def _obligation(reader: Reader) -> ObligationSection:
+def _obligation(reader: JsonReader) -> ObligationSection:
     columns = list(reader.items())
     if len(columns) != _COLUMNS:
         raise BadVector(f"{reader.where}: a row of the ledger has {_COLUMNS} columns")
@@ -200,13 +200,13 @@ def _obligation(reader: Reader) -> ObligationSection:
     return ObligationSection(name, kind, branch, status, vectors, note)
 
 
-def _text(reader: Reader) -> str:
+def _text(reader: JsonReader) -> str:
     if not isinstance(reader.raw, str):
         raise BadVector(f"{reader.where}: not a text")
     return reader.raw
 
 
-def _mutant(reader: Reader) -> MutantSection:
+def _mutant(reader: JsonReader) -> MutantSection:
     reader.fields("name", "doc", "caught_by", "killed", "killed_in_some_runs", "vector")
     return MutantSection(
         name=reader.text("name"),
@@ -218,7 +218,7 @@ def _mutant(reader: Reader) -> MutantSection:
     )
 
 
-def _entry(reader: Reader, links: Mapping[tuple[str, str], str]) -> EntrySection:
+def _entry(reader: JsonReader, links: Mapping[tuple[str, str], str]) -> EntrySection:
     reader.fields(
         "overlay", "name", "class", "first_release", "last_release", "evidence", "citations",
         "branches", "file", "line", "text",

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from charter.formats.canonical import Json
-from charter.formats.states import FORMAT, Chunk, Column, Form, Table
+from charter.formats.states import FORMAT, Chunk, Column, Form, StateTable
 from conform.console.errors import CannotWrite, ConformError
 
 ROWS = 100_000
@@ -113,7 +113,7 @@ def refuse_other(folder: Path, place: Mapping[str, Json]) -> None:
             )
 
 
-def keep(table: Table, folder: Path, progress: Callable[[int, int], None]) -> int:
+def keep(table: StateTable, folder: Path, progress: Callable[[int, int], None]) -> int:
     """Write all states into a folder, whole or not at all; the number of its files. `progress` is
     told how many states are written, and of how many. Raises CannotWrite, and NotKept where the
     folder has all states and `table` has not."""
@@ -138,7 +138,7 @@ def keep(table: Table, folder: Path, progress: Callable[[int, int], None]) -> in
     return len(files)
 
 
-def _refuse_fewer(table: Table, folder: Path) -> None:
+def _refuse_fewer(table: StateTable, folder: Path) -> None:
     if table.head.complete or not (folder / MANIFEST).exists():
         return
     manifest, _ = opened(folder)
@@ -165,7 +165,7 @@ def _moved(made: Path, folder: Path) -> None:
 
 
 def _written(
-    table: Table, folder: Path, progress: Callable[[int, int], None]
+    table: StateTable, folder: Path, progress: Callable[[int, int], None]
 ) -> Iterator[StateFile]:
     head = table.head
     schema = pa.schema([(column.name, TYPES[column.form]) for column in head.columns])

@@ -11,7 +11,7 @@ import pyarrow as pa
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.verdict import Deviation, Verdict
-from conform.judging.differ import Allowed, Seen, cause, differing, nearest
+from conform.judging.differ import Allowed, RelabelledStep, cause, differing, nearest
 from conform.judging.relabel import key
 
 SUITE = pa.schema(
@@ -158,10 +158,10 @@ def differing_paths(deviation: Deviation) -> list[str]:
     assert isinstance(observed, dict)
     if "image" in observed:
         image = Allowed("", None, observed["image"])
-        found = differing(image, Seen(None, observed["observation"]))
+        found = differing(image, RelabelledStep(None, observed["observation"]))
         return [f"image.{path}" for path in found]
     fault = isinstance(observed["reply"], dict) and "fault" in observed["reply"]
-    seen = Seen(observed["reply"], observed["observation"], fault)
+    seen = RelabelledStep(observed["reply"], observed["observation"], fault)
     closest = nearest(_expected(deviation), seen)
     return list(differing(closest, seen)) if closest else []
 

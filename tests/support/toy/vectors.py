@@ -9,13 +9,13 @@ from charter.formats import canonical
 from charter.formats.labels import Labels
 from charter.formats.resolve import resolve
 from charter.formats.suite import Manifest, Models
-from charter.formats.vector import Answer, AnswerNode, Call, Question, Vector, Why
+from charter.formats.vector import Answer, AnswerNode, OperationCall, Question, Vector, Why
 
 NODES = {"n1": 0, "n2": 7}
 
 
 def question(*calls, nodes=None, given=None):
-    operations = tuple(Call(operation, args) for operation, args in calls)
+    operations = tuple(OperationCall(operation, args) for operation, args in calls)
     return Question("toy.lease", "", "keeper", {"Node": nodes or NODES}, given, operations)
 
 

@@ -1,7 +1,7 @@
 """Rows: causes, paths, and states counted up to renaming."""
 
 from charter.formats.verdict import Severity
-from conform.judging.differ import Allowed, Seen, cause, differing, nearest, severity
+from conform.judging.differ import Allowed, RelabelledStep, cause, differing, nearest, severity
 from conform.storage.tables import Transitions, state_number
 
 ELEMENTS = {"b1": "Broker", "b2": "Broker", "b3": "Broker", "t1": "Topic"}
@@ -50,12 +50,12 @@ def test_transitions_are_counted_once_a_pair():
 def test_nearest_expectation_prefers_the_reply():
     far = Allowed("op/far", {"case": "done"}, {"x": 1, "y": 1})
     near = Allowed("op/near", {"case": "refused"}, {"x": 1, "y": 1})
-    seen = Seen({"case": "refused"}, {"x": 2, "y": 2})
+    seen = RelabelledStep({"case": "refused"}, {"x": 2, "y": 2})
     assert nearest([far, near], seen) is near
     assert differing(near, seen) == ("x", "y")
     assert severity([far, near], seen) is Severity.STATE
-    assert severity([far], Seen({"case": "no"}, {"x": 1, "y": 1})) is Severity.REPLY
-    assert severity([far], Seen({"fault": "E"}, None, True)) is Severity.FAULT
+    assert severity([far], RelabelledStep({"case": "no"}, {"x": 1, "y": 1})) is Severity.REPLY
+    assert severity([far], RelabelledStep({"fault": "E"}, None, True)) is Severity.FAULT
 
 
 def test_cause_does_not_depend_on_which_element_it_was():

@@ -18,12 +18,12 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.diagnostics import NOWHERE
 from charter.explore.native.explore import (
+    CannotCompile,
     Choices,
     Exploration,
     NativeOptions,
     OtherSearch,
-    Progress,
-    Unsupported,
+    SearchCounts,
     explore,
 )
 from charter.explore.native.index import SearchIndex
@@ -107,7 +107,7 @@ class Killed(Exception):
 def killed(model: n.Model, instance: n.Instance, options: NativeOptions, depth: int) -> None:
     """Explore up to a depth, and stop there without a word."""
 
-    def stop(now: Progress) -> None:
+    def stop(now: SearchCounts) -> None:
         if now.depth == depth:
             raise Killed
 
@@ -343,7 +343,7 @@ def test_sets_of_counters_are_refused() -> None:
     instance tiny of clerk { }
     """
     model = api.load_text(text)
-    with pytest.raises(Unsupported, match="Term"):
+    with pytest.raises(CannotCompile, match="Term"):
         explore(model, model.instances[0])
 
 
@@ -377,7 +377,7 @@ def test_set_without_bounds_is_named_as_its_author_writes_it(kind: str, sentence
     instance tiny of clerk {{ }}
     """
     model = api.load_text(text)
-    with pytest.raises(Unsupported) as refused:
+    with pytest.raises(CannotCompile) as refused:
         explore(model, model.instances[0])
     assert str(refused.value).startswith(sentence)
     assert str(refused.value).endswith("; a bounded `int` in its place makes it native")

@@ -15,14 +15,14 @@ from charter.core import nodes as n
 from charter.explore.native import runs
 from charter.explore.native import transition_graph as links
 from charter.explore.native.context import MARGIN
-from charter.explore.native.explore import Choices, NativeOptions, Progress, Unsupported
+from charter.explore.native.explore import CannotCompile, Choices, NativeOptions, SearchCounts
 from charter.explore.native.liveness import check_liveness, explore_live
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.search import Search
 from charter.explore.reference import liveness as plain
-from charter.explore.reference.search import Progress as PlainTell
 from charter.explore.reference.search import ReferenceExploration, explore
 from charter.explore.reference.search import ReferenceOptions as PlainOptions
+from charter.explore.reference.search import SearchCounts as PlainTell
 from charter.semantics.fairness import LivenessResult
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
@@ -113,7 +113,7 @@ def test_a_graph_without_room_is_unknown(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_plain_graph_answers_where_the_native_one_cannot() -> None:
     model = work("maybe(c), go(c)", REACHED)
-    with pytest.raises(Unsupported, match="a large parameter of maybe"):
+    with pytest.raises(CannotCompile, match="a large parameter of maybe"):
         natively(model)
     found = api.explore(model, "tiny", api.ExploreOptions(), lambda *_: None)
     assert found.engine == "native" and found.verdicts == {"w": "found", "p": "holds"}
@@ -162,7 +162,7 @@ def test_a_fair_step_that_the_instance_does_not_offer_is_never_neglected() -> No
 
 def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "BRIEF", -1.0)
-    said: list[tuple[str, Progress]] = []
+    said: list[tuple[str, SearchCounts]] = []
     model = api.load(EXAMPLES / "two_phase_commit.charter")
     options = NativeOptions(Choices(symmetry=False))
     explore_live(model, model.instances[0], options, lambda now, doing: said.append((doing, now)))
@@ -179,7 +179,7 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
     monkeypatch.setattr(runs, "BLOCK", 1)
     left: list[int] = []
 
-    def interrupted(now: Progress, doing: str) -> None:
+    def interrupted(now: SearchCounts, doing: str) -> None:
         if doing == "what must happen, steps":
             left.append(now.queue)
             raise KeyboardInterrupt

@@ -10,7 +10,7 @@ from tests.support.engines import natively
 from charter import api
 from charter.core import nodes as n
 from charter.explore.result import CheckResult
-from charter.explore.simulate import Plan, simulate
+from charter.explore.simulate import WalkPlan, simulate
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 
@@ -59,14 +59,14 @@ def test_nothing_is_found_where_nothing_is_wrong(name: str) -> None:
 
 def test_equal_plans_give_equal_batches_and_other_seeds_other_ones() -> None:
     model = model_of("paxos")
-    batches = [simulate(model, model.instances[0], Plan(20, 10, seed)) for seed in (3, 3, 4)]
+    batches = [simulate(model, model.instances[0], WalkPlan(20, 10, seed)) for seed in (3, 3, 4)]
     assert batches[0] == batches[1]
     assert batches[0].branches != batches[2].branches
 
 
 def test_walks_are_the_same_by_compiled_code() -> None:
     model = model_of("ring_election", "wins_at_once")
-    plan = Plan(40, 30, 0)
+    plan = WalkPlan(40, 30, 0)
     slow, fast = (simulate(model, model.instances[0], plan, compiled=c) for c in (False, True))
     assert (slow.branches, slow.witnesses, slow.failures, slow.last) == (
         fast.branches, fast.witnesses, fast.failures, fast.last,
@@ -77,7 +77,7 @@ def test_walks_are_the_same_by_compiled_code() -> None:
 def test_guided_walks_see_what_is_deep_where_others_do_not() -> None:
     model = model_of("ring_election")
     guided, plain = (
-        simulate(model, model.instances[0], Plan(4, 50, 1, guided)) for guided in (True, False)
+        simulate(model, model.instances[0], WalkPlan(4, 50, 1, guided)) for guided in (True, False)
     )
     assert "everybody_knows" not in plain.witnesses
     assert "everybody_knows" in guided.witnesses
@@ -85,7 +85,7 @@ def test_guided_walks_see_what_is_deep_where_others_do_not() -> None:
 
 def test_states_are_those_of_all_batches_together() -> None:
     model = model_of("ring_election")
-    batches = [simulate(model, model.instances[0], Plan(6, 50, seed)) for seed in (0, 1)]
+    batches = [simulate(model, model.instances[0], WalkPlan(6, 50, seed)) for seed in (0, 1)]
     together = batches[0].states | batches[1].states
     assert searched(model, steps=6, walks=100).states == len(together)
     assert len(together) > max(len(batch.states) for batch in batches)

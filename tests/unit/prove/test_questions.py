@@ -11,6 +11,7 @@ from charter.core.obligations import obligations
 from charter.prove import (
     Alike,
     Beyond,
+    CannotEncode,
     Difference,
     EncodingOptions,
     FalseInitially,
@@ -24,12 +25,11 @@ from charter.prove import (
     Proved,
     ReplayError,
     SingleStep,
+    SolverTransition,
     StepQuestion,
     Takes,
     Trace,
-    Transition,
     Undecided,
-    Unsupported,
     Violates,
     always,
     distinguish,
@@ -284,11 +284,11 @@ def test_replay_raises_when_the_definition_does_not_allow_the_transition() -> No
     ):
         with pytest.raises(ReplayError):
             replay(machine(model), bad)
-    assert isinstance(good, Transition)
+    assert isinstance(good, SolverTransition)
 
 
 def test_a_system_is_refused_when_it_is_asked_about() -> None:
     model = switch()
     there = machine(model)
-    with pytest.raises(Unsupported):
+    with pytest.raises(CannotEncode):
         reach(replace(there, component=None), (Takes("befriend/added"),), 1)

@@ -9,7 +9,7 @@ import pytest
 from charter.prove.numbers import Numbers
 from charter.prove.solve import BOUNDED, UNBOUNDED, Sat, Solver, Unknown, Unsat
 from charter.prove.terms import BOOL, FALSE, INTEGER, TRUE, Term, Terms, wrap
-from charter.prove.values import Unsupported
+from charter.prove.values import CannotEncode
 
 
 def test_terms_fold_when_truth_values_are_known() -> None:
@@ -61,7 +61,7 @@ def test_numbers_never_wrap_when_they_grow(integers: bool) -> None:
 
 
 def test_a_number_is_refused_when_it_has_no_range_and_is_a_word() -> None:
-    with pytest.raises(Unsupported):
+    with pytest.raises(CannotEncode):
         Numbers(Terms(), False).variable("x", 0, None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from charter import api
-from charter.render.story.why import Why, why
+from charter.render.story.why import Explanation, why
 from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
 
@@ -33,7 +33,7 @@ instance tiny of desk { Clerk = {a, b} }
 """
 
 
-def reason(body: str) -> Why:
+def reason(body: str) -> Explanation:
     model = api.load_text(CHARTER.replace("BODY", body))
     machine = Machine.of(model, model.instances[0])
     prop = next(p for p in model.properties if p.name == "claim")

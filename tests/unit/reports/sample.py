@@ -9,7 +9,7 @@ from tests.support.suites import write_suite
 
 from charter.formats.labels import Labels
 from charter.formats.suite import Manifest, Models
-from charter.formats.vector import Answer, AnswerNode, Call, Question, Vector, Why
+from charter.formats.vector import Answer, AnswerNode, OperationCall, Question, Vector, Why
 from conform.storage.store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 from conform.suites.cache import open_suite
@@ -34,14 +34,14 @@ def state(part, fenced=()):
 
 
 CALLS = (
-    Call("create_topic", {"topic": "t1", "replicas": ["b1", "b2", "b3"]}),
-    Call("expire", {"broker": "b3"}),
-    Call("alter_partition", {"broker": "b1", "isr": ["b1"],
+    OperationCall("create_topic", {"topic": "t1", "replicas": ["b1", "b2", "b3"]}),
+    OperationCall("expire", {"broker": "b3"}),
+    OperationCall("alter_partition", {"broker": "b1", "isr": ["b1"],
                              "broker_epoch": {"ref": [0, "registration", "b1", "epoch"]},
                              "leader_epoch": {"ref": [2, "partition", "t1", "leader_epoch"],
                                               "plus": -1}}),
-    Call("expire", {"broker": "b1"}),
-    Call("register", {"broker": "b1", "previous_epoch": {"never_issued": True}}),
+    OperationCall("expire", {"broker": "b1"}),
+    OperationCall("register", {"broker": "b1", "previous_epoch": {"never_issued": True}}),
 )  # fmt: skip
 REPLIES = (True, True, {"case": "altered", "isr": ["b1"]}, True, {"case": "registered"})
 BRANCHES = ("", "create_topic/created", "expire/fenced", "alter_partition/committed",
@@ -80,7 +80,7 @@ def renamed(pairs):
 
 VECTORS = {
     "state": vector(5, "S1-E1 last replica standing"),
-    "longer": vector(5, "longer", calls=(*CALLS[:4], Call("register", {"broker": "b1"}))),
+    "longer": vector(5, "longer", calls=(*CALLS[:4], OperationCall("register", {"broker": "b1"}))),
     "known": vector(4, label="possible in cluster", given={"partition": {"t1": None}}),
     "conforms": vector(3),
     "fault": vector(2, HOSTILE),

@@ -7,7 +7,7 @@ import pytest
 from charter import api
 from charter.core.nodes import Value
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Told, retell
+from charter.semantics.retell import RetoldStep, retell
 
 POST = """
 protocol test.post
@@ -44,7 +44,7 @@ def machine(kind: str) -> Machine:
     return Machine.of(model, model.instances[0])
 
 
-def after(machine: Machine, *acts: tuple[str, tuple[Value, ...]]) -> list[Told]:
+def after(machine: Machine, *acts: tuple[str, tuple[Value, ...]]) -> list[RetoldStep]:
     """The last of some steps, in each of its ways; the others go the first of theirs."""
     state = machine.initial()
     for name, args in acts[:-1]:
@@ -53,7 +53,7 @@ def after(machine: Machine, *acts: tuple[str, tuple[Value, ...]]) -> list[Told]:
     return [retell(machine, acts[-1:], [state, way])[0] for way in ways]
 
 
-def words(step: Told) -> list[tuple[str, str, tuple[Value, ...], Value]]:
+def words(step: RetoldStep) -> list[tuple[str, str, tuple[Value, ...], Value]]:
     return [("sent" if m.is_sent else "received", m.channel, m.ends, m.message) for m in step.mail]
 
 

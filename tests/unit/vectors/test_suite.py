@@ -16,7 +16,7 @@ from charter.formats.vector import Why
 from charter.suites import make
 from charter.suites.found import Found, place, read_found, rules_digest, write_found
 from charter.suites.published import published
-from charter.suites.record import Record, merged, packed, unpacked
+from charter.suites.record import VectorRecord, merged, packed, unpacked
 from charter.suites.smoke import Smoke, smoke
 from charter.vectors.kills import Kill
 from charter.vectors.ledger import Ledger, Searched, ledger
@@ -159,10 +159,10 @@ def test_a_full_suite_is_written_twice_alike(lamp: Path, tmp_path: Path) -> None
 
 def test_records_of_one_question_are_joined_and_keep_the_better_reason(lamp: Path) -> None:
     vector = smoke(subject(lamp)).entries[0].vector
-    record = Record.of(vector)
+    record = VectorRecord.of(vector)
     assert unpacked(packed(record)) == record
     assert record.line() == vector.line()
-    other = Record.of(replace(vector, why=Why(("branch press/on", "more"), "random")))
+    other = VectorRecord.of(replace(vector, why=Why(("branch press/on", "more"), "random")))
     (joined,) = merged([other, record])
     assert joined.reasons().source == "scenario"
     assert set(joined.reasons().obligations) == {*vector.why.obligations, "branch press/on", "more"}

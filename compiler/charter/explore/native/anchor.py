@@ -23,7 +23,7 @@ from charter.explore.native.keys import MOST_PAIRS
 from charter.explore.native.layout import Layout, Packing
 from charter.explore.native.llvm import Library
 from charter.explore.native.memory import Array
-from charter.explore.native.program import Plan, slots_of
+from charter.explore.native.program import ProgramInterface, slots_of
 from charter.semantics.quotient import Quotient, permute
 from charter.semantics.values import Universe
 
@@ -65,7 +65,7 @@ def steady(rows: Iterable[Sequence[int]], packing: Packing) -> list[bool]:
     return [not slot for slot in packing.unpack(changed)]
 
 
-def anchor_of(plan: Plan, rows: Iterable[Sequence[int]]) -> Anchor | None:
+def anchor_of(plan: ProgramInterface, rows: Iterable[Sequence[int]]) -> Anchor | None:
     """An anchor of packed states, the initial one among them; None if there is none, or none that
     is small."""
     initial = plan.machine.initial()

@@ -21,14 +21,14 @@ from charter.explore.native.expr import Expr
 from charter.explore.native.guards import Guards
 from charter.explore.native.layout import Layout, mask_type
 from charter.explore.native.unit import FATAL_ROWS, Unit
-from charter.explore.native.values import Held, Place, Scalar, Tree, scalar
+from charter.explore.native.values import Composite, Held, InMemory, Scalar, scalar
 
 ROWS_OF_CALL = 64
 """Outcomes of one call inside a step."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class VariableSlots:
     """The slots of the variables of a machine."""
 
     variables: tuple[n.StateVar, ...]
@@ -36,18 +36,18 @@ class Shape:
     slots: int
 
     @staticmethod
-    def of(unit: Unit, variables: tuple[n.StateVar, ...]) -> Shape:
+    def of(unit: Unit, variables: tuple[n.StateVar, ...]) -> VariableSlots:
         """One behind the other."""
         offsets, at = [], 0
         for variable in variables:
             offsets.append(at)
             at += unit.layout.slots(variable.type)
-        return Shape(variables, tuple(offsets), at)
+        return VariableSlots(variables, tuple(offsets), at)
 
     def places(self, pointer: Ref) -> dict[str, Held]:
         """The variables of a state in memory."""
         pairs = zip(self.variables, self.offsets, strict=True)
-        return {v.name: Place(v.type, pointer, at) for v, at in pairs}
+        return {v.name: InMemory(v.type, pointer, at) for v, at in pairs}
 
 
 def arguments_of(layout: Layout, params: tuple[n.Param, ...]) -> tuple[tuple[int, ...], int]:
@@ -66,7 +66,7 @@ class BodyPrinter:
 
     unit: Unit
     code: Code
-    shape: Shape
+    shape: VariableSlots
     reply: int
     expr: Expr = field(init=False)
     work: dict[str, Held] = field(init=False)
@@ -225,7 +225,7 @@ class BodyPrinter:
 
         def level(i: int, before: tuple[Held, ...]) -> None:
             if i == size:
-                expr.names[pick.name] = Tree(whole, before)
+                expr.names[pick.name] = Composite(whole, before)
                 rest()
                 return
             expr.names[variable] = expr.element(kind, str(i))
@@ -250,7 +250,7 @@ class BodyPrinter:
             else:
                 value = expr.element(inner, at)
             if pick.or_none:
-                value = Tree(t.Option(inner), (Scalar(some), value))
+                value = Composite(t.Option(inner), (Scalar(some), value))
             body(value)
 
     def call(self, call: n.CallOperation[s.Expr], rest: Callable[[], None]) -> None:
@@ -260,7 +260,7 @@ class BodyPrinter:
         part = next(p for p in system.parts if p.name == call.part)
         component = next(c for c in unit.model.components if c.name == part.component)
         operation = next(o for o in component.operations if o.name == call.operation)
-        inner = Shape.of(unit, component.state)
+        inner = VariableSlots.of(unit, component.state)
         offsets, slots = arguments_of(unit.layout, operation.params)
         args, held = code.memory(slots), code.memory(inner.slots)
         for e, param, at in zip(call.args, operation.params, offsets, strict=True):
@@ -299,7 +299,7 @@ class BodyPrinter:
         if key is None:
             return new
         expr = self.expr
-        assert isinstance(whole, Place | Tree) and isinstance(whole.kind, t.Map)
+        assert isinstance(whole, InMemory | Composite) and isinstance(whole.kind, t.Map)
         kind = whole.kind
         room = self.code.memory(expr.layout.slots(kind))
         expr.keep.put(whole, kind, room, 0)
@@ -307,7 +307,7 @@ class BodyPrinter:
         expr.keep.put(
             new, kind.value, self.code.at(room, self.code.binary("mul", key, str(slots))), 0
         )
-        return Place(kind, room)
+        return InMemory(kind, room)
 
 
 def assigned(operation: s.Operation) -> set[str]:
@@ -330,7 +330,7 @@ def operate(unit: Unit, component: s.Component, operation: s.Operation) -> None:
     unit.printed.add(name)
     code = Code(f"internal i64 @{name}{SIGNATURE}", "nounwind")
     reply = unit.layout.slots(operation.result)
-    body = BodyPrinter(unit, code, Shape.of(unit, component.state), reply)
+    body = BodyPrinter(unit, code, VariableSlots.of(unit, component.state), reply)
     body.open(operation.params)
     body.operation(operation)
     unit.add(code)
@@ -339,7 +339,7 @@ def operate(unit: Unit, component: s.Component, operation: s.Operation) -> None:
 def print_step(unit: Unit, system: s.System, step: s.Step) -> None:
     """Print a step."""
     code = Code(f"internal i64 @step_{step.name}{SIGNATURE}", "nounwind")
-    body = BodyPrinter(unit, code, Shape.of(unit, system.state), 0)
+    body = BodyPrinter(unit, code, VariableSlots.of(unit, system.state), 0)
     body.open(step.params)
     body.step(step)
     unit.add(code)

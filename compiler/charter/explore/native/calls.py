@@ -12,7 +12,7 @@ from charter.core.walk import children
 from charter.explore.native.code import Callee, Code, Ref
 from charter.explore.native.layout import FAR
 from charter.explore.native.unit import FATAL_COUNTER, FATAL_RANGE
-from charter.explore.native.values import SCALARS, Held, Place, Scalar
+from charter.explore.native.values import SCALARS, Held, InMemory, Scalar
 
 if TYPE_CHECKING:
     from charter.explore.native.expr import Expr
@@ -62,7 +62,7 @@ def called(expr: Expr, function: s.Function, args: list[Held]) -> Held:
         return bounded(expr, kind, expr.code.call(target, *refs))
     room = expr.code.memory(expr.layout.slots(kind))
     expr.code.call(target, *refs, room)
-    return Place(kind, room)
+    return InMemory(kind, room)
 
 
 def _target(expr: Expr, function: s.Function) -> Callee:
@@ -112,7 +112,7 @@ def unit_function(expr: Expr, function: s.Function) -> None:
             names[param.name] = bounded(expr, param.type, f"%a{i}")
         else:
             texts.append(f"ptr noalias readonly %a{i}")
-            names[param.name] = Place(param.type, f"%a{i}")
+            names[param.name] = InMemory(param.type, f"%a{i}")
     kind = function.result
     plain = isinstance(kind, SCALARS)
     ty = register(expr, kind) if plain else "void"

@@ -18,14 +18,14 @@ from charter.explore.checker import (
     Progress,
 )
 from charter.explore.native.explore import (
+    CannotCompile,
     Choices,
     GaveUp,
     NativeOptions,
     NoRoom,
     OtherSearch,
-    Unsupported,
 )
-from charter.explore.native.explore import Progress as Now
+from charter.explore.native.explore import SearchCounts as Now
 from charter.explore.native.liveness import Explored, check_liveness, explore_live
 from charter.explore.native.reached import Reached
 from charter.explore.native.traces import bare
@@ -43,7 +43,7 @@ class NativeChecker:
         name = problem.instance.name
         try:
             explored = _explored(problem, options, progress)
-        except (Unsupported, GaveUp) as reason:
+        except (CannotCompile, GaveUp) as reason:
             raise EngineUnsupported(str(reason)) from None
         except OtherSearch as reason:
             raise CannotExplore(str(reason)) from None
@@ -64,7 +64,7 @@ def _explored(problem: Problem, options: ExploreOptions, progress: Progress) -> 
     # Only here: what reads and writes Parquet takes longer to load than a small search takes.
     from charter.explore.native import spark
 
-    session = cast(spark.Session, options.session)
+    session = cast(spark.SparkSession, options.session)
     try:
         return Explored(spark.explore(session, model, instance, chosen, lambda now: tell(now, "")))
     except spark.Failed as reason:
@@ -86,7 +86,7 @@ def _settled(
         chosen = replace(chosen, memory=max(1, options.memory - kept))
     try:
         verdicts = check_liveness(problem.model, problem.instance, chosen, _told(progress), seen)
-    except (Unsupported, GaveUp) as reason:
+    except (CannotCompile, GaveUp) as reason:
         return replace(found, unlooked=str(reason))
     seconds = (found.seconds_liveness or 0.0) + time.monotonic() - begun
     return replace(found, liveness=verdicts, seconds_liveness=seconds)

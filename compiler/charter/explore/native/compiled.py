@@ -58,7 +58,7 @@ class Encoding:
 
 
 @dataclass(slots=True)
-class Row:
+class ValuesEncoding:
     """Encodings of values that stand side by side."""
 
     parts: tuple[Encoding, ...]
@@ -90,14 +90,14 @@ class CompiledMachine:
 
     program: Program
     memory: Array
-    state: Row
-    args: dict[str, Row]
+    state: ValuesEncoding
+    args: dict[str, ValuesEncoding]
     replies: dict[str, Encoding]
     names: tuple[str, ...]
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance, cache: Path | None) -> CompiledMachine:
-        """The machine of an instance. Raises Unsupported."""
+        """The machine of an instance. Raises CannotCompile."""
         return CompiledMachine.around(program(model, instance, Choices(detailed=True), cache))
 
     @staticmethod
@@ -105,8 +105,8 @@ class CompiledMachine:
         """The machine of a detailed program."""
         machine = compiled.plan.machine
 
-        def row(kinds: Sequence[t.Type]) -> Row:
-            return Row(tuple(Encoding(compiled, kind) for kind in kinds))
+        def row(kinds: Sequence[t.Type]) -> ValuesEncoding:
+            return ValuesEncoding(tuple(Encoding(compiled, kind) for kind in kinds))
 
         return CompiledMachine(
             compiled,

@@ -15,11 +15,11 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import functions as fn
-from charter.explore.native.body import Shape, arguments_of
+from charter.explore.native.body import VariableSlots, arguments_of
 from charter.explore.native.code import Callee, Code, Ref
 from charter.explore.native.context import ERROR, OP, ROWS_ROOM, MachineContext
 from charter.explore.native.expr import Expr
-from charter.explore.native.layout import Unsupported
+from charter.explore.native.layout import CannotCompile
 from charter.explore.native.unit import FATAL_COUNTER, Unit
 from charter.explore.native.values import Scalar
 
@@ -28,14 +28,14 @@ POOL = 68
 
 
 def counters_in(kind: t.Type) -> str:
-    """The counter of a parameter that the engine can offer. Raises Unsupported."""
+    """The counter of a parameter that the engine can offer. Raises CannotCompile."""
     match kind:
         case t.Counter(name=name) | t.Option(inner=t.Counter(name=name)):
             return name
         case t.Map(value=t.Option(inner=t.Counter(name=name))):
             return name
         case _:
-            raise Unsupported("an operation with counters deep inside of an argument")
+            raise CannotCompile("an operation with counters deep inside of an argument")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class OfferPrinter:
 
     unit: Unit
     context: MachineContext
-    shape: Shape
+    shape: VariableSlots
     issued: IssuedMasks
     code: Code = field(init=False)
 
@@ -127,7 +127,7 @@ class OfferPrinter:
                     place = at + 1 + i * layout.slots(kind.inner)
                     self.collect(kind.inner, (place, inside), keys)
             case t.Set():
-                raise Unsupported("state with a set of counters")
+                raise CannotCompile("state with a set of counters")
             case t.Bool() | t.Int() | t.Sort() | t.Enum():
                 pass  # holds no counter
 

@@ -13,10 +13,10 @@ from charter.core import nodes as n
 from charter.core.transition import is_of_transition
 from charter.explore.native.index import OtherSearch
 from charter.explore.native.journal import Journal
-from charter.explore.native.layout import Unsupported
+from charter.explore.native.layout import CannotCompile
 from charter.explore.native.memory import NoRoom, Room, default_budget
 from charter.explore.native.program import Choices, program
-from charter.explore.native.search import GaveUp, Note, Progress, Search
+from charter.explore.native.search import GaveUp, Note, Search, SearchCounts
 from charter.explore.native.traces import Teller, Traces, TraceSource, bare
 from charter.explore.result import CheckResult, Counts, Storage
 from charter.semantics.faults import refuse_faults
@@ -87,11 +87,11 @@ def explore(
     model: n.Model,
     instance: n.Instance,
     options: NativeOptions = NativeOptions(),
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[SearchCounts], None] | None = None,
 ) -> Exploration:
     """Search `instance` exhaustively.
 
-    Raises Unsupported or GaveUp where the charter is beyond the engine, OtherSearch, NoRoom where
+    Raises CannotCompile or GaveUp where the charter is beyond the engine, OtherSearch, NoRoom where
     not even a first state has any, KeyError if the instance is of no machine of the model,
     ValueError for a model with faults."""
     with searched(model, instance, options, on_progress) as (search, message):
@@ -103,7 +103,7 @@ def searched(
     model: n.Model,
     instance: n.Instance,
     options: NativeOptions,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[SearchCounts], None] | None = None,
 ) -> Iterator[tuple[Search, str]]:
     """A search that has ended, and what of its journal could not be used; what it keeps in files
     is there as long as this lasts. Raises as `explore` does."""
@@ -188,13 +188,13 @@ def _collision(distinct: int) -> float:
 
 
 __all__ = [
+    "CannotCompile",
     "Choices",
     "Exploration",
     "GaveUp",
     "NativeOptions",
     "NoRoom",
     "OtherSearch",
-    "Progress",
-    "Unsupported",
+    "SearchCounts",
     "explore",
 ]  # fmt: skip

@@ -15,9 +15,9 @@ from charter.diagnostics import Span
 from charter.explore.native import calls, loops, operators, primitives
 from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref, constant
-from charter.explore.native.layout import Layout, Unsupported, mask_type
+from charter.explore.native.layout import CannotCompile, Layout, mask_type
 from charter.explore.native.unit import FATAL_RANGE, Unit
-from charter.explore.native.values import Held, Keeper, Place, Scalar, Tree, scalar
+from charter.explore.native.values import Composite, Held, InMemory, Keeper, Scalar, scalar
 
 ERROR, FATAL = 0, 1
 """Slots of the context: the first failure, and why the engine cannot go on."""
@@ -128,13 +128,13 @@ class Expr:
             case n.Binary():
                 return operators.binary(self, e, args[0], args[1])
             case n.RecordNew():
-                return Tree(e.type, tuple(args))
+                return Composite(e.type, tuple(args))
             case n.FieldOf(target=target, field=name):
                 return keep.field(args[0], t.record_of(target.type).index(name))
             case n.UnionNew(tag=tag):
-                return Tree(e.type, (keep.number(t.tags_of(e.type).index(tag)), *args))
+                return Composite(e.type, (keep.number(t.tags_of(e.type).index(tag)), *args))
             case n.Present():
-                return Tree(e.type, (Scalar("true"), *args))
+                return Composite(e.type, (Scalar("true"), *args))
             case n.IsCase(target=target, tag=tag):
                 return Scalar(self.is_case(target.type, tag, args[0]))
             case n.CaseArg(target=target, tag=tag, position=position):
@@ -152,7 +152,7 @@ class Expr:
 
     def _variable(self, held: Held) -> Held:
         """A state variable is read from memory where it is used."""
-        if isinstance(held, Place):
+        if isinstance(held, InMemory):
             return self.keep.part(held.kind, held.pointer, held.offset)
         return held
 
@@ -168,7 +168,9 @@ class Expr:
         value = self.names.get(key.name) if isinstance(key, n.Local) else None
         bounded = isinstance(kind, t.Sort | t.Bool | t.Enum) or constant(at) is not None
         known = constant(at)
-        if (bounded and (known is None or 0 <= known < size)) or isinstance(value, Tree | Place):
+        if (bounded and (known is None or 0 <= known < size)) or isinstance(
+            value, Composite | InMemory
+        ):
             return at
         inside = self.code.compare("ult", at, str(size))
         self.demand(inside, "not a key of the map", key.span)
@@ -269,13 +271,13 @@ class Expr:
             for i in range(size):
                 self.names[name] = self.element(kind.key, str(i))
                 parts.append(self.value(value))
-            return Tree(kind, tuple(parts))
+            return Composite(kind, tuple(parts))
         room, slots = code.memory(self.layout.slots(kind)), self.layout.slots(kind.value)
         with code.counting(str(size)) as i_:
             self.names[name] = self.element(kind.key, i_)
             item = self.value(value)
             self.keep.put(item, kind.value, code.at(room, code.binary("mul", i_, str(slots))), 0)
-        return Place(kind, room)
+        return InMemory(kind, room)
 
     # --- choice ----------------------------------------------------------------------------------
 
@@ -307,19 +309,19 @@ class Expr:
                 return Scalar(self.keep.rebased(value, low, high), low, high)
             if isinstance(kind, t.Set):
                 if value.low < -32 or value.high > 223:
-                    raise Unsupported("a set of numbers without a range")
+                    raise CannotCompile("a set of numbers without a range")
                 return Scalar(self.keep.rebased(value, -32, 223), -32, 223)
             return value
         place = self.keep.placed(value, kind)
-        return Place(kind, self.keep.address(place))
+        return InMemory(kind, self.keep.address(place))
 
     def _joined(self, kind: t.Type, a: tuple[Held, str], b: tuple[Held, str]) -> Held:
         (x, from_x), (y, from_y) = a, b
-        if isinstance(x, Place) and isinstance(y, Place):
+        if isinstance(x, InMemory) and isinstance(y, InMemory):
             if x.pointer == y.pointer:
                 return x
             ref = self.code.merged("ptr", (x.pointer, from_x), (y.pointer, from_y))
-            return Place(kind, ref)
+            return InMemory(kind, ref)
         x, y = scalar(x), scalar(y)
         bounds = (min(x.low, y.low), max(x.high, y.high))
         if x.ref == y.ref:

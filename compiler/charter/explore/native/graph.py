@@ -29,7 +29,7 @@ class CompiledGraph:
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance, cache: Path | None) -> CompiledGraph:
-        """Search an instance to its end. Raises Unsupported or GaveUp."""
+        """Search an instance to its end. Raises CannotCompile or GaveUp."""
         return CompiledGraph.around(
             explore(model, instance, NativeOptions(Choices(detailed=True), cache=cache))
         )

@@ -16,7 +16,7 @@ from charter.core import small as s
 from charter.core.transition import argument
 from charter.core.walk import nodes
 from charter.explore.native import functions as fn
-from charter.explore.native.body import Shape, arguments_of
+from charter.explore.native.body import VariableSlots, arguments_of
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.context import (
     CAPACITY,
@@ -55,7 +55,7 @@ class Kernel:
 
     unit: Unit
     context: MachineContext
-    shape: Shape
+    shape: VariableSlots
     states: Sequence[tuple[int, s.Property]]
     moves: Sequence[tuple[int, s.Property]]
     undefined: int

@@ -19,7 +19,7 @@ from charter.core import types as t
 from charter.core.nodes import StateVar
 from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref
-from charter.explore.native.layout import Packing, Unsupported, mask_type
+from charter.explore.native.layout import CannotCompile, Packing, mask_type
 from charter.explore.native.orbit_signature import Signs
 from charter.explore.native.unit import Unit
 from charter.semantics.quotient import Quotient, Renaming, permute
@@ -211,7 +211,7 @@ class KeyPrinter:
             case t.Counter(name=name):
                 yield name, place, there
             case t.Set():
-                raise Unsupported("state with a set of counters")
+                raise CannotCompile("state with a set of counters")
             case _:
                 lax = not exact and not isinstance(kind, t.Union)
                 for part, inner, inside in self.parts(kind, place, there):

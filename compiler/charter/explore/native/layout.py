@@ -21,7 +21,7 @@ FAR = 1 << 61
 LARGEST_DOMAIN = 4096
 
 
-class Unsupported(Exception):
+class CannotCompile(Exception):
     """The charter has something that the engine does not compile; one phrase for a person."""
 
 
@@ -98,13 +98,13 @@ class Layout:
         return self.universe.limit(kind.limit)
 
     def domain(self, kind: t.Type) -> tuple[Value, ...]:
-        """All values of a type. Raises Unsupported if they are not few."""
+        """All values of a type. Raises CannotCompile if they are not few."""
         try:
             found = self.universe.domain(kind)
         except NotFinite:
-            raise Unsupported(_without_bounds(kind)) from None
+            raise CannotCompile(_without_bounds(kind)) from None
         if len(found) > LARGEST_DOMAIN:
-            raise Unsupported(f"a set or a map over {len(found)} values")
+            raise CannotCompile(f"a set or a map over {len(found)} values")
         return found
 
     def size(self, kind: t.Type) -> int:
@@ -279,7 +279,7 @@ class Layout:
             case t.Bool() | t.Int() | t.Sort() | t.Enum():
                 low, high = self.span(kind)
                 if low == -FAR:
-                    raise Unsupported("state that holds a number without a range")
+                    raise CannotCompile("state that holds a number without a range")
                 return [(high - low).bit_length()]
 
 

@@ -18,11 +18,11 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.native import transition_graph as links
 from charter.explore.native.explore import (
+    CannotCompile,
     Exploration,
     GaveUp,
     NativeOptions,
-    Progress,
-    Unsupported,
+    SearchCounts,
     explore,
     result_of,
     searched,
@@ -30,9 +30,9 @@ from charter.explore.native.explore import (
 from charter.explore.native.layout import Layout
 from charter.explore.native.memory import NoRoom, Room, default_budget
 from charter.explore.native.program import Program, program
-from charter.explore.native.runs import Graph, Question, follow, functions
+from charter.explore.native.runs import Graph, LeadsTo, follow, functions
 from charter.explore.native.search import Search
-from charter.explore.native.traces import Disagreement, ReachedStep, Teller, Told, Traces
+from charter.explore.native.traces import DecodedOutcome, Disagreement, ReachedStep, Teller, Traces
 from charter.passes.narrow import narrowed
 from charter.semantics.evaluate import State
 from charter.semantics.fairness import LivenessResult, bound, gave_up, names_elements
@@ -50,7 +50,7 @@ DEFAULT = NativeOptions()
 STATES, EDGES = "what must happen, states", "what must happen, steps"
 """What is done for liveness beside the search itself: a search of its own, and following edges."""
 
-Tell = Callable[[Progress, str], None]
+Tell = Callable[[SearchCounts, str], None]
 """Called now and then with how far the work is, and what it is ("": the search itself)."""
 
 
@@ -64,7 +64,7 @@ def check_liveness(
     """A verdict for each `eventually` of the instance's machine, in the order of the charter: those
     that were `seen` on the graph of a search, the others from searches of their own. Nothing of
     these is written down: of a journal, only the folder is used, for files beside memory. Raises
-    Unsupported or GaveUp where the charter is beyond the engine, ValueError for a model with
+    CannotCompile or GaveUp where the charter is beyond the engine, ValueError for a model with
     faults."""
     asking = _Asking(model, instance, options, tell)
     found = {one.name: one for one in seen}
@@ -106,7 +106,7 @@ def explore_live(
         try:
             with searching as (search, message):
                 return asking.looked(result_of(search, message, options.untold), search, asked)
-        except Unsupported:  # of the questions, or of the rest: then the next line says so
+        except CannotCompile:  # of the questions, or of the rest: then the next line says so
             pass
     return Explored(explore(model, instance, options, lambda now: asking.told(now, "")))
 
@@ -117,7 +117,7 @@ class _Case:
 
     live: n.Eventually
     values: tuple[Value, ...]
-    question: Question
+    question: LeadsTo
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class _Asked:
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance, lives: Sequence[n.Eventually]) -> _Asked:
-        """The questions of properties. Raises Unsupported."""
+        """The questions of properties. Raises CannotCompile."""
         universe = Machine.of(model, instance).universe
         asked: list[n.Property] = []
         cases: list[_Case] = []
@@ -146,9 +146,9 @@ class _Asked:
             for values in product(*(universe.domain(param.type) for param in live.params)):
                 begins = ask(live, bound(live, live.trigger, values))
                 ends = ask(live, bound(live, live.goal, values))
-                cases.append(_Case(live, values, Question(begins, ends)))
+                cases.append(_Case(live, values, LeadsTo(begins, ends)))
                 if len(asked) > MOST_QUESTIONS:
-                    raise Unsupported(f"more than {MOST_QUESTIONS} cases of {live.name}")
+                    raise CannotCompile(f"more than {MOST_QUESTIONS} cases of {live.name}")
         return _Asked(lives, tuple(asked), tuple(cases))
 
 
@@ -161,7 +161,7 @@ class _Asking:
     options: NativeOptions
     tell: Tell | None
 
-    def told(self, now: Progress, doing: str) -> None:
+    def told(self, now: SearchCounts, doing: str) -> None:
         """Reports progress."""
         if self.tell is not None:
             self.tell(now, doing)
@@ -173,7 +173,7 @@ class _Asking:
             machine = Machine.of(narrowed(self.model, self.instance.machine), self.instance)
             links.FairnessLabels.of(machine, Layout(machine.universe))
             asked = _Asked.of(self.model, self.instance, self.alike)
-        except Unsupported:
+        except CannotCompile:
             return None
         return asked if asked.lives else None
 
@@ -224,7 +224,7 @@ class _Asking:
         seen: list[LivenessResult] = []
         try:
             seen = self.on(search, asked, told=not self.permuted)
-        except (Unsupported, GaveUp) as reason:
+        except (CannotCompile, GaveUp) as reason:
             unlooked = str(reason)
         return Explored(found, tuple(seen), time.monotonic() - begun, unlooked)
 
@@ -267,7 +267,7 @@ class _Runs:
                 return LivenessResult(live.name, "fails", binding, stem, cycle)
         return LivenessResult(live.name, "holds", detail=OUTSIDE if self.search.outside else "")
 
-    def _undefined(self, question: Question, asked: Sequence[n.Property]) -> str:
+    def _undefined(self, question: LeadsTo, asked: Sequence[n.Property]) -> str:
         """What one of its questions asks for that does not exist; "" if both have a value
         everywhere."""
         first = self.search.program.plan.first_question
@@ -296,7 +296,7 @@ class _Runs:
             raise Disagreement("a cycle does not come back to where it began")
         return tuple(steps[:entry]), tuple(steps[entry:])
 
-    def _towards(self, teller: Teller, state: State, word: int) -> Told:
+    def _towards(self, teller: Teller, state: State, word: int) -> DecodedOutcome:
         """The outcome that an edge stands for, in a state with the key of its source."""
         label, target = word >> links.TARGET_BITS, word & links.ABSENT
         key = _key_of(self.search.program, teller, self.search.states.get(target)[0])

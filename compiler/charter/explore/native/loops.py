@@ -9,7 +9,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import operators
-from charter.explore.native.layout import Unsupported, mask_type
+from charter.explore.native.layout import CannotCompile, mask_type
 from charter.explore.native.values import Scalar, is_literal, scalar
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def span(expr: Expr, e: n.Comprehend[s.Expr]) -> tuple[int, int]:
         _, low, high = expr.layout.width(e.type)
         return low, high
     if e.flatten:
-        raise Unsupported("nested comprehensions of numbers without a range")
+        raise CannotCompile("nested comprehensions of numbers without a range")
     code = expr.code
     kept, allocas = len(code.lines), len(code.allocas)
     block, bounds = code.block, []
@@ -116,5 +116,5 @@ def span(expr: Expr, e: n.Comprehend[s.Expr]) -> tuple[int, int]:
     del code.allocas[allocas:]
     code.block = block
     if bounds[1] - bounds[0] > 255:
-        raise Unsupported("a set of numbers without a range")
+        raise CannotCompile("a set of numbers without a range")
     return bounds[0], bounds[1]

@@ -11,7 +11,7 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import functions as fn
 from charter.explore.native.code import Ref, constant
-from charter.explore.native.layout import Unsupported, mask_type
+from charter.explore.native.layout import CannotCompile, mask_type
 from charter.explore.native.unit import FATAL_COUNTER
 from charter.explore.native.values import Held, Scalar, scalar
 
@@ -72,7 +72,7 @@ def members_span(expr: Expr, kind: t.Type, items: list[Scalar]) -> tuple[int, in
         low = min((item.low for item in items), default=0)
         high = max((item.high for item in items), default=0)
         if high - low > 255:
-            raise Unsupported("a set of numbers without a range")
+            raise CannotCompile("a set of numbers without a range")
         return low, high
     _, low, high = expr.layout.width(t.Set(t.inner_of(kind)))
     return low, high
@@ -90,7 +90,7 @@ def algebra(expr: Expr, op: SetOp, a: Scalar, b: Scalar) -> Scalar:
     """Algebra of sets."""
     code, low, high = expr.code, min(a.low, b.low), max(a.high, b.high)
     if high - low > 511:
-        raise Unsupported("a set of numbers without a range")
+        raise CannotCompile("a set of numbers without a range")
     ty = mask_type(high - low + 1)
     x, y = expr.keep.rebased(a, low, high), expr.keep.rebased(b, low, high)
     match op:

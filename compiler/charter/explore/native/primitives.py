@@ -12,7 +12,7 @@ from charter.core import types as t
 from charter.explore.native import operators
 from charter.explore.native.code import Ref
 from charter.explore.native.layout import mask_type
-from charter.explore.native.values import Held, Place, Scalar, Tree, scalar
+from charter.explore.native.values import Composite, Held, InMemory, Scalar, scalar
 
 if TYPE_CHECKING:
     from charter.explore.native.expr import Expr
@@ -43,9 +43,9 @@ def size(expr: Expr, kind: t.Type, value: Held) -> Scalar:
         mask = scalar(value)
         ty = mask_type(mask.high - mask.low + 1)
         return Scalar(expr.code.bits(mask.ref, ty), 0, mask.high - mask.low + 1)
-    if isinstance(value, Tree):
+    if isinstance(value, Composite):
         return expr.keep.number(len(value.parts))
-    assert isinstance(value, Place) and isinstance(value.kind, t.Seq | t.Ranking)
+    assert isinstance(value, InMemory) and isinstance(value.kind, t.Seq | t.Ranking)
     return Scalar(expr.keep.length(value), 0, expr.layout.most(value.kind))
 
 
@@ -68,9 +68,9 @@ def extreme(expr: Expr, e: n.Primitive[s.Expr], mask: Scalar) -> Held:
 
 def most(expr: Expr, value: Held) -> int:
     """How many items a list has room for."""
-    if isinstance(value, Tree):
+    if isinstance(value, Composite):
         return len(value.parts)
-    assert isinstance(value, Place) and isinstance(value.kind, t.Seq | t.Ranking)
+    assert isinstance(value, InMemory) and isinstance(value.kind, t.Seq | t.Ranking)
     return expr.layout.most(value.kind)
 
 
@@ -105,7 +105,7 @@ def listed(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
     else:
         cut = operators.at_least_zero(expr, scalar(args[1]))
         out.copy_part(source, count, cut, e.name == "take")
-    return Place(target, room)
+    return InMemory(target, room)
 
 
 def cleared(expr: Expr, kind: t.Type, most: int) -> tuple[t.Seq | t.Ranking, Ref]:
@@ -120,14 +120,14 @@ def cleared(expr: Expr, kind: t.Type, most: int) -> tuple[t.Seq | t.Ranking, Ref
     return target, room
 
 
-def listing(expr: Expr, e: n.SeqNew[s.Expr], items: list[Held]) -> Tree:
+def listing(expr: Expr, e: n.SeqNew[s.Expr], items: list[Held]) -> Composite:
     """A list that is written out; a ranking holds nothing twice."""
     if isinstance(e.type, t.Ranking):
         for i, a in enumerate(items):
             for b in items[:i]:
                 differ = expr.code.negation(expr.keep.equal(a, b, e.type.inner))
                 expr.demand(differ, "a ranking holds nothing twice", e.span)
-    return Tree(e.type, tuple(items))
+    return Composite(e.type, tuple(items))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +149,14 @@ class _Growing:
                 code.clear(code.at(behind, 1), size)
         code.store(code.add(count, code.widened(wanted)), self.room)
 
-    def copy(self, source: Place, count: Ref, test: Callable[[Held], Ref]) -> None:
+    def copy(self, source: InMemory, count: Ref, test: Callable[[Held], Ref]) -> None:
         """The items of another list that pass a test, in their order."""
         code, keep = self.expr.code, self.expr.keep
         with code.counting(count) as i:
             item = keep.item(source, i)
             self.add(item, test(item))
 
-    def copy_part(self, source: Place, count: Ref, cut: Ref, first: bool) -> None:
+    def copy_part(self, source: InMemory, count: Ref, cut: Ref, first: bool) -> None:
         """The first `cut` items, or all but those."""
         code, keep = self.expr.code, self.expr.keep
         inside = code.compare("slt", cut, count)

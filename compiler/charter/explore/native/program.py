@@ -11,13 +11,13 @@ from pathlib import Path
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import is_of_transition
-from charter.explore.native.body import SIGNATURE, Shape, arguments_of, operate, print_step
+from charter.explore.native.body import SIGNATURE, VariableSlots, arguments_of, operate, print_step
 from charter.explore.native.context import NARROW, MachineContext, Memory
 from charter.explore.native.environment import IssuedMasks, OfferPrinter
 from charter.explore.native.guards import trail_words
 from charter.explore.native.kernel import Kernel
 from charter.explore.native.keys import KeyPrinter
-from charter.explore.native.layout import MOST_COUNTER, Layout, Packing, Unsupported
+from charter.explore.native.layout import MOST_COUNTER, CannotCompile, Layout, Packing
 from charter.explore.native.llvm import (
     DETAILED,
     FOLLOWING,
@@ -46,14 +46,14 @@ Numbered = list[tuple[int, s.Property]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ProgramInterface:
     """What is known of a program without its code. A note for each name in `noted`: a property (and
     behind it that it has no value), an operation that failed, the deadlock, a question (and behind
     it that it has no value)."""
 
     machine: Machine
     layout: Layout
-    shape: Shape
+    shape: VariableSlots
     packing: Packing
     context: MachineContext
     quotient: Quotient
@@ -71,7 +71,7 @@ class Program:
     """A plan and its functions; `digest` is that of the text they were printed as and of the
     initial state: what belongs to one search alone is kept under it."""
 
-    plan: Plan
+    plan: ProgramInterface
     code: ObjectCode
     library: Library
     digest: str
@@ -100,8 +100,10 @@ class Choices:
         return "keys" if words <= NARROW and self.questions is None else "numbers"
 
 
-def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tuple[Plan, str]:
-    """The plan and the text of an instance. Raises Unsupported, or KeyError if the instance is
+def plan_and_text(
+    model: n.Model, instance: n.Instance, choices: Choices
+) -> tuple[ProgramInterface, str]:
+    """The plan and the text of an instance. Raises CannotCompile, or KeyError if the instance is
     of no machine of the model."""
     machine = Machine.of(narrowed(model, instance.machine), instance)
     layout = Layout(machine.universe)
@@ -109,7 +111,7 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     labels = machine.labels
     for label in labels:
         unit.label(label)
-    shape = Shape.of(unit, machine.variables)
+    shape = VariableSlots.of(unit, machine.variables)
     quotient = Quotient.of(machine, symmetry=choices.symmetry, renaming=choices.renaming)
     issued = IssuedMasks.of(unit)
     packing = packing_of(machine, layout, quotient, raw=issued.size > 0)
@@ -146,7 +148,9 @@ def plan_and_text(model: n.Model, instance: n.Instance, choices: Choices) -> tup
     print_operations(unit, OfferPrinter(unit, context, shape, issued))
     kernel = Kernel(unit, context, shape, states, moves, undefined, deadlock, choices.seed, asked)
     print_search(kernel, choices)
-    plan = Plan(machine, layout, shape, packing, context, quotient, tuple(noted), labels)
+    plan = ProgramInterface(
+        machine, layout, shape, packing, context, quotient, tuple(noted), labels
+    )
     return plan, unit.text()
 
 
@@ -163,7 +167,7 @@ def packing_of(machine: Machine, layout: Layout, quotient: Quotient, *, raw: boo
 
 
 def print_search(kernel: Kernel, choices: Choices) -> None:
-    """What searches, and what follows edges if that is wanted. Raises Unsupported."""
+    """What searches, and what follows edges if that is wanted. Raises CannotCompile."""
     unit = kernel.unit
     operations = len(unit.machine.operations)
     kernel.print(operations)
@@ -220,7 +224,7 @@ def _lowered(prop: n.Property) -> s.Property:
     return n.Property(prop.kind, prop.name, prop.machine, body, prop.citations, span=prop.span)
 
 
-def slots_of(plan: Plan, state: State) -> list[int]:
+def slots_of(plan: ProgramInterface, state: State) -> list[int]:
     """A state as slots."""
     encode = plan.layout.encode
     return [slot for v in plan.machine.variables for slot in encode(v.type, state[v.name])]
@@ -240,7 +244,7 @@ def first_row(program: Program) -> Array:
 
 def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path | None) -> Program:
     """The compiled program of an instance, from the `cache` (None: without one) if it is there.
-    Raises Unsupported, or KeyError if the instance is of no machine of the model."""
+    Raises CannotCompile, or KeyError if the instance is of no machine of the model."""
     plan, text = plan_and_text(model, instance, choices)
     printed = sha256(text.encode()).hexdigest()
     initial = slots_of(plan, plan.machine.initial())
@@ -276,4 +280,4 @@ def object_code(text: str, cache: Path | None) -> ObjectCode:
     return code
 
 
-__all__ = ["SIGNATURE", "Choices", "Plan", "Program", "Unsupported", "program"]
+__all__ = ["SIGNATURE", "CannotCompile", "Choices", "Program", "ProgramInterface", "program"]

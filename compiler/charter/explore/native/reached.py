@@ -19,7 +19,7 @@ from charter.explore.native.body import arguments_of
 from charter.explore.native.context import NOTE, SOURCE
 from charter.explore.native.explore import Exploration
 from charter.explore.native.memory import Array
-from charter.explore.native.program import Plan
+from charter.explore.native.program import ProgramInterface
 from charter.explore.native.search import Search
 from charter.explore.native.states import BLOCK_ROWS
 from charter.explore.native.traces import Disagreement, OutcomeBuffer, ReachedStep, Teller, Traces
@@ -79,14 +79,14 @@ class _Variable:
     """Reads one variable out of packed states: `parts` are the words and bits that it stands in,
     `places` those of its slots."""
 
-    plan: Plan
+    plan: ProgramInterface
     kind: t.Type
     parts: tuple[tuple[int, int], ...]
     places: tuple[tuple[int, int, int], ...]
     known: dict[tuple[int, ...], Cell] = field(default_factory=dict)
 
     @staticmethod
-    def of(plan: Plan, kind: t.Type, offset: int) -> _Variable:
+    def of(plan: ProgramInterface, kind: t.Type, offset: int) -> _Variable:
         places = plan.packing.places[offset : offset + plan.layout.slots(kind)]
         masks: dict[int, int] = {}
         for word, low, width in places:
@@ -166,7 +166,7 @@ class Reached:
         return Reached(search, found, asked, asking.strip(), mutant)
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> ProgramInterface:
         """The plan of the program."""
         return self.search.program.plan
 

@@ -18,7 +18,7 @@ from charter.explore.native.context import LINKS as LINKED
 from charter.explore.native.llvm import Library, linked
 from charter.explore.native.memory import Array, Room
 from charter.explore.native.program import object_code
-from charter.explore.native.search import BRIEF, Blocks, GaveUp, Note, Progress, Search
+from charter.explore.native.search import BRIEF, Blocks, GaveUp, Note, Search, SearchCounts
 from charter.explore.native.unit import WHY
 from charter.semantics.lasso import OUTSIDE, FairEdge, Lasso, cycle
 
@@ -36,7 +36,7 @@ def functions(cache: Path | None) -> Library:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LeadsTo:
     """What a property waits for, with values for its variables: the numbers of the questions
     whether it begins to be waited for (-1: from the start on, and then only), and whether it is
     there."""
@@ -103,7 +103,7 @@ class Graph:
 
     # --- runs ------------------------------------------------------------------------------------
 
-    def lasso(self, question: Question, conditions: Sequence[frozenset[int]]) -> Lasso | None:
+    def lasso(self, question: LeadsTo, conditions: Sequence[frozenset[int]]) -> Lasso | None:
         """A fair run in which what is waited for never comes, with a shortest stem; its actions are
         words of edges. `conditions`: those that each label satisfies. Raises NoRoom."""
         found = self._reached(question)
@@ -125,7 +125,7 @@ class Graph:
         stem = self._stem(node)
         return Lasso(stem, cycle(_Edges(self, conditions), _Part(parts, parts[state]), state))
 
-    def _reached(self, question: Question) -> int:
+    def _reached(self, question: LeadsTo) -> int:
         view = self._block.view
         for number, word, bit in (
             (max(question.begins, 0), fair.BEGINS, fair.BEGIN_BIT),
@@ -181,7 +181,7 @@ class _Part:
 # --- once more over all states -------------------------------------------------------------------
 
 
-def follow(search: Search, graph: Graph, tell: Callable[[Progress], None]) -> None:
+def follow(search: Search, graph: Graph, tell: Callable[[SearchCounts], None]) -> None:
     """Fill the graph of a search that came to its end, whose program follows edges. Raises GaveUp
     or NoRoom."""
     block = Array.of(links.TABLES + len(search.tables()))
@@ -211,7 +211,7 @@ class _Followers:
     search: Search
     graph: Graph
     blocks: Blocks
-    tell: Callable[[Progress], None]
+    tell: Callable[[SearchCounts], None]
     lock: Lock = field(default_factory=Lock)
     said: float = field(default_factory=time.monotonic)
     stopped: bool = False
@@ -252,4 +252,4 @@ class _Followers:
             self.said = now
             search, depth = self.search, len(self.search.levels)
             left = search.distinct - self.blocks.next
-            self.tell(Progress(search.distinct, search.generated, depth, left))
+            self.tell(SearchCounts(search.distinct, search.generated, depth, left))

@@ -61,7 +61,7 @@ class GaveUp(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SearchCounts:
     """`queue`: states that are known and not yet expanded."""
 
     distinct: int
@@ -89,7 +89,7 @@ class Worker:
 
 
 @dataclass(slots=True)
-class Table:
+class KeyTable:
     """The keys of one partition."""
 
     array: Array
@@ -125,7 +125,7 @@ class Search:
     tried: bool = True
     states: States = field(init=False)
     _crew: list[Worker] = field(default_factory=list)
-    _tables: list[Table] = field(default_factory=list)
+    _tables: list[KeyTable] = field(default_factory=list)
     _fresh: list[Array] = field(default_factory=list)
     _unwritten: list[tuple[int, JournalLevel]] = field(default_factory=list)
     _block: int = BLOCK
@@ -193,7 +193,7 @@ class Search:
 
     # --- the search ------------------------------------------------------------------------------
 
-    def run(self, on_progress: Callable[[Progress], None] | None = None) -> None:
+    def run(self, on_progress: Callable[[SearchCounts], None] | None = None) -> None:
         """Search to the end, until there are `most` states, or until there is no room (`stopped`
         says so). Raises GaveUp."""
         first, plan = first_row(self.program), self.program.plan
@@ -204,7 +204,7 @@ class Search:
         while not self._run(on_progress):
             self._forget()
 
-    def _run(self, on_progress: Callable[[Progress], None] | None) -> bool:
+    def _run(self, on_progress: Callable[[SearchCounts], None] | None) -> bool:
         """Whether what was found can be kept: not if it turns out that symmetry may merge some of
         it."""
         use(self.program.library, self.anchor)
@@ -250,7 +250,7 @@ class Search:
         self.room.clear()
 
     def _level(
-        self, done: int, pool: ThreadPoolExecutor, tell: Callable[[Progress], None] | None
+        self, done: int, pool: ThreadPoolExecutor, tell: Callable[[SearchCounts], None] | None
     ) -> int:
         """Expand one level; the number of its end, or -1 if there are enough states."""
         start, end = done, self.distinct
@@ -263,7 +263,7 @@ class Search:
             self.states.move_out(start)
             if tell is not None:
                 depth, queue = len(self.levels), self.distinct - done
-                tell(Progress(self.distinct, self.generated, depth, queue))
+                tell(SearchCounts(self.distinct, self.generated, depth, queue))
         self._finished(end)
         return done
 
@@ -276,7 +276,7 @@ class Search:
             self.room.reserve(array)
         self.states = States(context.width, context.words, self.room)
         self._tables = [
-            Table(self.room.array(FIRST_TABLE * context.entry), FIRST_TABLE)
+            KeyTable(self.room.array(FIRST_TABLE * context.entry), FIRST_TABLE)
             for _ in range(PARTITIONS)
         ]
 
@@ -423,12 +423,12 @@ class Search:
         table.used += new
         return new
 
-    def _grown(self, table: Table) -> Table:
+    def _grown(self, table: KeyTable) -> KeyTable:
         size = table.size * 2 if table.size < 1 << 16 else table.size * 3 // 2
         array = self.room.array(size * self.plan.entry)
         self.program.library["grow"](table.array.address, table.size, array.address, size)
         self.room.release(table.array)
-        return Table(array, size, table.used)
+        return KeyTable(array, size, table.used)
 
     def _merge(self, counts: list[int]) -> None:
         first = self.states.add(sum(counts))

@@ -23,7 +23,7 @@ from charter.explore.native.explore import Exploration, NativeOptions, result_of
 from charter.explore.native.index import DAMAGED, SearchIndex, damaged
 from charter.explore.native.llvm import machine_digest
 from charter.explore.native.program import Program, first_row, program
-from charter.explore.native.search import Note, Progress
+from charter.explore.native.search import Note, SearchCounts
 from charter.explore.native.tasks import (
     DONE_SQL,
     FOUND_SQL,
@@ -58,7 +58,7 @@ class Failed(Exception):
     """A job of Spark failed; a sentence for a person."""
 
 
-class Row(Protocol):
+class SparkRow(Protocol):
     """A row of a result."""
 
     def __getitem__(self, name: str, /) -> int | str: ...
@@ -76,7 +76,7 @@ class Frame(Protocol):
     def mapInArrow(self, func: Expand, schema: str) -> Frame: ...
     def repartition(self, count: int, column: str, /) -> Frame: ...
     def groupBy(self, column: str, /) -> Grouped: ...
-    def collect(self) -> list[Row]: ...
+    def collect(self) -> list[SparkRow]: ...
 
 
 class SparkContext(Protocol):
@@ -87,7 +87,7 @@ class SparkContext(Protocol):
     def cancelAllJobs(self) -> None: ...
 
 
-class Session(Protocol):
+class SparkSession(Protocol):
     """A session of Spark."""
 
     @property
@@ -112,7 +112,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class StoredStates:
     """The states of a search in its folder, by their numbers."""
 
     kernel: TaskKernel
@@ -146,7 +146,7 @@ class SparkSearch:
     it fails."""
 
     program: Program
-    session: Session
+    session: SparkSession
     folder: Path
     most: int = 0
     alone: int = ALONE
@@ -163,9 +163,9 @@ class SparkSearch:
     # --- results ---------------------------------------------------------------------------------
 
     @property
-    def states(self) -> Rows:
+    def states(self) -> StoredStates:
         """The states."""
-        return Rows(self.kernel, self.found)
+        return StoredStates(self.kernel, self.found)
 
     @property
     def spilled(self) -> int:
@@ -202,7 +202,7 @@ class SparkSearch:
 
     # --- the search ------------------------------------------------------------------------------
 
-    def run(self, on_progress: Callable[[Progress], None] | None = None) -> None:
+    def run(self, on_progress: Callable[[SearchCounts], None] | None = None) -> None:
         """Search to the end, or until a level ends with `most` states or more. Raises OtherSearch
         where the folder holds another search, Failed where a task or Spark fails."""
         with self._files():
@@ -215,7 +215,7 @@ class SparkSearch:
             self._expand(check_only=False)
             if on_progress is not None:
                 depth, queue = len(self.levels), self.found[-1].total
-                on_progress(Progress(self.distinct, self.generated, depth, queue))
+                on_progress(SearchCounts(self.distinct, self.generated, depth, queue))
             self.levels.append(self.found[-1].total)
         self.levels.pop()
         self.complete = True
@@ -262,7 +262,7 @@ class SparkSearch:
             for bucket in range(1 << self.bits)
         )
         insert = Insert(self.kernel, len(self.found), known)
-        rows: Iterable[Row]
+        rows: Iterable[SparkRow]
         if self.found[-1].total <= self.alone:
             with self._files():
                 rows = list(at_once(expand, insert))
@@ -291,10 +291,10 @@ class SparkSearch:
         except UNREADABLE as error:
             raise Failed(f"{_unreadable(error)}; {self._remedy}") from None
 
-    def _collected(self, frame: Frame) -> list[Row]:
+    def _collected(self, frame: Frame) -> list[SparkRow]:
         """The rows of a job, which an interrupt ends."""
         with ThreadPoolExecutor(1) as pool:
-            job: Future[list[Row]] = pool.submit(frame.collect)
+            job: Future[list[SparkRow]] = pool.submit(frame.collect)
             try:
                 while not wait([job], POLL).done:
                     pass  # an interrupt comes between two looks
@@ -358,11 +358,11 @@ class SparkSearch:
 
 
 def explore(
-    session: Session,
+    session: SparkSession,
     model: n.Model,
     instance: n.Instance,
     options: NativeOptions,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[SearchCounts], None] | None = None,
 ) -> Exploration:
     """Search `instance` exhaustively with the workers of `session`, in the folder
     `options.journal`, which they all must see under one path (None: one of this machine, for the

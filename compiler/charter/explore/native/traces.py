@@ -42,7 +42,7 @@ class ReachedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DecodedOutcome:
     """An outcome: `branch` is "" where the operation asked for a value that does not exist, at the
     place number `site`."""
 
@@ -110,7 +110,7 @@ class Teller:
         pairs = zip(plan.machine.variables, plan.shape.offsets, strict=True)
         return {v.name: plan.layout.decode(v.type, slots[at:]) for v, at in pairs}
 
-    def tell(self, state: State) -> Iterator[Told]:
+    def tell(self, state: State) -> Iterator[DecodedOutcome]:
         """Every outcome in a state, in the order of the search. Raises OverflowError where a number
         does not fit."""
         plan = self.program.plan
@@ -125,7 +125,7 @@ class Teller:
             row = asked.told.numbers(i * context.told, context.told)
             yield self._told(names[row[0]], row)
 
-    def _told(self, name: str, row: list[int]) -> Told:
+    def _told(self, name: str, row: list[int]) -> DecodedOutcome:
         plan = self.program.plan
         context, params = plan.context, plan.machine.operations[name].params
         at = 3 + context.words
@@ -135,7 +135,7 @@ class Teller:
             for p, offset in zip(params, offsets, strict=True)
         )
         branch = row[2] if row[2] < 1 << 63 else row[2] - (1 << 64)
-        return Told(
+        return DecodedOutcome(
             operation=name,
             outcome=row[1],
             branch=plan.labels[branch] if branch >= 0 else "",
@@ -151,7 +151,7 @@ def bare(trace: Iterable[ReachedStep]) -> Trace:
     return tuple(Bare(step.operation, step.args, step.branch) for step in trace)
 
 
-class Rows(Protocol):
+class NumberedStates(Protocol):
     """The states of a search, by their numbers."""
 
     def get(self, number: int) -> tuple[list[int], int, int]:
@@ -164,7 +164,7 @@ class TraceSource(Protocol):
     @property
     def program(self) -> Program: ...
     @property
-    def states(self) -> Rows: ...
+    def states(self) -> NumberedStates: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class Traces:
             state = steps[-1].state
         return tuple(steps)
 
-    def _towards(self, state: State, target: int, outcome: int) -> Told:
+    def _towards(self, state: State, target: int, outcome: int) -> DecodedOutcome:
         words, _, _ = self.search.states.get(target)
         raw = self.search.program.plan.context.raw
         for told in self.teller.tell(state):
@@ -198,7 +198,7 @@ class Traces:
                 return told
         raise Disagreement(f"no way from one state to the next (state {target})")
 
-    def followed(self, state: State, told: Told) -> ReachedStep:
+    def followed(self, state: State, told: DecodedOutcome) -> ReachedStep:
         """A step, as the definition does it."""
         machine = self.search.program.plan.machine
         for outcome in machine.outcomes(state, told.operation, told.args):

@@ -35,7 +35,7 @@ from charter.explore.native.context import (
     MachineContext,
 )
 from charter.explore.native.kernel import Kernel
-from charter.explore.native.layout import Layout, Unsupported
+from charter.explore.native.layout import CannotCompile, Layout
 from charter.explore.native.unit import FATAL_SUCCESSORS
 from charter.explore.native.visited_set import (
     TAKEN_BIT,
@@ -80,7 +80,7 @@ class FairnessLabels:
 
     @staticmethod
     def of(machine: Machine, layout: Layout) -> FairnessLabels:
-        """The labels of a machine whose model is narrowed to it. Raises Unsupported."""
+        """The labels of a machine whose model is narrowed to it. Raises CannotCompile."""
         wanted: dict[str, set[str]] = {}
         for fair in (fair for live in machine.model.liveness for fair in live.fairness):
             wanted.setdefault(fair.step, set()).update(fair.params)
@@ -90,11 +90,11 @@ class FairnessLabels:
         for step, names in wanted.items():
             kinds = [(i, p.type) for i, p in enumerate(params.get(step, ())) if p.name in names]
             if any(not isinstance(kind, t.Bool | t.Int | t.Sort | t.Enum) for _, kind in kinds):
-                raise Unsupported(f"fairness for each value of a large parameter of {step}")
+                raise CannotCompile(f"fairness for each value of a large parameter of {step}")
             steps[step] = FairStep(count, tuple((i, layout.size(kind)) for i, kind in kinds))
             count += prod(size for _, size in steps[step].named)
         if count > MOST_LABELS:
-            raise Unsupported(f"{count} fairness conditions")
+            raise CannotCompile(f"{count} fairness conditions")
         return FairnessLabels(layout, params, steps, count)
 
     def of_step(self, name: str, args: Sequence[Value]) -> int:

@@ -10,7 +10,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref, constant
-from charter.explore.native.layout import Layout, Unsupported, mask_type
+from charter.explore.native.layout import CannotCompile, Layout, mask_type
 
 SCALARS = (t.Bool, t.Int, t.Sort, t.Counter, t.Enum, t.Set)
 
@@ -26,7 +26,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class InMemory:
     """A value in memory that nobody changes while the place is in use."""
 
     kind: t.Type
@@ -35,7 +35,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class Composite:
     """Parts: of an option its truth and its value, of a record its fields, of a map its values, of
     a union its tag and the parameters of that case, of a list its items (their number is known)."""
 
@@ -43,7 +43,7 @@ class Tree:
     parts: tuple[Held, ...]
 
 
-Held = Scalar | Place | Tree
+Held = Scalar | InMemory | Composite
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Keeper:
     def part(self, kind: t.Type, pointer: Ref, offset: int) -> Held:
         """The value of type `kind` in memory; scalars are read at once."""
         if not isinstance(kind, SCALARS):
-            return Place(kind, pointer, offset)
+            return InMemory(kind, pointer, offset)
         if isinstance(kind, t.Set):
             ty, low, high = self.layout.width(kind)
             return Scalar(self.code.load(pointer, offset, ty), low, high)
@@ -69,46 +69,46 @@ class Keeper:
             return Scalar(self.code.compare("ne", raw, "0"))
         return Scalar(self.code.add(raw, str(self.layout.low(kind))), low, high)
 
-    def address(self, place: Place) -> Ref:
+    def address(self, place: InMemory) -> Ref:
         """Where a place is."""
         return self.code.at(place.pointer, place.offset)
 
     def is_present(self, value: Held) -> Ref:
         """Whether an option holds something."""
-        if isinstance(value, Tree):
+        if isinstance(value, Composite):
             return scalar(value.parts[0]).ref
-        assert isinstance(value, Place)
+        assert isinstance(value, InMemory)
         return self.code.compare("ne", self.code.load(value.pointer, value.offset), "0")
 
     def inner(self, value: Held) -> Held:
         """The value inside an option."""
-        if isinstance(value, Tree):
+        if isinstance(value, Composite):
             return value.parts[1]
-        assert isinstance(value, Place) and isinstance(value.kind, t.Option)
+        assert isinstance(value, InMemory) and isinstance(value.kind, t.Option)
         return self.part(value.kind.inner, value.pointer, value.offset + 1)
 
     def field(self, value: Held, index: int) -> Held:
         """A field of a record."""
-        if isinstance(value, Tree):
+        if isinstance(value, Composite):
             return value.parts[index]
-        assert isinstance(value, Place) and isinstance(value.kind, t.Record)
+        assert isinstance(value, InMemory) and isinstance(value.kind, t.Record)
         at = value.offset + self.layout.offset(value.kind, index)
         return self.part(value.kind.fields[index][1], value.pointer, at)
 
     def tag(self, value: Held) -> Ref:
         """The number of a union's case."""
-        if isinstance(value, Tree):
+        if isinstance(value, Composite):
             return scalar(value.parts[0]).ref
-        assert isinstance(value, Place)
+        assert isinstance(value, InMemory)
         return self.code.load(value.pointer, value.offset)
 
     def argument(self, value: Held, tag: int, index: int) -> Held:
         """A parameter of a union, which is in case `tag`."""
-        if isinstance(value, Tree):
+        if isinstance(value, Composite):
             if scalar(value.parts[0]).ref == str(tag):
                 return value.parts[1 + index]
             value = self.placed(value)
-        assert isinstance(value, Place) and isinstance(value.kind, t.Union)
+        assert isinstance(value, InMemory) and isinstance(value.kind, t.Union)
         params = value.kind.cases[tag][1]
         before = sum(self.layout.slots(part) for _, part in params[:index])
         return self.part(params[index][1], value.pointer, value.offset + 1 + before)
@@ -116,7 +116,7 @@ class Keeper:
     def entry(self, value: Held, at: Ref) -> Held:
         """The value at a position of a map, which must be inside."""
         known = constant(at)
-        if isinstance(value, Tree) and known is not None:
+        if isinstance(value, Composite) and known is not None:
             return value.parts[known]
         place = self.placed(value)
         assert isinstance(place.kind, t.Map)
@@ -125,13 +125,13 @@ class Keeper:
     def item(self, value: Held, at: Ref) -> Held:
         """The item at a position of a list, which must be inside its room."""
         known = constant(at)
-        if isinstance(value, Tree) and known is not None and known < len(value.parts):
+        if isinstance(value, Composite) and known is not None and known < len(value.parts):
             return value.parts[known]
         place = self.placed(value)
         assert isinstance(place.kind, t.Seq | t.Ranking)
         return self._indexed(place, place.kind.inner, place.offset + 1, at)
 
-    def _indexed(self, place: Place, kind: t.Type, offset: int, at: Ref) -> Held:
+    def _indexed(self, place: InMemory, kind: t.Type, offset: int, at: Ref) -> Held:
         size = self.layout.slots(kind)
         known = constant(at)
         if known is not None:
@@ -141,23 +141,23 @@ class Keeper:
 
     def length(self, value: Held) -> Ref:
         """How many items a list has."""
-        if isinstance(value, Tree):
+        if isinstance(value, Composite):
             return str(len(value.parts))
-        assert isinstance(value, Place)
+        assert isinstance(value, InMemory)
         return self.code.load(value.pointer, value.offset)
 
     # --- memory ----------------------------------------------------------------------------------
 
-    def placed(self, value: Held, kind: t.Type | None = None) -> Place:
+    def placed(self, value: Held, kind: t.Type | None = None) -> InMemory:
         """The value in memory, laid out as `kind` (its own type if None)."""
-        if isinstance(value, Place) and (kind is None or self.layout.alike(value.kind, kind)):
+        if isinstance(value, InMemory) and (kind is None or self.layout.alike(value.kind, kind)):
             return value
         if kind is None:
-            assert isinstance(value, Tree)
+            assert isinstance(value, Composite)
             kind = value.kind
         room = self.code.memory(self.layout.slots(kind))
         self.put(value, kind, room, 0)
-        return Place(kind, room)
+        return InMemory(kind, room)
 
     def put(self, value: Held, kind: t.Type, pointer: Ref, offset: int) -> None:
         """Write a value, laid out as `kind`."""
@@ -165,7 +165,7 @@ class Keeper:
         if isinstance(value, Scalar):
             self._put_scalar(value, kind, pointer, offset)
             return
-        if isinstance(value, Place) and layout.alike(value.kind, kind):
+        if isinstance(value, InMemory) and layout.alike(value.kind, kind):
             code.copy(code.at(pointer, offset), self.address(value), layout.slots(kind))
             return
         match kind:
@@ -187,12 +187,12 @@ class Keeper:
                 for i in range(layout.size(key)):
                     at = offset + i * layout.slots(inner)
                     self.put(self.entry(value, str(i)), inner, pointer, at)
-            case t.Union() if isinstance(value, Tree):
+            case t.Union() if isinstance(value, Composite):
                 self._put_union(value, kind, pointer, offset)
             case t.Seq() | t.Ranking():
                 self._put_list(value, kind, pointer, offset)
             case _:
-                raise Unsupported(f"a {type(kind).__name__.lower()} whose layout changes")
+                raise CannotCompile(f"a {type(kind).__name__.lower()} whose layout changes")
 
     def _put_scalar(self, value: Scalar, kind: t.Type, pointer: Ref, offset: int) -> None:
         code = self.code
@@ -205,7 +205,7 @@ class Keeper:
             low = self.layout.low(kind)
             code.store(code.binary("sub", value.ref, str(low)), pointer, offset)
 
-    def _put_union(self, value: Tree, kind: t.Union, pointer: Ref, offset: int) -> None:
+    def _put_union(self, value: Composite, kind: t.Union, pointer: Ref, offset: int) -> None:
         number = constant(scalar(value.parts[0]).ref)
         assert number is not None
         self.code.store(str(number), pointer, offset)
@@ -217,13 +217,13 @@ class Keeper:
             self.code.clear(self.code.at(pointer, offset + at), rest)
 
     def _put_list(
-        self, value: Place | Tree, kind: t.Seq | t.Ranking, pointer: Ref, offset: int
+        self, value: InMemory | Composite, kind: t.Seq | t.Ranking, pointer: Ref, offset: int
     ) -> None:
         code, size = self.code, self.layout.slots(kind.inner)
-        if isinstance(value, Place):
+        if isinstance(value, InMemory):
             assert isinstance(value.kind, t.Seq | t.Ranking)
             if not self.layout.alike(value.kind.inner, kind.inner):
-                raise Unsupported("a list whose layout changes")
+                raise CannotCompile("a list whose layout changes")
             code.clear(code.at(pointer, offset), self.layout.slots(kind))
             most = min(self.layout.most(value.kind), self.layout.most(kind))
             code.copy(code.at(pointer, offset), self.address(value), 1 + most * size)
@@ -234,11 +234,11 @@ class Keeper:
             self.put(part, kind.inner, pointer, offset + 1 + i * size)
 
     def rebased(self, mask: Scalar, low: int, high: int) -> Ref:
-        """A mask whose bits stand for `low` to `high`. Raises Unsupported if it could have members
+        """The mask whose bits stand for `low` to `high`. Raises CannotCompile if a member may be
         outside."""
         code = self.code
         if (mask.low < low or mask.high > high) and constant(mask.ref) != 0:
-            raise Unsupported("a set of numbers that may be outside of its type")
+            raise CannotCompile("a set of numbers that may be outside of its type")
         old, new = mask_type(mask.high - mask.low + 1), mask_type(high - low + 1)
         wide = old if int(old[1:]) > int(new[1:]) else new
         ref = code.cast(mask.ref, old, wide)
@@ -275,7 +275,7 @@ class Keeper:
         kind: t.Option | t.Record | t.Union | t.Map | t.Seq | t.Ranking,
     ) -> Ref:
         code, layout = self.code, self.layout
-        if isinstance(a, Place) and isinstance(b, Place) and layout.alike(a.kind, b.kind):
+        if isinstance(a, InMemory) and isinstance(b, InMemory) and layout.alike(a.kind, b.kind):
             return self._same_memory(self.address(a), self.address(b), layout.slots(a.kind))
         match kind:
             case t.Option(inner=inner):
@@ -296,7 +296,13 @@ class Keeper:
                     result = code.both(result, self.equal(*pair_, inner))
                 return result
             case t.Union() | t.Seq() | t.Ranking():
-                model = a.kind if isinstance(a, Place) else b.kind if isinstance(b, Place) else kind
+                model = (
+                    a.kind
+                    if isinstance(a, InMemory)
+                    else b.kind
+                    if isinstance(b, InMemory)
+                    else kind
+                )
                 x, y = (self.address(self.placed(v, model)) for v in (a, b))
                 return self._same_memory(x, y, layout.slots(model))
 
@@ -330,25 +336,25 @@ class Keeper:
             case t.Enum(members=members), str():
                 return self.number(members.index(value))
             case t.Option(inner=inner), None:
-                return Tree(kind, (Scalar("false"), self.blank(inner)))
+                return Composite(kind, (Scalar("false"), self.blank(inner)))
             case t.Option(inner=inner), _:
-                return Tree(kind, (Scalar("true"), self.constant(inner, value)))
+                return Composite(kind, (Scalar("true"), self.constant(inner, value)))
             case t.Record(fields=fields), tuple():
                 pairs = zip(fields, value, strict=True)
-                return Tree(kind, tuple(self.constant(part, v) for (_, part), v in pairs))
+                return Composite(kind, tuple(self.constant(part, v) for (_, part), v in pairs))
             case t.Union() as union, (str() as tag, *rest):
                 number = [name for name, _ in union.cases].index(tag)
                 pairs = zip(union.params(tag), rest, strict=True)
                 parts = tuple(self.constant(part, v) for (_, part), v in pairs)
-                return Tree(kind, (self.number(number), *parts))
+                return Composite(kind, (self.number(number), *parts))
             case t.Set(inner=inner), frozenset():
                 _, low, high = self.layout.width(kind)
                 mask = sum(1 << self.layout.position(inner, item) for item in value)
                 return Scalar(str(mask), low, high)
             case t.Map(value=inner), tuple():
-                return Tree(kind, tuple(self.constant(inner, v) for v in value))
+                return Composite(kind, tuple(self.constant(inner, v) for v in value))
             case (t.Seq() | t.Ranking()) as several, tuple():
-                return Tree(kind, tuple(self.constant(several.inner, v) for v in value))
+                return Composite(kind, tuple(self.constant(several.inner, v) for v in value))
             case _, int():
                 return self.number(value)
             case _:

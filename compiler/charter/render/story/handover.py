@@ -14,7 +14,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.semantics.evaluate import State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Told, keys_of
+from charter.semantics.retell import RetoldStep, keys_of
 
 Place = tuple[str, tuple[Value, ...]]
 """A channel or a variable of the system, and the keys: where a message lies."""
@@ -40,7 +40,7 @@ class Handovers:
     initial: State
     changed: dict[Place, tuple[int, int]] = field(default_factory=dict)
 
-    def taken(self, number: int, lane: int, step: Told, before: State) -> tuple[Handed, ...]:
+    def taken(self, number: int, lane: int, step: RetoldStep, before: State) -> tuple[Handed, ...]:
         """What the event of that number, on that lane, takes of what others left. `before` is the
         state that it begins in."""
         found: list[Handed] = []

@@ -23,7 +23,7 @@ from charter.render.story.tell import Story
 from charter.render.story.words import in_values, in_words, spoken
 from charter.semantics.evaluate import Mail
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Change, Told, keys_of, show_value
+from charter.semantics.retell import Change, RetoldStep, keys_of, show_value
 
 Who = tuple[str, Value]
 """A part without index and None, or the name of a type and one of its values."""
@@ -204,7 +204,7 @@ class _Stage:
                 return operation.params[0].name
         return ""
 
-    def event(self, number: int, lane: int, step: Told, handed: tuple[Handed, ...]) -> None:
+    def event(self, number: int, lane: int, step: RetoldStep, handed: tuple[Handed, ...]) -> None:
         """Put a step on its lane, and its messages on their way or to their end; `handed` is what
         it takes that others left."""
         system = self.system()
@@ -323,7 +323,7 @@ class _Stage:
         wanted += [(_called(ends[-1]), mail.ends[-1])] if ends else []
         return next((self.lanes.index(who) for who in wanted if who in self.lanes), None)
 
-    def lane_of(self, step: Told, args: tuple[Value, ...]) -> int:
+    def lane_of(self, step: RetoldStep, args: tuple[Value, ...]) -> int:
         """Who takes a step."""
         chosen, system = self.machine.operations[step.operation], self.system()
         bound = dict(zip((p.name for p in chosen.params), args, strict=True))
@@ -342,7 +342,7 @@ class _Stage:
                 return alone[0]
         return lanes[0] if lanes else 0
 
-    def _only_sends_to(self, lane: int, step: Told) -> bool:
+    def _only_sends_to(self, lane: int, step: RetoldStep) -> bool:
         """Whether a step sends to a lane, and neither receives there nor changes what is there."""
         name, value = self.lanes[lane]
         types = {v.name: v.type for v in self.machine.variables}

@@ -9,10 +9,10 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.formats.canonical import Json
-from charter.render.story.why import Why, why
+from charter.render.story.why import Explanation, why
 from charter.semantics.evaluate import Mail, Scope, State
 from charter.semantics.machine import Machine
-from charter.semantics.retell import Act, Told, keys_of, retell, run_of, show_value
+from charter.semantics.retell import Act, RetoldStep, keys_of, retell, run_of, show_value
 from charter.semantics.values import to_json
 
 Same = Callable[[State, State], bool]
@@ -43,7 +43,7 @@ class Story:
     found: ToldFinding
     machine: Machine
     initial: State
-    steps: tuple[Told, ...]
+    steps: tuple[RetoldStep, ...]
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -51,7 +51,7 @@ class Story:
         return (self.initial, *(step.state for step in self.steps))
 
     @property
-    def why(self) -> Why | None:
+    def why(self) -> Explanation | None:
         """Why the property is false where the story ends; None where it tells of something else."""
         if self.found.kind not in ("always", "stepwise"):
             return None

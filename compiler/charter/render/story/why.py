@@ -66,7 +66,7 @@ class DecidingPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class Explanation:
     """`parts`: what decides, each but the first in the function that the one before it calls;
     `where`: the property's place; `says`: its comment; `cites`: the texts that it follows."""
 
@@ -97,9 +97,9 @@ class Why:
         }
 
 
-def why(machine: Machine, prop: n.Property, scope: Scope) -> Why:
+def why(machine: Machine, prop: n.Property, scope: Scope) -> Explanation:
     """Why `prop`, which is false in `scope`, is."""
-    return Why(
+    return Explanation(
         parts=tuple(_parts(machine, prop.body, scope)),
         where=prop.span.where(),
         says=" ".join(prop.doc.split("\n\n")[0].split()),

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 from charter.core import types as t
 from charter.render.tla.layout import Broken, place, shifted
-from charter.render.tla.types import Types, bare, union_field
+from charter.render.tla.types import TlaTypePrinter, bare, union_field
 
 Within = Callable[[t.Type, str, int], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class ModuleVariable:
     """A variable of a module: one of the machine, or a part with all of its state as a record."""
 
     name: str
@@ -42,8 +42,8 @@ class Unordered(Exception):
 class Counters:
     """Prints the definitions about counters of one machine."""
 
-    types: Types
-    variables: Sequence[Variable]
+    types: TlaTypePrinter
+    variables: Sequence[ModuleVariable]
     orders: Orders
 
     def free(self, name: str) -> str:

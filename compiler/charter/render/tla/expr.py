@@ -26,7 +26,7 @@ from charter.render.tla.layout import (
     parens,
 )
 from charter.render.tla.names import TlaNames
-from charter.render.tla.types import Types, bare, union_field
+from charter.render.tla.types import TlaTypePrinter, bare, union_field
 
 ATOM, OPERATOR, COMPARE, CONNECTIVE, OPEN = range(5, 0, -1)
 """How tightly a text holds together. Operands of operators are atoms; members of `/\\` and `\\/`
@@ -82,7 +82,7 @@ class Printer:
     called by their own name; `elements` the names of sort elements, where an instance is known."""
 
     names: TlaNames
-    types: Types
+    types: TlaTypePrinter
     state: State
     renamed: dict[str, str] = field(default_factory=dict)
     elements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

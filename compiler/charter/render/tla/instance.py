@@ -24,7 +24,7 @@ from charter.render.tla.layout import (
 )
 from charter.render.tla.machine import END, WRITTEN, Module, comment, header
 from charter.render.tla.names import TlaNames
-from charter.render.tla.types import Types, bare
+from charter.render.tla.types import TlaTypePrinter, bare
 
 DEADLOCK = ("Run TLC with -deadlock: an environment that offers nothing more is no failure.",)
 
@@ -40,13 +40,13 @@ class InstanceModule:
     module: Module
     instance: s.Instance
     names: TlaNames = field(init=False)
-    types: Types = field(init=False)
+    types: TlaTypePrinter = field(init=False)
     elements: dict[str, tuple[str, ...]] = field(init=False)
     at_keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = self.module.names.extended()
-        self.types = Types(self.names, self.module.rules.types.rankings)
+        self.types = TlaTypePrinter(self.names, self.module.rules.types.rankings)
         self.names.add("module", [f"{self.module.name}_{self.instance.name}"])
         self.elements = {}
         for sort, members in self.instance.sorts:

@@ -11,11 +11,11 @@ from charter.core import types as t
 from charter.core.transition import is_of_transition, reads_arguments
 from charter.core.walk import nodes as all_nodes
 from charter.render.tla.action import ActionPrinter, cited, definition, notes
-from charter.render.tla.counters import Counters, Orders, Variable
+from charter.render.tla.counters import Counters, ModuleVariable, Orders
 from charter.render.tla.expr import Printer, State
 from charter.render.tla.layout import Around, Broken, Bullets, Doc, Filled, Listed, ListItem, Text
 from charter.render.tla.names import TlaNames
-from charter.render.tla.types import Types, bare, declared
+from charter.render.tla.types import TlaTypePrinter, bare, declared
 
 WRITTEN = "Written by `conform generate --backend tla`; do not edit."
 END = "=" * 80
@@ -59,11 +59,11 @@ class Rules:
 
     model: s.Model
     names: TlaNames = field(default_factory=TlaNames)
-    types: Types = field(init=False)
+    types: TlaTypePrinter = field(init=False)
 
     def __post_init__(self) -> None:
         model = self.model
-        self.types = Types(self.names)
+        self.types = TlaTypePrinter(self.names)
         self.names.add("module", [model.protocol])
         self.names.add("type", [s.name for s in model.sorts])
         self.names.add("type", [k.name for k in model.enums])
@@ -130,14 +130,14 @@ class Module:
     machine: s.Component | s.System
     orders: Orders
     names: TlaNames = field(init=False)
-    types: Types = field(init=False)
+    types: TlaTypePrinter = field(init=False)
     state: State = field(init=False)
-    variables: tuple[Variable, ...] = ()
+    variables: tuple[ModuleVariable, ...] = ()
     initial: tuple[tuple[str, s.Expr], ...] = ()
 
     def __post_init__(self) -> None:
         self.names = self.rules.names.extended()
-        self.types = Types(self.names, self.rules.types.rankings)
+        self.types = TlaTypePrinter(self.names, self.rules.types.rankings)
         machine = self.machine
         parts = {p.name: p for p in machine.parts} if isinstance(machine, n.System) else {}
         self.state = State(self.names, "", parts)
@@ -203,16 +203,16 @@ class Module:
         }
         return [o.name for o in component.operations if o.name in wanted]
 
-    def _merged(self, parts: dict[str, n.Part]) -> Iterable[Variable]:
+    def _merged(self, parts: dict[str, n.Part]) -> Iterable[ModuleVariable]:
         """The variables of the module: each part is one, with its state as a record."""
         for part in parts.values():
             component = self.component(part)
             record = t.Record("", tuple((v.name, v.type) for v in component.state))
             kind = record if part.index is None else t.Map(part.index, record)
-            yield Variable(self.names.of("variable", part.name), kind, part.doc)
+            yield ModuleVariable(self.names.of("variable", part.name), kind, part.doc)
         for v in self.machine.state:
             if self.state.split(v.name) is None:
-                yield Variable(self.names.of("variable", v.name), v.type, v.doc, v.kind)
+                yield ModuleVariable(self.names.of("variable", v.name), v.type, v.doc, v.kind)
 
     def printer(self) -> Printer:
         """A printer for one declaration."""

@@ -23,7 +23,7 @@ def union_field(union: t.Union, tag: str, name: str) -> str:
 
 
 @dataclass(slots=True)
-class Types:
+class TlaTypePrinter:
     """Prints types. `rankings` collects those that are used: a set that TLC shall compute once has
     a name."""
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from charter.check.docs import doc_of
 from charter.check.infer_calls import arguments
-from charter.check.scopes import MachineScope, Scope, suggest
+from charter.check.scopes import MachineScope, TypeScope, suggest
 from charter.check.setups import bound, find, uses_itself
 from charter.check.types import BOOL
 from charter.core import nodes as ir
@@ -17,11 +17,11 @@ from charter.syntax import nodes as sx
 
 
 @dataclass(slots=True)
-class Story:
+class ScenarioReader:
     """The steps of a scenario, in a scope that grows with each `let`. Inside a fragment `values`
     are its arguments, `at` is the line that includes it, and `above` are the fragments around."""
 
-    scope: Scope
+    scope: TypeScope
     machine: MachineScope
     steps: list[ir.Do | ir.Expect | ir.Bind | ir.Moment] = field(default_factory=list)
     values: dict[str, ir.Expr] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Story:
                 self.steps.append(ir.Bind(name, value, span=span))
         fixed = {name: value for name, value in values.items() if _is_fixed(value)}
         above = (*self.above, line.name.text)
-        inner = Story(scope, self.machine, self.steps, fixed, span, above)
+        inner = ScenarioReader(scope, self.machine, self.steps, fixed, span, above)
         for each in found.node.body:
             inner.add(each)
 
