@@ -1,9 +1,9 @@
-"""Collects the functions, types and constants that a component depends on, in order."""
+"""What expressions lead to: the functions that they call, types and constants."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.core import types as t
@@ -11,75 +11,96 @@ from charter.core.walk import children
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """What is reachable, in the order of the protocol."""
+class Mentioned:
+    """The names of functions and constants, and types with all that is inside of them."""
 
-    functions: tuple[n.Function, ...]
-    sorts: tuple[t.Sort, ...]
-    counters: tuple[t.Counter, ...]
-    enums: tuple[t.Enum, ...]
-    records: tuple[t.Record, ...]
-    unions: tuple[t.Union, ...]
-    consts: tuple[str, ...]
+    functions: frozenset[str]
+    kinds: frozenset[t.Type]
+    consts: frozenset[str]
 
     @staticmethod
-    def of(model: n.Model, component: n.Component) -> Reach:
-        """What `component` needs."""
-        functions = {f.name: f for f in model.functions}
-        wanted: set[str] = set()
-        kinds: set[t.Type] = set()
-        consts: set[str] = set()
-        waiting = list(expressions(component))
-        for variable in component.state:
-            kinds |= set(t.inside(variable.type))
-        for operation in component.operations:
-            for kind in (operation.result, *(p.type for p in operation.params)):
-                kinds |= set(t.inside(kind))
-        while waiting:
-            e = waiting.pop()
-            kinds |= set(t.inside(e.type))
-            waiting += children(e)
+    def of(model: n.Model, exprs: Iterable[n.Expr], stated: Iterable[t.Type]) -> Mentioned:
+        """What `exprs`, each of them alone, and the types `stated` mention."""
+        called, consts = set[str](), set[str]()
+        kinds = {kind for one in stated for kind in t.inside(one)}
+        # By identity, since the hash of a type is computed from all of it.
+        looked_at: set[int] = set()
+        for e in exprs:
+            if id(e.type) not in looked_at:
+                looked_at.add(id(e.type))
+                kinds.update(t.inside(e.type))
             if isinstance(e, n.ConstRef):
                 consts.add(e.name)
-            consts |= constants(e)
-            if isinstance(e, n.Call) and e.function not in wanted:
-                function = functions[e.function]
-                wanted.add(e.function)
-                waiting.append(function.body)
-                for param in function.params:
-                    kinds |= set(t.inside(param.type))
-        return Reach(
-            functions=tuple(f for f in model.functions if f.name in wanted),
-            sorts=tuple(k for k in model.sorts if k in kinds),
-            counters=tuple(k for k in model.counters if k in kinds),
-            enums=tuple(k for k in model.enums if k in kinds),
-            records=tuple(k for k in model.records if k in kinds),
-            unions=tuple(k for k in model.unions if k in kinds),
-            consts=tuple(name for name, _ in model.consts if name in consts),
+            elif isinstance(e, n.Call):
+                called.add(e.function)
+        for function in model.functions:
+            if function.name in called:
+                for one in (function.result, *(p.type for p in function.params)):
+                    kinds.update(t.inside(one))
+        return Mentioned(frozenset(called), frozenset(kinds), frozenset(consts))
+
+    def kept(self, model: n.Model, more: Iterable[str]) -> n.Model:
+        """`model` with these functions, types and constants alone, and `more` constants."""
+        consts = self.consts.union(more)
+        return replace(
+            model,
+            functions=tuple(f for f in model.functions if f.name in self.functions),
+            sorts=tuple(k for k in model.sorts if k in self.kinds),
+            counters=tuple(k for k in model.counters if k in self.kinds),
+            enums=tuple(k for k in model.enums if k in self.kinds),
+            records=tuple(k for k in model.records if k in self.kinds),
+            unions=tuple(k for k in model.unions if k in self.kinds),
+            consts=tuple((name, kind) for name, kind in model.consts if name in consts),
         )
+
+
+def with_called(exprs: Iterable[n.Expr], functions: Iterable[n.Function]) -> Iterator[n.Expr]:
+    """`exprs`, everything below them, and the same of the functions that they call."""
+    bodies = {f.name: f.body for f in functions}
+    waiting = list(exprs)
+    while waiting:
+        e = waiting.pop()
+        yield e
+        waiting += children(e)
+        if isinstance(e, n.Call) and e.function in bodies:
+            waiting.append(bodies.pop(e.function))
+
+
+def limits_of(kind: t.Type) -> set[str]:
+    """The constants that bound a type itself."""
+    limits: Iterable[t.Limit | None] = ()
+    match kind:
+        case t.Int(low, high):
+            limits = (low, high)
+        case t.Seq(limit=most):
+            limits = (most,)
+        case t.Bool() | t.Sort() | t.Counter() | t.Enum() | t.Option() | t.Record() | t.Union():
+            pass
+        case t.Set() | t.Map() | t.Ranking():
+            pass
+    return {limit.const for limit in limits if limit is not None and limit.const}
+
+
+def printed(model: n.Model, component: n.Component) -> n.Model:
+    """`model` with the functions, types and constants alone that the text of a component mentions,
+    which leaves ghost state out."""
+    exprs = tuple(with_called(expressions(component), model.functions))
+    stated = [v.type for v in component.state]
+    for operation in component.operations:
+        stated += [operation.result, *(p.type for p in operation.params)]
+    consts = (name for e in exprs for name in constants(e))
+    return Mentioned.of(model, exprs, stated).kept(model, consts)
 
 
 def constants(e: n.Expr) -> set[str]:
     """The constants in the limits that the text of `e` itself will mention."""
     match e:
-        case n.Domain(type=t.Set(inner)):
-            kinds = list(t.inside(inner))
-        case n.MapNew(type=t.Map(key=key)):
-            kinds = list(t.inside(key))
-        case n.Builtin(name="append" | "concat", type=t.Seq(limit=most)):
-            return {most.const} - {""}
+        case n.Domain(type=t.Set(inner=kind)) | n.MapNew(type=t.Map(key=kind)):
+            return {name for part in t.inside(kind) for name in limits_of(part)}
+        case n.Builtin(name="append" | "concat", type=t.Seq()):
+            return limits_of(e.type)
         case _:
             return set()
-    found: set[str] = set()
-    for kind in kinds:
-        match kind:
-            case t.Int(low, high):
-                found |= {limit.const for limit in (low, high) if limit is not None}
-            case t.Seq(limit=limit):
-                found.add(limit.const)
-            case _:
-                pass
-    return found - {""}
 
 
 def expressions(component: n.Component) -> Iterator[n.Expr]:

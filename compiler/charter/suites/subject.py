@@ -9,7 +9,7 @@ from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core import releases
-from charter.core.reach import Reach
+from charter.core.reach import printed
 from charter.core.show import show_model, show_type
 from charter.diagnostics import Source
 from charter.formats.suite import Manifest, Models
@@ -68,7 +68,7 @@ class Subject:
 
     def manifest(self, counts: Mapping[str, int]) -> Manifest:
         """A manifest without vectors."""
-        read = Reach.of(self.model, self.component)
+        consts = printed(self.model, self.component).consts
         return Manifest(
             digest="",
             protocol=self.model.protocol,
@@ -79,9 +79,7 @@ class Subject:
             models=self.models(),
             canaries=self.canaries,
             counts=counts,
-            consts={
-                name: show_type(kind) for name, kind in self.model.consts if name in read.consts
-            },
+            consts={name: show_type(kind) for name, kind in consts},
         )
 
     def models(self) -> Models:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.reach import Reach
+from charter.core.reach import printed
 from charter.core.walk import children
 from charter.render.python_model.expr import ExprPrinter
 from charter.render.python_model.faults import has_faults, print_fails
@@ -73,14 +73,14 @@ class ComponentPrinter:
     page: Page
     names: Names = field(init=False)
     types: TypePrinter = field(init=False)
-    reach: Reach = field(init=False)
+    reach: n.Model = field(init=False)
     with_world: frozenset[str] = field(init=False)
     state: tuple[n.StateVar, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.names = Names.of(self.model, self.component)
         self.types = TypePrinter(self.names)
-        self.reach = Reach.of(self.model, self.component)
+        self.reach = printed(self.model, self.component)
         self.state = tuple(v for v in self.component.state if v.kind != "ghost")
         found: set[str] = set()
         for _ in self.model.functions:
@@ -243,7 +243,7 @@ class ComponentPrinter:
             f"{self.names.sorts[s.name]}: frozenset[{self.names.types[s.name]}]"
             for s in self.reach.sorts
         ]
-        return [*sorts, *(f"{self.names.consts[name]}: int" for name in self.reach.consts)]
+        return [*sorts, *(f"{self.names.consts[name]}: int" for name, _ in self.reach.consts)]
 
     # --- rules -----------------------------------------------------------------------------------
 

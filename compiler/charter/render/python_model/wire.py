@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.reach import Reach
 from charter.render.python_model.faults import fails_name, has_faults
 from charter.render.python_model.layout import Block, Doc, call, from_text, joined, lines
 from charter.render.python_model.names import Names, camel
@@ -30,7 +29,7 @@ class WirePrinter:
     state: tuple[n.StateVar, ...]
     names: Names
     types: TypePrinter
-    reach: Reach
+    reach: n.Model
 
     @property
     def failover(self) -> bool:
@@ -44,7 +43,7 @@ class WirePrinter:
 
     def consts(self) -> list[tuple[str, str]]:
         """For each constant: the field of `World`, the name in the charter."""
-        return [(self.names.consts[name], name) for name in self.reach.consts]
+        return [(self.names.consts[name], name) for name, _ in self.reach.consts]
 
     def performs(self) -> list[str]:
         """The cases of `outcomes`."""
