@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal as OneOf
+from collections.abc import Iterable
 from typing import cast
 
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.prove.layout import TermLayout
-from charter.prove.numbers import Numbers
 from charter.prove.terms import FALSE, TRUE, Term
 from charter.prove.values import (
     Bag,
@@ -32,16 +30,11 @@ def anything(layout: TermLayout, kind: t.Type) -> Sym:
     return layout.constant(kind, layout.universe.least(kind))
 
 
-def in_domain(layout: TermLayout, kind: t.Type, hits: list[Term]) -> Term:
-    """That a key is one of the domain, from its comparisons with all of them."""
-    return layout.terms.or_(*hits) if t.may_miss(kind) else TRUE
-
-
 def look_up(layout: TermLayout, kind: t.Map, table: Fields, key: Sym) -> Coded:
     """The value of a map at a key, and that the key is one."""
     hits = [layout.equal(key, k) for k in layout.keys(kind.key)[1]]
     value = pick_first(layout, kind.value, list(zip(hits, table.items, strict=True)))
-    return value, in_domain(layout, kind.key, hits)
+    return value, layout.terms.or_(*hits) if t.may_miss(kind.key) else TRUE
 
 
 def pick_first(layout: TermLayout, kind: t.Type, ways: list[tuple[Term, Sym]]) -> Sym:
@@ -80,12 +73,14 @@ def is_case(layout: TermLayout, kind: t.Type, tag: str, target: Sym) -> Term:
             raise TypeError(f"a case of {kind}")
 
 
-def case_arg(e: n.CaseArg[s.Expr], target: Sym) -> Sym | None:
-    """What a case has at a position; None where it cannot be in that case."""
+def case_arg(layout: TermLayout, e: n.CaseArg[s.Expr], target: Sym) -> Sym:
+    """What a case has at a position; anything where it cannot be in that case."""
     if isinstance(target, Maybe):
-        return target.inner
-    found = cast(Tagged, target).cases[t.tags_of(e.target.type).index(e.tag)]
-    return None if found is None else found[e.position]
+        found = target.inner
+    else:
+        args = cast(Tagged, target).cases[t.tags_of(e.target.type).index(e.tag)]
+        found = None if args is None else args[e.position]
+    return anything(layout, e.type) if found is None else found
 
 
 def operator(
@@ -93,50 +88,35 @@ def operator(
 ) -> Sym:
     """An operator, but not `and`, `or`, `implies`."""
     terms, numbers, op = layout.terms, layout.numbers, e.op
+    # Only names for the types: what these are is told by `op`.
+    pair, sets = cast("tuple[Number, ...]", args), cast("tuple[Mask | Bag, ...]", args)
     match op:
         case "not":
             return ScalarTerm(terms.not_(cast(ScalarTerm, args[0]).term))
         case "negate":
-            return numbers.negate(cast(Number, args[0]))
+            return numbers.negate(pair[0])
         case "eq":
             return ScalarTerm(layout.equal(*args))
         case "ne":
             return ScalarTerm(terms.not_(layout.equal(*args)))
+        case "lt" | "gt":
+            return ScalarTerm(numbers.less(*(pair if op == "lt" else pair[::-1])))
+        case "le" | "ge":
+            return ScalarTerm(numbers.less_equal(*(pair if op == "le" else pair[::-1])))
+        case "add":
+            return numbers.add(*pair)
+        case "sub":
+            return numbers.add(pair[0], numbers.negate(pair[1]))
+        case "mul":
+            return numbers.multiply(*pair)
         case "in":
-            return ScalarTerm(layout.contains(cast("Mask | Bag", args[1]), args[0]))
+            return ScalarTerm(layout.contains(sets[1], args[0]))
         case "subset":
-            return ScalarTerm(
-                layout.subset(cast("Mask | Bag", args[0]), cast("Mask | Bag", args[1]))
-            )
+            return ScalarTerm(layout.subset(*sets))
         case "union" | "intersection" | "difference":
-            return _algebra(layout, op, t.inner_of(e.type), cast("tuple[Mask | Bag, ...]", args))
-        case "lt" | "le" | "gt" | "ge" | "add" | "sub" | "mul":
-            return _of_numbers(numbers, op, *cast("tuple[Number, Number]", args))
+            return _algebra(layout, op, t.inner_of(e.type), sets)
         case "and" | "or" | "implies":
             raise AssertionError(f"{op} does not evaluate all of its operands")
-
-
-def _of_numbers(
-    numbers: Numbers,
-    op: OneOf["lt", "le", "gt", "ge", "add", "sub", "mul"],
-    a: Number,
-    b: Number,
-) -> Sym:
-    match op:
-        case "lt":
-            return ScalarTerm(numbers.less(a, b))
-        case "le":
-            return ScalarTerm(numbers.less_equal(a, b))
-        case "gt":
-            return ScalarTerm(numbers.less(b, a))
-        case "ge":
-            return ScalarTerm(numbers.less_equal(b, a))
-        case "add":
-            return numbers.add(a, b)
-        case "sub":
-            return numbers.add(a, numbers.negate(b))
-        case "mul":
-            return numbers.multiply(a, b)
 
 
 def _algebra(
@@ -184,15 +164,43 @@ def size(layout: TermLayout, value: Sym) -> Number:
 
 def primitive(layout: TermLayout, e: n.Primitive[s.Expr], args: tuple[Sym, ...]) -> Coded:
     """A primitive, and where it has a value."""
+    # Only names for the types: what these are is told by the name.
+    line, number = cast(Line, args[0]), cast(Number, args[-1])
     match e.name:
         case "size":
             return size(layout, args[0]), TRUE
         case "least" | "greatest":
             return _extreme(layout, e, cast("Mask | Bag", args[0])), TRUE
+        case "set":
+            return normal(layout, t.inner_of(e.type), Bag(_counting(layout, line))), TRUE
+        case "nth":
+            numbers = layout.numbers
+            ways = [
+                (numbers.equal(number, numbers.constant(i)), item)
+                for i, item in enumerate(line.slots)
+                if item is not None
+            ]
+            return pick_first(layout, e.type, ways), TRUE
+        case "keep":
+            kept = Line(layout.numbers.constant(0), ())
+            for there, item in _counting(layout, line):
+                wanted = layout.terms.and_(
+                    there, layout.contains(cast("Mask | Bag", args[1]), item)
+                )
+                grown = _joined(layout, kept, Line(layout.numbers.constant(1), (item,)))
+                kept = cast(Line, layout.choose(wanted, grown, kept))
+            return kept, TRUE
+        case "take":
+            return Line(_clamp(layout, number, line.length), line.slots), TRUE
+        case "drop":
+            return _drop(layout, line, _clamp(layout, number, line.length)), TRUE
         case "join":
-            return _join(layout, e.type, cast(Line, args[0]), cast(Line, args[1]))
-        case "set" | "nth" | "keep" | "take" | "drop":
-            return _listed(layout, e, cast(Line, args[0]), args[-1]), TRUE
+            both = _joined(layout, line, cast(Line, args[1]))
+            assert isinstance(e.type, t.Seq | t.Ranking)
+            most = layout.longest(e.type)
+            limited = isinstance(e.type, t.Seq)
+            fits = layout.numbers.within(both.length, 0, most) if limited else TRUE
+            return Line(both.length, both.slots[:most]), fits
 
 
 def _extreme(layout: TermLayout, e: n.Primitive[s.Expr], pool: Mask | Bag) -> Sym:
@@ -216,81 +224,39 @@ def _extreme(layout: TermLayout, e: n.Primitive[s.Expr], pool: Mask | Bag) -> Sy
 # --- sequences and rankings ----------------------------------------------------------------------
 
 
-def _listed(layout: TermLayout, e: n.Primitive[s.Expr], line: Line, last: Sym) -> Sym:
-    match e.name:
-        case "set":
-            items = ((there, slot) for there, slot in _slots(layout, line) if slot is not None)
-            return normal(layout, t.inner_of(e.type), Bag(tuple(items)))
-        case "nth":
-            position = cast(Number, last)
-            ways = [
-                (layout.numbers.equal(position, layout.numbers.constant(i)), slot)
-                for i, slot in enumerate(line.slots)
-                if slot is not None
-            ]
-            return pick_first(layout, e.type, ways)
-        case "keep":
-            kept = cast("Mask | Bag", last)
-            return _filtered(layout, line, lambda item: layout.contains(kept, item))
-        case "take":
-            return Line(_clamp(layout, cast(Number, last), line.length), line.slots)
-        case "drop":
-            return _drop(layout, line, _clamp(layout, cast(Number, last), line.length))
-        case "size" | "least" | "greatest" | "join":
-            raise AssertionError(f"{e.name} of a list")
-
-
-def _slots(layout: TermLayout, line: Line) -> list[tuple[Term, Sym | None]]:
-    """Every slot, and that it counts."""
+def _counting(layout: TermLayout, line: Line) -> tuple[tuple[Term, Sym], ...]:
+    """The slots that may count, and where they do."""
     numbers = layout.numbers
-    return [
-        (numbers.less(numbers.constant(i), line.length), slot) for i, slot in enumerate(line.slots)
-    ]
+    slots = ((numbers.less(numbers.constant(i), line.length), x) for i, x in enumerate(line.slots))
+    return tuple((there, x) for there, x in slots if x is not None and there != FALSE)
 
 
-def _append(layout: TermLayout, line: Line, item: Sym) -> Line:
-    numbers = layout.numbers
-    slots: list[Sym] = []
-    for i, slot in enumerate((*line.slots, None)):
-        here = numbers.equal(line.length, numbers.constant(i))
-        slots.append(item if slot is None else layout.choose(here, item, slot))
-    return Line(numbers.add(line.length, numbers.constant(1)), tuple(slots))
+def _chosen(layout: TermLayout, at: Number, ways: Iterable[tuple[int, Sym | None]]) -> Sym | None:
+    """What stands for the number `at`, the first of `ways` where none does."""
+    found: Sym | None = None
+    for number, item in ways:
+        if found is None or item is None:
+            found = found or item
+        else:
+            here = layout.numbers.equal(at, layout.numbers.constant(number))
+            found = layout.choose(here, item, found)
+    return found
 
 
-def _filtered(layout: TermLayout, line: Line, wanted: Callable[[Sym], Term]) -> Line:
-    """The items that are wanted, in their order."""
-    kept = Line(layout.numbers.constant(0), ())
-    for there, slot in _slots(layout, line):
-        if slot is not None and there != FALSE:
-            kept = _append_if(layout, layout.terms.and_(there, wanted(slot)), kept, slot)
-    return kept
-
-
-def _append_if(layout: TermLayout, condition: Term, line: Line, item: Sym) -> Line:
-    grown = layout.choose(condition, _append(layout, line, item), line)
-    return cast(Line, grown)
-
-
-def _join(layout: TermLayout, kind: t.Type, a: Line, b: Line) -> Coded:
+def _joined(layout: TermLayout, a: Line, b: Line) -> Line:
     """One list behind the other. Slots that cannot count are left out."""
-    numbers = layout.numbers
     slots: list[Sym | None] = []
     for k in range(len(a.slots) + len(b.slots)):
-        value = a.slots[k] if k < len(a.slots) else None
-        for start in range(min(k, len(a.slots)) + 1):
-            if k - start < len(b.slots):
-                other = b.slots[k - start]
-                here = numbers.equal(a.length, numbers.constant(start))
-                if value is None or other is None:
-                    value = other if value is None else value
-                else:
-                    value = layout.choose(here, other, value)
-        slots.append(value)
-    length = numbers.add(a.length, b.length)
-    assert isinstance(kind, t.Seq | t.Ranking)
-    most = layout.longest(kind)
-    fits = numbers.within(length, 0, most) if isinstance(kind, t.Seq) else TRUE
-    return Line(length, tuple(slots[:most])), fits
+        starts = range(max(0, k - len(b.slots) + 1), min(k, len(a.slots)) + 1)
+        ways = [(start, b.slots[k - start]) for start in starts]
+        slots.append(_chosen(layout, a.length, [(k + 1, x) for x in a.slots[k : k + 1]] + ways))
+    return Line(layout.numbers.add(a.length, b.length), tuple(slots))
+
+
+def _drop(layout: TermLayout, line: Line, cut: Number) -> Line:
+    numbers, slots = layout.numbers, line.slots
+    moved = (_chosen(layout, cut, enumerate(slots[k:])) for k in range(len(slots)))
+    return Line(numbers.add(line.length, numbers.negate(cut)), tuple(moved))
 
 
 def _clamp(layout: TermLayout, value: Number, longest: Number) -> Number:
@@ -299,17 +265,3 @@ def _clamp(layout: TermLayout, value: Number, longest: Number) -> Number:
     zero = numbers.constant(0)
     value = numbers.choose(numbers.less(value, zero), zero, value)
     return numbers.choose(numbers.less(longest, value), longest, value)
-
-
-def _drop(layout: TermLayout, line: Line, cut: Number) -> Line:
-    numbers = layout.numbers
-    slots: list[Sym | None] = []
-    for k in range(len(line.slots)):
-        value = line.slots[k]
-        for shift in range(1, len(line.slots) - k):
-            other = line.slots[k + shift]
-            if value is not None and other is not None:
-                here = numbers.equal(cut, numbers.constant(shift))
-                value = layout.choose(here, other, value)
-        slots.append(value)
-    return Line(numbers.add(line.length, numbers.negate(cut)), tuple(slots))

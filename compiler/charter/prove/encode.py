@@ -135,7 +135,8 @@ class Encoder:
             case n.Comprehend():
                 return self.comprehend(e, view, names)
             case _:
-                args, defined = self.all_of(children(e), view, names)
+                parts = [self.encode(part, view, names) for part in children(e)]
+                args, defined = tuple(v for v, _ in parts), terms.and_(*(d for _, d in parts))
                 if isinstance(e, n.Binary):
                     self.compared(e, args[0], args[1], defined)
                 result, possible = self.applied(e, args)
@@ -163,8 +164,7 @@ class Encoder:
             case n.IsCase(target=target, tag=tag):
                 return ScalarTerm(col.is_case(layout, target.type, tag, args[0])), TRUE
             case n.CaseArg():
-                found = col.case_arg(e, args[0])
-                return (col.anything(layout, e.type) if found is None else found), TRUE
+                return col.case_arg(layout, e, args[0]), TRUE
             case n.MapGet(target=target):
                 return col.look_up(layout, t.map_of(target.type), cast(Fields, args[0]), args[1])
             case n.SetNew():
@@ -204,13 +204,6 @@ class Encoder:
             yield
         finally:
             self.path = before
-
-    def all_of(
-        self, exprs: tuple[s.Expr, ...], view: View, names: Names
-    ) -> tuple[tuple[Sym, ...], Term]:
-        """Several expressions that are all evaluated."""
-        coded = [self.encode(e, view, names) for e in exprs]
-        return tuple(value for value, _ in coded), self.terms.and_(*(d for _, d in coded))
 
     def call(self, function: s.Function, args: tuple[Sym, ...]) -> Coded:
         """A function of values, inlined."""
