@@ -248,15 +248,6 @@ def test_bug_of_a_model_ends_the_run_with_its_own_exit_code(
     assert "KeyError: 'lease'" in err and "Traceback" not in err
 
 
-def test_an_interrupt_waits_until_the_jvm_has_started():
-    started, before = [], signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), spark_engine.interrupts_later():
-        signal.raise_signal(signal.SIGINT)
-        started.append("the JVM")
-    assert started == ["the JVM"]
-    assert signal.getsignal(signal.SIGINT) is before
-
-
 def test_overlay_that_denies_what_the_target_does_is_a_finding(toy_suite, targets_folder, tmp_path):
     """The overlay says that the leader stays. A target that follows the charter is told so, even
     if only a part of the vectors is judged."""

@@ -210,13 +210,20 @@ class StdioConnection:
         self._welcome = self._greet()
 
     def close(self) -> None:
-        if self.alive:
-            self._child.queue(b'{"bye":true}\n')
-            until = time.monotonic() + _GOODBYE_SECONDS
-            while not self._child.eof and time.monotonic() < until:
-                self._child.pump(0.05)
-                self._child.incoming.clear()
-        self._end()
+        try:
+            if self.alive:
+                self._say_goodbye()
+        except (OSError, KeyError, ValueError):
+            pass  # Ctrl-C came while a pipe was given to the selector, or taken from it
+        finally:
+            self._end()
+
+    def _say_goodbye(self) -> None:
+        self._child.queue(b'{"bye":true}\n')
+        until = time.monotonic() + _GOODBYE_SECONDS
+        while not self._child.eof and time.monotonic() < until:
+            self._child.pump(0.05)
+            self._child.incoming.clear()
 
     def _greet(self) -> Welcome:
         start = self._start

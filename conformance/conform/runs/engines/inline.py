@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from conform.console.interrupts import interrupts_remembered
 from conform.runs.engines.bucket import Pool, judge_bucket
 from conform.runs.engines.context import RunContext
 from conform.suites.cache import Suite
@@ -15,8 +16,10 @@ def run(
     """Judge `buckets`; each is committed by itself, and `progress` is called after it."""
     pool = Pool()
     try:
-        for bucket in buckets:
-            judge_bucket(suite.items(bucket), bucket, context, pool)
-            progress()
+        with interrupts_remembered() as check:
+            for bucket in buckets:
+                judge_bucket(suite.items(bucket), bucket, context, pool)
+                progress()
+                check()
     finally:
         pool.close()

@@ -29,6 +29,7 @@ from pyspark.sql import SparkSession
 from conform.adapters.targets import python_path
 from conform.console import errors
 from conform.console.errors import ConformError, Incomplete, MissingEngine
+from conform.console.interrupts import interrupts_later
 from conform.judging.assess import VectorItem
 from conform.runs.engines.bucket import judge_rows, worker_pool
 from conform.runs.engines.context import RunContext
@@ -70,6 +71,8 @@ def session(master: str, instead: str = "--engine inline") -> SparkSession:
         builder = builder.config(name, value)
     said: list[str] = []
     try:
+        # A JVM that pyspark leaves while it starts loses the file that it would say its port in,
+        # and never ends; one that has started ends with this process.
         with interrupts_later(), _aside(said):
             made: SparkSession = builder.getOrCreate()
     except Exception as error:  # pyspark raises many kinds, up to plain RuntimeError
@@ -80,23 +83,6 @@ def session(master: str, instead: str = "--engine inline") -> SparkSession:
     if not master.startswith("local"):
         _ship(made)
     return made
-
-
-@contextlib.contextmanager
-def interrupts_later() -> Iterator[None]:
-    """Let Ctrl-C wait. A JVM that pyspark leaves while it starts loses the file that it would say
-    its port in, and never ends; one that has started ends with this process."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    interrupted: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if interrupted:
-        raise KeyboardInterrupt
 
 
 def why_not(said: Sequence[str], error: Exception, instead: str = "--engine inline") -> str:

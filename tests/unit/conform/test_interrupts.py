@@ -1,0 +1,53 @@
+"""Ctrl-C ends a run, whatever Python was doing when it came."""
+
+import contextlib
+import select
+import signal
+
+import pytest
+from tests.support.judging import fake_start
+
+from conform.adapters.stdio import StdioConnection
+from conform.console.interrupts import interrupts_later
+from conform.runs.engines import inline
+
+
+class Buckets:
+    """A suite of which nothing is read."""
+
+    def items(self, bucket):
+        return iter(())
+
+
+def test_ctrl_c_that_python_drops_still_ends_the_run(monkeypatch):
+    """It drops an exception that comes while an object is being destroyed."""
+    judged = []
+
+    def judge(items, bucket, context, pool):
+        judged.append(bucket)
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(inline, "judge_bucket", judge)
+    with pytest.raises(KeyboardInterrupt):
+        inline.run(Buckets(), [0, 1, 2], None, lambda: None)
+    assert judged == [0]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_waits_until_the_end_of_the_block():
+    done, before = [], signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), interrupts_later():
+        signal.raise_signal(signal.SIGINT)
+        done.append("all of it")
+    assert done == ["all of it"]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.skipif(not hasattr(select, "epoll"), reason="the selector is not epoll here")
+def test_adapter_is_ended_when_ctrl_c_came_while_the_selector_changed():
+    connection = StdioConnection(fake_start("faithful"))
+    child = connection._child
+    child.selector._selector.register(child.process.stdin.fileno(), select.EPOLLOUT)
+    connection.close()
+    assert child.process.poll() is not None
