@@ -1,4 +1,5 @@
-"""The bounds of an instance, and other ones in their place: `Node = 4`, `length = 2`."""
+"""Reads the bounds of an instance (sizes of sorts, values of constants) and replaces some of
+them."""
 
 from __future__ import annotations
 
@@ -31,10 +32,10 @@ def bounds_of(instance: n.Instance) -> dict[str, int]:
 def with_bounds(model: n.Model, instance: n.Instance, wanted: Sequence[str]) -> n.Instance:
     """`instance` with bounds replaced, each written `name=number`; the last one counts.
 
-    A sort that grows keeps its elements and gets new ones, one that shrinks loses its last.
-    Raises WrongBound for what is not such a text, for a bound that the instance has not, for a
-    number outside the range of a constant, and where the instance's own initial state or conditions
-    do not fit any more."""
+    A sort that grows gets new elements behind its own, a sort that shrinks loses its last ones.
+    Raises WrongBound for text of another form, a bound that the instance does not have, a number
+    outside a constant's range, and if the initial state or the conditions of the instance no longer
+    fit."""
     before = bounds_of(instance)
     sizes: dict[str, int] = {}
     for text in wanted:
@@ -109,7 +110,7 @@ def _limit(limit: t.Limit | None) -> str:
 
 
 def _resized(sort: str, members: tuple[str, ...], size: int, taken: Set[str]) -> tuple[str, ...]:
-    """The first elements of a sort, and as many new ones as are missing."""
+    """The first elements of a sort, and new ones up to `size`; no new name is in `taken`."""
     stems = {found["stem"] for name in members if (found := NUMBERED.fullmatch(name))}
     stem = stems.pop() if len(stems) == 1 else sort[0].lower()
     new = (name for name in _numbered(stem, len(members) + 1) if name not in taken)
@@ -123,7 +124,7 @@ def _numbered(stem: str, first: int) -> Iterator[str]:
 
 
 def _refuse_unnamed(instance: n.Instance, sorts: Mapping[str, tuple[str, ...]]) -> None:
-    """Raises WrongBound where `start`s or conditions name an element that is there no more."""
+    """Raises WrongBound if a `start` or a condition names an element that was removed."""
     for _, e in (*instance.starts, *instance.only):
         for part in within(e):
             if isinstance(part, n.Literal) and isinstance(part.type, t.Sort):
@@ -139,7 +140,7 @@ def _refuse_unnamed(instance: n.Instance, sorts: Mapping[str, tuple[str, ...]]) 
 
 
 def _refuse_start(model: n.Model, instance: n.Instance, sizes: Mapping[str, int]) -> None:
-    """Raises WrongBound where the initial state does not fit into the new bounds."""
+    """Raises WrongBound if the initial state does not fit into the new bounds."""
     machine = Machine.of(model, instance)
     try:
         variable = machine.outside(machine.initial())

@@ -1,9 +1,9 @@
-"""The canonical form of a state: equal for states that differ only by what a quotient renames.
+"""The canonical form of a state: equal for two states that differ only by renamings of the
+quotient.
 
-Of all permutations of the sorts the one whose form is least is taken. Of a counter whose order
-matters a value becomes its rank; numbers that the charter mentions, and all below them, stay what
-they are, and the others keep their distance from those. Of any other counter a value becomes the
-order of its first occurrence.
+It is the least form over all permutations of the sorts. A value of a counter whose order matters
+becomes its rank, but numbers up to the largest that the charter mentions stay as they are. A value
+of any other counter becomes the position of its first occurrence.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Canonical:
 
     @staticmethod
     def of(machine: Machine, *, symmetry: bool = True, renaming: bool = True) -> Canonical:
-        """The forms of a machine whose model is narrowed to it; without `symmetry` no sort is
-        permuted, without `renaming` counters keep their values."""
+        """The forms of a machine whose model has been narrowed to it. Without `symmetry` no sort is
+        permuted, without `renaming` no counter is renamed."""
         quotient = Quotient.of(machine, symmetry=symmetry, renaming=renaming)
         universe = machine.universe
         return Canonical(quotient, universe, machine.variables, quotient.renamings(universe))
@@ -53,8 +53,8 @@ class Canonical:
         return tuple([form.of(v.type, state[v.name]) for v in self.variables])
 
     def _ranks(self, state: State) -> dict[str, dict[int, int]]:
-        """The rank of each value of each counter that is renamed; none yet where values are renamed
-        in the order of their occurrence."""
+        """Per renamed counter, the rank of each value; empty for counters that are renamed by first
+        occurrence."""
         quotient = self.quotient
         held: dict[str, set[int]] = {name: set() for name in quotient.counters}
         for variable in self.variables:
@@ -101,8 +101,8 @@ def counted(kind: t.Type, value: Value) -> Iterator[tuple[str, int]]:
 
 @dataclass(slots=True)
 class _Form:
-    """A state under one renaming of the sorts; `ranks` grows where values are renamed in the order
-    of their occurrence."""
+    """Computes the form of a state under one permutation of the sorts. `ranks` grows for counters
+    that are renamed by first occurrence."""
 
     about: Canonical
     renaming: Renaming
@@ -140,7 +140,7 @@ class _Form:
                 assert_never(kind)
 
     def several(self, kinds: list[t.Type], values: tuple[Value, ...]) -> Form:
-        """The forms of values that stand side by side."""
+        """The forms of several values, in their order."""
         return tuple([self.of(kind, v) for kind, v in zip(kinds, values, strict=True)])
 
     def _moved(self, key: t.Type, values: tuple[Value, ...]) -> tuple[Value, ...]:

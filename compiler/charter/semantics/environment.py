@@ -1,11 +1,11 @@
-"""Arguments that an environment may offer: all values of finite types, and of counters the values
-that tell cases apart.
+"""Arguments that an environment may offer: all values of finite types, and selected values of
+counters.
 
-A counter is *current* if the state holds it under a key that stands in the same argument list (the
-epoch of the broker that asks); where the state holds none there, every value in the state is. Other
-values are *foreign*: another one from the state, an older one, one that was never issued. An
-argument list has at most one foreign counter. In a map to optional counters all are current, or all
-none, or one differs from the others, which makes it foreign.
+A counter value is *current* if the state holds it under a key that is in the same argument list
+(the epoch of the broker that asks); if the state holds none under such a key, every value in the
+state is current. Other values are *foreign*: another value from the state, an older one, one that
+was never issued. An argument list has at most one foreign value. In a map to optional counters all
+entries are current, or all are none, or exactly one differs and counts as foreign.
 """
 
 from __future__ import annotations
@@ -50,14 +50,15 @@ def offers(machine: Machine, state: State, name: str, args: tuple[Value, ...]) -
 
 @dataclass(slots=True)
 class Issued:
-    """The counter values in a state: all, and those under each sort element used as a key."""
+    """The counter values in a state: `all`, and `under` each sort element that is a map key above
+    them."""
 
     universe: Universe
     all: dict[str, set[int]] = field(default_factory=dict)
     under: dict[tuple[str, str, Value], set[int]] = field(default_factory=dict)
 
     def collect(self, kind: t.Type, value: Value, keys: tuple[tuple[str, Value], ...] = ()) -> None:
-        """Add every counter inside `value`, which stands under `keys`."""
+        """Add every counter value inside `value`, which the state holds under `keys`."""
         match kind, value:
             case t.Counter(name=name), int():
                 self.all.setdefault(name, set()).add(value)
@@ -125,8 +126,8 @@ class Arguments:
     def together(
         self, kinds: list[t.Type], context: Context
     ) -> Iterator[tuple[tuple[Value, ...], int]]:
-        """Values of several types that stand side by side; the sort elements among them say which
-        counters are current."""
+        """All combinations of values of several types. The sort elements in a combination determine
+        which counter values are current."""
         universe = self.issued.universe
         open_ = [i for i, kind in enumerate(kinds) if t.holds(kind, t.Counter)]
         closed = [i for i in range(len(kinds)) if i not in open_]
@@ -207,7 +208,7 @@ class Arguments:
 
 
 def narrowed(context: Context, kind: t.Type, value: Value) -> Context:
-    """The context beside a value: a sort element counts, alone or in an option."""
+    """The context with `value` added if it is a sort element, alone or in an option."""
     match kind:
         case t.Sort(name=name):
             return context | {(name, value)}

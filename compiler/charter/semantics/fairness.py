@@ -15,7 +15,7 @@ from charter.semantics.values import Universe, to_json
 
 
 def gave_up(most: int) -> str:
-    """Why nothing is known where there are more states than that."""
+    """The reason why a property is unknown if there are more than `most` states."""
     return f"the search gave up before its end, at {most:,} states; --most N goes on to N"
 
 
@@ -24,9 +24,9 @@ Answer = Literal["holds", "fails", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class LivenessResult:
-    """What can be said of a property: `fails` with the values of its variables and a lasso (an
-    empty `cycle` stays where the `stem` ends), or with the reason in `detail` why none is shown;
-    `unknown` with the reason in `detail`."""
+    """The result for one `eventually` property. `fails` comes with the values of its variables and
+    a lasso (an empty `cycle` means that the run stays where the `stem` ends), or `detail` says why
+    no lasso is shown. If `unknown`, `detail` says why."""
 
     name: str
     answer: Answer
@@ -41,8 +41,8 @@ class LivenessResult:
         return self.answer == "fails" and not self.detail
 
     def settled(self, apart: LivenessResult) -> LivenessResult:
-        """What is known of a property that fails where some elements count as one, after it was
-        looked at again where they are told apart: for its run, which may have had no room."""
+        """The final result of a property that fails under symmetry. `apart` is the result of a
+        second search without symmetry, made to find a lasso; it may have run out of memory."""
         if apart.answer != "unknown":
             return apart
         detail = f"no run is shown: where elements are told apart, {apart.detail}"
@@ -54,14 +54,15 @@ class LivenessResult:
 
 
 def names_elements(model: n.Model, live: n.Eventually) -> bool:
-    """Whether a property tells elements of a sort apart, or asks for fairness for each of them."""
+    """Whether a property distinguishes elements of a sort: by a variable, or by fairness for each
+    element."""
     steps = {step.name: step for system in model.systems for step in system.steps}
     named = [p.type for f in live.fairness for p in steps[f.step].params if p.name in f.params]
     return any(t.holds(kind, t.Sort) for kind in (*named, *(p.type for p in live.params)))
 
 
 def places_of(model: n.Model, fairness: Sequence[n.Fair]) -> Mapping[n.Fair, tuple[int, ...]]:
-    """Where the parameters of each fairness stand among those of its step."""
+    """For each fairness condition, the positions of its parameters among those of its step."""
     steps = {step.name: step for system in model.systems for step in system.steps}
     return {
         fair: tuple(i for i, p in enumerate(steps[fair.step].params) if p.name in fair.params)

@@ -46,8 +46,8 @@ def fails(
 
 
 def refuse_faults(model: n.Model) -> None:
-    """For those who search a protocol: a model with faults describes an implementation, and what
-    they find would not tell of its faults. Raises ValueError."""
+    """Raises ValueError for a model with faults: it describes an implementation, and a search
+    ignores faults."""
     for component in model.components:
         for operation in component.operations:
             for branch in operation.branches:

@@ -1,7 +1,7 @@
-"""A transition graph, and the search in it for a fair lasso that never reaches the goal.
+"""Searches a transition graph for a fair lasso that never reaches the goal.
 
-Weak fairness asks nothing of the order in which a cycle visits its states, so one fair cycle
-through a strongly connected part exists exactly where the whole part is fair.
+Weak fairness does not depend on the order in which a cycle visits its states, so a strongly
+connected component contains a fair cycle exactly if the cycle through all of its states is fair.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ OUTSIDE = -1
 
 @dataclass(frozen=True, slots=True)
 class FairEdge:
-    """A transition that changes the state; `target` is OUTSIDE where it leaves the instance,
-    `fair` numbers the fairness conditions that it satisfies, `action` is the caller's."""
+    """A transition that changes the state. `target` is OUTSIDE if it leaves the instance, `fair`
+    are the numbers of the fairness conditions that it satisfies, and `action` is a number that the
+    caller chose."""
 
     target: int
     fair: frozenset[int]
@@ -32,8 +33,8 @@ class Edges(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What the search needs of a property: in which states something begins to be waited for, and
-    in which it is there. `once`: what begins after the start does not count."""
+    """A property as the search reads it: `begins` holds in states where the trigger is true, `ends`
+    in states where the goal is. `once`: only the trigger in the initial state counts."""
 
     begins: list[bool]
     ends: list[bool]
@@ -42,7 +43,8 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Lasso:
-    """Actions to a state, and actions from it back to it; without those the run stays there."""
+    """The actions from the initial state to a state (`stem`), and from it back to it (`cycle`); if
+    `cycle` is empty, the run stays there."""
 
     stem: tuple[int, ...]
     cycle: tuple[int, ...]
@@ -53,14 +55,14 @@ Node = tuple[int, bool]
 
 @dataclass(slots=True)
 class _Search:
-    """Breadth-first over states, and whether something is waited for in them."""
+    """Breadth-first search over nodes: a state, and whether the goal is still awaited there."""
 
     edges: list[list[FairEdge]]
     waiting: Waiting
     parents: dict[Node, tuple[Node, FairEdge] | None] = field(default_factory=dict)
 
     def nodes(self) -> Iterator[Node]:
-        """Every node, the nearest first."""
+        """Every reached node in breadth-first order."""
         about = self.waiting
         start = (0, (about.once or about.begins[0]) and not about.ends[0])
         self.parents[start] = None
@@ -81,7 +83,7 @@ class _Search:
                     queue.append(after)
 
     def stem(self, node: Node) -> tuple[int, ...]:
-        """The actions of a shortest way to a node."""
+        """The actions of a shortest path to a node."""
         found: list[int] = []
         while (parent := self.parents[node]) is not None:
             node, edge = parent
@@ -90,77 +92,85 @@ class _Search:
 
 
 def lasso(edges: list[list[FairEdge]], waiting: Waiting) -> Lasso | None:
-    """A fair run in which what is waited for never comes, with a shortest stem; None if there is
-    none. Runs that leave the instance are not looked at."""
+    """A fair lasso with a shortest stem that never reaches the goal, or None. Runs that leave the
+    instance are ignored."""
     search = _Search(edges, waiting)
     order = [number for number, waits in search.nodes() if waits]
     inside = set(order)
-    parts = components(edges, inside)
+    found = components(edges, inside)
     fair: dict[int, bool] = {}
     for number in order:
-        part = parts[number]
-        known = fair.get(id(part))
+        component = found[number]
+        known = fair.get(id(component))
         if known is None:
-            known = fair[id(part)] = _is_fair(edges, part)
+            known = fair[id(component)] = _is_fair(edges, component)
         if known:
-            return Lasso(search.stem((number, True)), cycle(edges, part, number))
+            return Lasso(search.stem((number, True)), cycle(edges, component, number))
     return None
 
 
-def _inner(edges: list[list[FairEdge]], part: frozenset[int]) -> Iterable[FairEdge]:
-    return (edge for number in part for edge in edges[number] if edge.target in part)
+def _inner_edges(edges: list[list[FairEdge]], component: frozenset[int]) -> Iterable[FairEdge]:
+    return (edge for number in component for edge in edges[number] if edge.target in component)
 
 
-def _is_fair(edges: list[list[FairEdge]], part: frozenset[int]) -> bool:
-    """Whether a run can stay in `part` for ever without neglecting what it must not neglect."""
-    if len(part) == 1 and not any(_inner(edges, part)):
-        (only,) = part
+def _is_fair(edges: list[list[FairEdge]], component: frozenset[int]) -> bool:
+    """Whether a run that stays in a strongly connected component for ever can satisfy every
+    fairness condition."""
+    if len(component) == 1 and not any(_inner_edges(edges, component)):
+        (only,) = component
         return not edges[only]
-    always = frozenset.intersection(*(enabled(edges[number]) for number in part))
-    for edge in _inner(edges, part):
+    always = frozenset.intersection(*(enabled(edges[number]) for number in component))
+    for edge in _inner_edges(edges, component):
         always -= edge.fair
     return not always
 
 
 def enabled(edges: Sequence[FairEdge]) -> frozenset[int]:
-    """The fairness conditions that something could satisfy in a state."""
+    """The fairness conditions that are enabled in a state with these edges."""
     return frozenset[int]().union(*(edge.fair for edge in edges))
 
 
-def cycle(edges: Edges, part: Container[int], entry: int) -> tuple[int, ...]:
-    """A fair way from `entry` back to it, inside of `part`; short, and not always the shortest."""
+def cycle(edges: Edges, component: Container[int], entry: int) -> tuple[int, ...]:
+    """The actions of a fair cycle from `entry` inside a component. It is short, but not always the
+    shortest."""
     left = enabled(edges[entry])
     here, found = entry, list[int]()
     while left:
-        way = _nearest(edges, part, here, left)
+        way = _nearest_progress(edges, component, here, left)
         for edge in way:
             left = (left - edge.fair) & enabled(edges[edge.target])
         found += [edge.action for edge in way]
         here = way[-1].target
     if edges[entry] and (here != entry or not found):
-        found += [edge.action for edge in _way(edges, part, here, lambda e: e.target == entry)]
+        found += [
+            edge.action for edge in _path(edges, component, here, lambda e: e.target == entry)
+        ]
     return tuple(found)
 
 
-def _nearest(
-    edges: Edges, part: Container[int], start: int, left: frozenset[int]
+def _nearest_progress(
+    edges: Edges, component: Container[int], start: int, left: frozenset[int]
 ) -> list[FairEdge]:
-    """The shortest way that does something of `left`, or makes it impossible."""
-    return _way(
-        edges, part, start, lambda e: bool(left & e.fair) or not left <= enabled(edges[e.target])
+    """A shortest path that satisfies a condition in `left`, or reaches a state where one is
+    disabled."""
+    return _path(
+        edges,
+        component,
+        start,
+        lambda e: bool(left & e.fair) or not left <= enabled(edges[e.target]),
     )
 
 
-def _way(
-    edges: Edges, part: Container[int], start: int, wanted: Callable[[FairEdge], bool]
+def _path(
+    edges: Edges, component: Container[int], start: int, wanted: Callable[[FairEdge], bool]
 ) -> list[FairEdge]:
-    """A shortest way inside of `part` whose last edge is wanted; there is one."""
+    """A shortest path inside a component whose last edge is wanted. One must exist."""
     before: dict[int, tuple[int, FairEdge] | None] = {start: None}
     queue = deque([start])
     while queue:
         number = queue.popleft()
         for edge in edges[number]:
-            if edge.target not in part:
+            if edge.target not in component:
                 continue
             if wanted(edge):
                 way, step = [edge], before[number]
@@ -171,11 +181,12 @@ def _way(
             if edge.target not in before:
                 before[edge.target] = (number, edge)
                 queue.append(edge.target)
-    raise AssertionError("the part is not strongly connected")
+    raise AssertionError("the component is not strongly connected")
 
 
 def components(edges: list[list[FairEdge]], inside: set[int]) -> dict[int, frozenset[int]]:
-    """For each state of `inside` its strongly connected part (Tarjan, without recursion)."""
+    """Maps each state of `inside` to its strongly connected component (Tarjan's algorithm,
+    iterative)."""
     found: dict[int, frozenset[int]] = {}
     low: dict[int, int] = {}
     index: dict[int, int] = {}
@@ -221,7 +232,7 @@ def _leave(
     members = [stack.pop()]
     while members[-1] != number:
         members.append(stack.pop())
-    part = frozenset(members)
-    on_stack -= part
-    for member in part:
-        found[member] = part
+    component = frozenset(members)
+    on_stack -= component
+    for member in component:
+        found[member] = component

@@ -22,7 +22,7 @@ S = TypeVar("S", bound="n.Statement")
 
 
 class Taken(Protocol):
-    """A step that a trace takes, as any engine has it."""
+    """A step of a trace. The engines have classes of their own with these properties."""
 
     @property
     def operation(self) -> str: ...
@@ -34,7 +34,8 @@ class Taken(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Machine(Generic[E_co, S_co]):
-    """`operations` are those that the instance offers (steps, for a system), by name."""
+    """A component or a system in an instance. `operations` are those (of a system: steps) that the
+    instance offers, by name."""
 
     model: n.Model[E_co, S_co]
     instance: n.Instance[E_co]
@@ -89,8 +90,8 @@ class Machine(Generic[E_co, S_co]):
         }
 
     def initial_of_component(self) -> State:
-        """The initial state without the instance's `start`s: what a question with no given state
-        begins with."""
+        """The initial state without the `start`s of the instance. A question without a given state
+        begins here."""
         nowhere = Scope({})
         return {v.name: self.evaluator.value(v.initial, nowhere, {}) for v in self.variables}
 
@@ -104,14 +105,15 @@ class Machine(Generic[E_co, S_co]):
     def outcomes(
         self, state: State, operation: str, args: tuple[Value, ...]
     ) -> tuple[Outcome, ...]:
-        """What `operation` allows from `state`; none if it is a step that is not enabled."""
+        """The outcomes that `operation` allows in `state`; empty if it is a step that is not
+        enabled."""
         chosen = self.operations[operation]
         if isinstance(chosen, n.Operation):
             return self.evaluator.operate(chosen, state, args)
         return self.evaluator.step(chosen, state, args)
 
     def outside(self, state: State) -> str:
-        """The first variable that has left its range, "" if all are inside."""
+        """The first variable whose value is out of its range, or ""."""
         for variable in self.variables:
             if not fits(variable.type, state[variable.name], self.universe):
                 return variable.name
@@ -122,7 +124,7 @@ class Machine(Generic[E_co, S_co]):
         return self.truth(prop.body, scope)
 
     def truth(self, body: n.Expr, scope: Scope) -> bool:
-        """Whether the body of a property, or what a property could say, is true in `scope`."""
+        """Whether the body of a property is true in `scope`."""
         return self.evaluator.truth(body, scope, self.arguments(scope))
 
     def arguments(self, scope: Scope) -> Locals:
@@ -135,8 +137,8 @@ class Machine(Generic[E_co, S_co]):
         }
 
     def loaded(self, durable: State) -> State:
-        """The state after a failover into `durable`: volatile variables start afresh, then the
-        component's `failover` runs, if it has one (it must have one outcome)."""
+        """The state after a failover from `durable`: volatile variables get their initial values,
+        then the component's `failover` runs if it has one (it must have one outcome)."""
         fresh = self.initial()
         kept = {
             v.name: durable[v.name] if v.kind == "durable" else fresh[v.name]
@@ -170,7 +172,7 @@ class Machine(Generic[E_co, S_co]):
         return fresh
 
     def observe(self, state: State) -> Json:
-        """What the widest level of observables shows of `state`, not yet relabelled."""
+        """The observation of `state` at the widest level, not yet relabelled."""
         assert self.component is not None
         shown = {o.path for o in self.component.observables if o.mode != "ignored"}
         observed: dict[str, Json] = {}
@@ -200,7 +202,8 @@ class Machine(Generic[E_co, S_co]):
 
 
 def _project(value: Json, kind: t.Type, paths: frozenset[tuple[str, ...]]) -> Json:
-    """Only the fields on `paths`; map keys, option wrappers and list positions are implied."""
+    """The JSON of a value with only the fields on `paths`. Paths do not mention map keys, options
+    or list positions."""
     if () in paths or value is None:
         return value
     match kind:

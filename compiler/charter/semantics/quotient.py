@@ -1,21 +1,19 @@
 """The equivalence of states up to names of sort elements and counters.
 
-Why that is sound. No rule can tell the elements of a sort apart, unless it names one: a permutation
-of the elements, applied to a state and to the arguments, applies to all that comes of them. So a
-state and its permutation can do the same, and a property has the same value in both. Of a counter
-whose values are only told apart, a renaming that is one to one does as little; of one whose order
-is looked at, a renaming that keeps the order; and of one of which a rule mentions numbers, a
-renaming that keeps the order and leaves these numbers, and all below them, where they are: a rule
-sees which of them a value is, and whether it is beyond (`fixed`). `bump` is chosen by order alone.
-Initial values may be any: one state is where a search begins.
+Why this is sound. A rule cannot distinguish the elements of a sort unless it names one, so
+permuting the elements in a state and in the arguments permutes the outcomes in the same way, and a
+property has the same value in both states. The values of a counter may be renamed by any bijection
+if rules only compare them for equality, and by any monotone one if rules also compare their order.
+If rules mention numbers of a counter, these numbers and all below must also stay as they are
+(`fixed`). `bump` depends on the order only. Initial values do not matter: a search begins in one
+state.
 
-So a search may keep one state of each class and miss nothing that a property or a witness can see.
+So a search may keep one state of each class: no violation and no witness is missed.
 
-One thing that an environment invents is not chosen by order alone: a counter older than the newest
-that the state does not hold is offered where there is such a number, and 0 and 1 leave none, while
-0 and 2 do. Where arguments have counters a search therefore expands the state of each class that
-was found first, in the order of sources and outcomes, as it was reached: its offers are part of
-what the instance is bounded to, and every engine has to take the same state.
+There is one exception. The environment offers an old counter value that the state does not hold, if
+there is one below the newest: with 0 and 1 in the state there is none, with 0 and 2 there is. So if
+arguments have counters, a search expands the member of each class that it reached first, in the
+order of sources and outcomes, and every engine has to expand the same one.
 """
 
 from __future__ import annotations
@@ -41,8 +39,8 @@ MOST_RENAMINGS = 720
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """`sorts` are permuted, `counters` renamed, those in `ranked` in their order; of each counter
-    the numbers up to `fixed` stay what they are; `apart` says why other sorts are not permuted."""
+    """`sorts` are permuted and `counters` renamed, those in `ranked` by monotone renamings. Numbers
+    of a counter up to `fixed` are not renamed. `apart`: why each other sort is not permuted."""
 
     sorts: tuple[str, ...] = ()
     counters: frozenset[str] = frozenset()
@@ -52,8 +50,8 @@ class Quotient:
 
     @staticmethod
     def of(machine: Machine, *, symmetry: bool = True, renaming: bool = True) -> Quotient:
-        """What may be renamed in the states of a machine whose model is narrowed to it; without
-        `symmetry` no sort is permuted, without `renaming` no counter is renamed."""
+        """The quotient of a machine whose model has been narrowed to it. Without `symmetry` no sort
+        is permuted, without `renaming` no counter is renamed."""
         sorts, apart = _permuted(machine, symmetry)
         inside = {kind for v in machine.variables for kind in t.inside(v.type)}
         held = frozenset(c.name for c in machine.model.counters if c in inside)
@@ -76,7 +74,7 @@ class Quotient:
 
 
 def _permuted(machine: Machine, symmetry: bool) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The sorts whose elements are interchangeable, and of the others why they are not."""
+    """The sorts whose elements are interchangeable, and for each other sort why not."""
     several = {name: len(m) for name, m in machine.instance.sorts if len(m) > 1}
     if not symmetry:
         return (), dict.fromkeys(several, "--no-symmetry")
@@ -107,8 +105,8 @@ def _named(machine: Machine) -> frozenset[str]:
 
 def ranked_counters(model: n.Model) -> frozenset[str]:
     """The counters whose order matters: a rule, a property or an instance's `only` compares two of
-    them, or mentions a number. Of the others equality is all that anything can see, so states that
-    differ by their order behave alike (`bump` allots a value that occurs nowhere)."""
+    them, or mentions a number. The values of other counters are only compared for equality, so
+    their order does not matter (`bump` allots a value that occurs nowhere)."""
     seen = set(mentioned_numbers(model))
     for e in (*_expressions(model), *_conditions(model.instances)):
         match e:
@@ -134,14 +132,14 @@ def mentioned_numbers(model: n.Model) -> Mapping[str, int]:
 
 
 def _expressions(model: n.Model) -> Iterator[n.Expr]:
-    """Every expression of the rules and properties and everything inside, but initial values."""
+    """Every expression of rules and properties with its subexpressions, without initial values."""
     for whole in (*(f.body for f in model.functions), *rules(model)):
         yield from nodes(whole)
 
 
 def _conditions(instances: Iterable[n.Instance]) -> Iterator[n.Expr]:
-    """Every expression of what instances offer, and everything inside. What counters mean is asked
-    of all instances of a machine, since a module of TLA+ is of all of them."""
+    """Every expression in the conditions of instances, with its subexpressions. All instances of a
+    machine count, since they share one TLA+ module."""
     for instance in instances:
         for _, condition in instance.only:
             yield from nodes(condition)

@@ -26,13 +26,13 @@ state."""
 
 
 class NotARun(Exception):
-    """The definition does not allow a trace that an engine found: a mistake of that engine."""
+    """The definition does not allow a trace that an engine found: the engine has a bug."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A place of the state and its values, as a charter writes them. `variable` is the state
-    variable, `keys` are the map keys on the way to it (as values)."""
+    """A path into the state with its values before and after, in charter notation. `variable` is
+    the state variable, `keys` are the map keys on the path (as values)."""
 
     path: str
     before: str
@@ -57,8 +57,8 @@ class RetoldStep:
 def run_of(
     machine: Machine, acts: Sequence[Act], wanted: Wanted, mark: int = 0
 ) -> tuple[State, ...]:
-    """The states of a run that does `acts` and is wanted, the initial one first. What is wanted
-    looks at the last two states, and at the one after `mark` steps.
+    """The states of a run of `acts` for which `wanted` is true, the initial state first. `wanted`
+    is given the last two states and the one after `mark` steps.
 
     Raises NotARun if there is none."""
     runs: list[tuple[State, ...]] = [(machine.initial(),)]
@@ -83,7 +83,7 @@ def _key(machine: Machine, state: State) -> tuple[Value, ...]:
 def retell(
     machine: Machine, acts: Sequence[Act], states: Sequence[State]
 ) -> tuple[RetoldStep, ...]:
-    """The steps of a run whose states are known."""
+    """The steps of a run with the given states."""
     told: list[RetoldStep] = []
     for (operation, args), before, after in zip(acts, states[:-1], states[1:], strict=True):
         params = machine.operations[operation].params
@@ -91,17 +91,18 @@ def retell(
             (p.name, show_value(p.type, value, machine.universe))
             for p, value in zip(params, args, strict=True)
         )
-        rules, mail = _way(machine, (operation, args), before, after)
+        rules, mail = _followed(machine, (operation, args), before, after)
         told.append(
             RetoldStep(operation, shown, rules, changes(machine, before, after), mail, after)
         )
     return tuple(told)
 
 
-def _way(
+def _followed(
     machine: Machine, act: Act, before: State, after: State
 ) -> tuple[tuple[str, ...], tuple[Mail, ...]]:
-    """The branches that a step went through on its way from one state to the other, its mail."""
+    """The branches that a step took from one state to the next, and the messages that it sent and
+    received."""
     operation, args = act
     chosen = machine.operations[operation]
     if isinstance(chosen, n.Operation):
@@ -110,15 +111,15 @@ def _way(
     names = dict(zip((p.name for p in chosen.params), args, strict=True))
     runs: list[Run] = [((), (), names, before)]
     for line in chosen.body:
-        runs = [longer for run in runs for longer in _longer(machine, line, before, run)]
+        runs = [longer for run in runs for longer in _continued(machine, line, before, run)]
     for rules, mail, _, reached in runs:
         if reached == after:
             return rules, tuple(sorted(mail, key=lambda one: one.is_sent))
     return (), ()
 
 
-def _longer(machine: Machine, line: n.Statement, before: State, run: Run) -> Iterator[Run]:
-    """A run through the first statements of a step, and one statement more."""
+def _continued(machine: Machine, line: n.Statement, before: State, run: Run) -> Iterator[Run]:
+    """Continues runs through the first statements of a step by one more statement."""
     evaluator, (rules, mail, names, work) = machine.evaluator, run
     if isinstance(line, n.Send | n.Receive):
         for one, local, after in evaluator.mail(line, before, names, work):
@@ -138,7 +139,7 @@ def _longer(machine: Machine, line: n.Statement, before: State, run: Run) -> Ite
 
 
 def keys_of(machine: Machine, channel: str) -> tuple[t.Type, ...]:
-    """The types of the ends of a channel, or of the keys of another variable: two at most."""
+    """The key types of a channel or another variable, at most two."""
     kind = next(v.type for v in machine.variables if v.name == channel)
     found: list[t.Type] = []
     while isinstance(kind, t.Map) and len(found) < 2:
@@ -148,7 +149,7 @@ def keys_of(machine: Machine, channel: str) -> tuple[t.Type, ...]:
 
 
 def changes(machine: Machine, before: State, after: State) -> tuple[Change, ...]:
-    """Where two states differ, down to entries of maps and fields of records."""
+    """The differences of two states, down to entries of maps and fields of records."""
     found: list[Change] = []
     for variable in machine.variables:
         name = variable.name
@@ -172,7 +173,7 @@ def _differing(
     ends: tuple[str, str],
     place: tuple[str, tuple[Value, ...]],
 ) -> Iterator[Change]:
-    """`ends` are the path so far and what is said behind the first key."""
+    """`ends` is the path so far, and the text to put behind the first key."""
     (kind, universe), (old, new), (path, behind), (variable, keys) = what, values, ends, place
     if old == new:
         return
@@ -194,7 +195,7 @@ def _differing(
 
 
 def show_value(kind: t.Type, value: Value, universe: Universe) -> str:
-    """A value as a charter writes it; of an option only what is in it."""
+    """A value in charter notation; a present option is shown as its content."""
     match kind, value:
         case t.Bool(), bool():
             return "true" if value else "false"

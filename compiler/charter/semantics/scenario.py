@@ -1,4 +1,5 @@
-"""Executes scenarios on the definition; each expectation drops the runs that do not meet it."""
+"""Executes scenarios on the definition. Where several outcomes are allowed all are followed; an
+expectation drops those that do not meet it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ MOST_TOLD = 3
 
 
 class ScenarioFails(Exception):
-    """No run that the charter allows does what a line of the scenario says. `span` is the line,
+    """The charter allows no trace in which a line of the scenario comes true. `span` is the line,
     `moment` the headline above it ("" for none); `expected` and `actual` are phrases."""
 
     def __init__(self, place: tuple[str, str], span: Span, expected: str, actual: str) -> None:
@@ -31,13 +32,13 @@ class ScenarioFails(Exception):
         super().__init__(f"{span.where()}: {self.sentence()}")
 
     def sentence(self) -> str:
-        """Which scenario fails in which step, what was expected, and what was there instead."""
+        """One sentence: which scenario fails in which step, what was expected, what was found."""
         step = f', step "{self.moment}"' if self.moment else ""
         found = f"expected {self.expected}, but {self.actual}"
         return f'scenario "{self.title}"{step}: {found}'
 
     def json(self) -> Json:
-        """For what programs read."""
+        """The same as JSON."""
         return {
             "scenario": self.title,
             "step": self.moment,
@@ -49,8 +50,8 @@ class ScenarioFails(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """One operation of a scenario as it went: `outcome` is the one that the rest bears out.
-    `moment` is the headline that stands over it, "" for the same as before."""
+    """One operation of a scenario with the outcome that was followed. `moment` is its headline, ""
+    if the one before still applies."""
 
     moment: str
     operation: str
@@ -60,7 +61,7 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioTrace:
-    """A run that is still possible: the state it has reached, how, and the values of the
+    """A trace that meets all lines so far: its last state, its steps, and the values of the
     scenario's `let`s."""
 
     state: State
@@ -69,7 +70,8 @@ class ScenarioTrace:
 
 
 def failing(model: n.Model, machine: str = "") -> tuple[ScenarioFails, ...]:
-    """Where the scenarios of a machine ("": of all) fail, in the order of the charter."""
+    """The failures of the scenarios of a machine ("": of all machines), in the order of the
+    charter."""
     found: list[ScenarioFails] = []
     for scenario in model.scenarios:
         if machine in ("", scenario.instance.machine):
@@ -81,7 +83,8 @@ def failing(model: n.Model, machine: str = "") -> tuple[ScenarioFails, ...]:
 
 
 def follow(model: n.Model, scenario: n.Scenario) -> tuple[ScenarioTrace, ...]:
-    """Every run that bears out the whole scenario. Raises ScenarioFails where none is left."""
+    """Every trace that meets the whole scenario. Raises ScenarioFails at the first line that none
+    meets."""
     machine = Machine.of(model, scenario.instance)
     runs: tuple[ScenarioTrace, ...] = (ScenarioTrace(machine.initial(), (), {}),)
     headline = moment = ""
@@ -105,7 +108,7 @@ def follow(model: n.Model, scenario: n.Scenario) -> tuple[ScenarioTrace, ...]:
 def _line(
     machine: Machine, line: n.Do | n.Expect | n.Bind, run: ScenarioTrace, moment: str
 ) -> list[ScenarioTrace]:
-    """What a run may become by one line; nothing if it does not fit."""
+    """The traces that continue one by a line; empty if it does not meet the line."""
     scope = Scope(run.state)
     match line:
         case n.Expect(condition=condition):
@@ -138,7 +141,7 @@ def _args(machine: Machine, line: n.Do, run: ScenarioTrace) -> tuple[Value, ...]
 def _why(
     machine: Machine, line: n.Do | n.Expect | n.Bind, runs: tuple[ScenarioTrace, ...]
 ) -> tuple[str, str]:
-    """What a line expects that no run has, and what they have instead."""
+    """Phrases: what a line expects, and what the traces have instead."""
     match line:
         case n.Expect(condition=condition):
             part = _false_part(machine, condition, runs[0])
@@ -169,7 +172,7 @@ def _false_part(machine: Machine, condition: n.Expr, run: ScenarioTrace) -> n.Ex
 
 
 def _shown(machine: Machine, part: n.Expr, run: ScenarioTrace) -> str:
-    """The sides of a comparison, or else the state that a condition reads."""
+    """The values of both sides of a comparison, or else of the state that a condition reads."""
     if isinstance(part, n.Binary) and part.op not in ("and", "or", "implies"):
         sides = [side for side in (part.left, part.right) if _varies(side)]
         if sides:
@@ -199,7 +202,7 @@ def _taken(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
 
 
 def _stops(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
-    """The statement of a step after which there is no way on."""
+    """The statement of a step that cannot be executed."""
     step = machine.operations[line.operation]
     assert isinstance(step, n.Step)
     args = _args(machine, line, run)
@@ -210,7 +213,7 @@ def _stops(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
 
 
 def _beginnings(step: n.Step) -> Iterator[tuple[n.Statement, n.Step]]:
-    """Each statement of a step, and the step up to it."""
+    """Each statement of a step, with the step cut off behind it."""
     for end, statement in enumerate(step.body, start=1):
         yield statement, replace(step, body=step.body[:end])
 
@@ -223,11 +226,11 @@ def _call(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
 
 
 def _quoted(span: Span, line: Span) -> str:
-    """The words of the charter at a place; with the place, if it is not in the scenario's line."""
+    """The charter's text at a span; its location too if it is outside the scenario's line."""
     inside = span.source is line.source and line.start <= span.start < line.end
     return f"`{_text(span)}`" + ("" if inside else f" ({span.where()})")
 
 
 def _text(span: Span) -> str:
-    """The words of the charter at a place, in one line."""
+    """The charter's text at a span, on one line."""
     return " ".join(span.source.text[span.start : span.end].split())

@@ -13,7 +13,7 @@ from charter.formats.canonical import Json, as_pairs, as_set, text
 
 
 class NotFinite(TypeError):
-    """A domain was asked of a type that has none (a counter, or something that holds one)."""
+    """The type has no finite domain: it is or contains a counter or a number without a range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Universe:
         return known
 
     def least(self, kind: t.Type) -> Value:
-        """The first value of a type; of numbers without a range, and of counters, 0."""
+        """The first value of a type; 0 for counters and for numbers without a range."""
         match kind:
             case t.Bool():
                 return False
@@ -72,7 +72,7 @@ class Universe:
                 raise TypeError("a union without cases")
 
     def position(self, kind: t.Type, value: Value) -> int:
-        """Where `value` stands in `domain(kind)`; KeyError if it does not."""
+        """The index of `value` in `domain(kind)`. Raises KeyError."""
         if isinstance(kind, t.Sort) and value in range(len(self.sorts[kind.name])):
             return cast(int, value)
         known = self._positions.get(kind)
