@@ -22,9 +22,9 @@ def asked(
     node: sx.Expr,
     diagnostics: Diagnostics,
 ) -> ir.Property:
-    """A witness of the instance's machine, true in the states in which `node` is: it reads one
-    state, and may name elements of the instance. `model` is the core of `files`, whose edits have
-    been applied. Errors go to `diagnostics`, and then the result must not be used."""
+    """A witness of the instance's machine, whose body is `node`: it reads one state, and may name
+    elements of the instance. `model` is the core of `files`, whose edits have been applied. If
+    there are errors in `diagnostics`, the result must not be used."""
     table, types = machines.collect(files, Diagnostics())
     scope = CheckContext(table, types, diagnostics).scope(table.machines[instance.machine])
     elements = {
@@ -37,7 +37,7 @@ def asked(
     prop = ir.Property("witness", ASKED, instance.machine, body, (), span=node.span)
     if not diagnostics.errors:
         alone = replace(model, properties=(prop,), liveness=(), instances=(instance,), scenarios=())
-        found = Diagnostics()  # of a mutant also what is wrong with its rules, which may be
+        found = Diagnostics()  # drops the errors in the rules of a mutant: it may have some
         check_ranges(alone, found)
         diagnostics.items += [item for item in found if item.span.source is node.span.source]
         check_bounds(alone, diagnostics)

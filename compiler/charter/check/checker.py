@@ -22,8 +22,8 @@ Further = Callable[[ir.Model, Diagnostics], None]
 
 
 def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
-    """The core of a protocol whose edits have been applied; every error goes to `diagnostics`,
-    and then the result must not be used."""
+    """The core of a protocol whose edits have been applied. If there are errors in `diagnostics`,
+    the result must not be used."""
     model = elaborate(files, variant, diagnostics)
     functions = {function.name: function for function in model.functions}
     for component in model.components:
@@ -39,8 +39,8 @@ def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -
 
 
 def check_bent(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
-    """The same for a protocol that a mutant or an overlay has bent: its names and types are in
-    order, but it need not be a good protocol (a branch may be shadowed, a choice empty)."""
+    """The same for a protocol with the edits of a mutant or an overlay: names and types are
+    checked, but not whether a branch is shadowed or a choice can be empty."""
     model = elaborate(files, variant, diagnostics, is_bent=True)
     for component in model.components:
         check_faults(component, ghosts_of(component), diagnostics)
@@ -50,9 +50,9 @@ def check_bent(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir
 
 
 def check_everything(files: sx.Protocol, diagnostics: Diagnostics, further: Further) -> ir.Model:
-    """The protocol itself, and what each of its variants, mutants and overlay entries makes of it.
-    The core of the protocol, and of each variant without errors, is given to `further` checks. The
-    core is that of the plain protocol."""
+    """Check the protocol, and the protocol edited by each of its variants and mutants. The cores of
+    the protocol and of each variant without errors are given to the `further` checks. Returns the
+    core of the unedited protocol."""
     model = check_protocol(files, "", diagnostics)
     if not diagnostics.errors:
         further(model, diagnostics)
@@ -81,7 +81,7 @@ def check_overlay(
     model: ir.Model,
     diagnostics: Diagnostics,
 ) -> None:
-    """Each entry of an overlay, applied on its own to the protocol, whose core is `model`."""
+    """Check each entry of an overlay, applied alone to the protocol, whose core is `model`."""
     base = frozenset(diagnostics.items)
     known = [component.name for component in model.components]
     if overlay.component.text not in known:
@@ -98,7 +98,8 @@ def check_overlay(
 
 
 class _Fresh:
-    """Errors of an edited protocol that the plain one has not, each with a note on the edit."""
+    """The errors of an edited protocol that the unedited one does not have, each with a note on the
+    edit."""
 
     def __init__(
         self,
@@ -112,7 +113,7 @@ class _Fresh:
         self.found = Diagnostics()
 
     def close(self) -> None:
-        """Hand the new errors on."""
+        """Report the new errors."""
         known = {(item.code, item.span.start, item.span.source.name) for item in self.target.items}
         for item in self.found.items:
             place = (item.code, item.span.start, item.span.source.name)
@@ -144,7 +145,7 @@ def _bent(edited: sx.Protocol, files: sx.Protocol, model: ir.Model, fresh: _Fres
 
 
 def _mutants(files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics) -> None:
-    """A mutant names an instance that is there and a property that can catch it."""
+    """Check that a mutant names an existing instance and a property of its machine."""
     instances = [instance.name for instance in model.instances]
     properties = [prop.name for prop in model.properties if prop.kind != "witness"]
     properties += [live.name for live in model.liveness]
@@ -162,7 +163,7 @@ def _mutants(files: sx.Protocol, model: ir.Model, diagnostics: Diagnostics) -> N
 
 
 def _recursion(functions: Iterable[ir.Function], diagnostics: Diagnostics) -> None:
-    """A function that reaches itself through calls has no value."""
+    """Report functions that call themselves, directly or not: they have no value."""
     functions = tuple(functions)
     calls = {
         function.name: {node.function for node in nodes(function.body) if isinstance(node, ir.Call)}
@@ -183,7 +184,7 @@ def _recursion(functions: Iterable[ir.Function], diagnostics: Diagnostics) -> No
 
 
 def _witness(model: ir.Model, diagnostics: Diagnostics) -> None:
-    """Properties that hold because nothing ever happens say nothing."""
+    """Report a protocol without a witness: its properties could hold because nothing happens."""
     machines = (*model.components, *model.systems)
     if machines and not any(prop.kind == "witness" for prop in model.properties):
         message = "no witness shows that anything can happen"

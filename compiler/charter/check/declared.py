@@ -36,14 +36,14 @@ class Namespace:
 
 
 def no_type(name: str, known: Iterable[str], span: Span, diagnostics: Diagnostics) -> None:
-    """Report a name that stands for a type and is none: once, however often it stands there."""
+    """Report an unknown type name, once for all of its uses."""
     message, hint = f"there is no type `{name}`", suggest(name, (*known, "bool"))
     diagnostics.error_once("name/unknown", message, span, hint=hint)
 
 
 @dataclass(slots=True)
 class TypeResolver:
-    """Resolves surface types; declarations are looked at when they are first needed."""
+    """Resolves surface types. A declaration is resolved when it is first needed."""
 
     diagnostics: Diagnostics
     declared: dict[str, TypeDecl]

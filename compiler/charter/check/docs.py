@@ -1,4 +1,4 @@
-"""What authors wrote about declarations: the comments directly above them, or behind them."""
+"""Documentation of declarations: the comments directly above them or behind them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from charter.syntax import nodes as sx
 
 
 def doc_of(item: sx.Item) -> str:
-    """The author's comment directly above an item, and what implementers call it. What a blank
-    line sets apart opens a section (`Item.section`); a comment without text parts paragraphs."""
+    """The comment directly above an item, and its alias. An empty comment line separates
+    paragraphs; a comment followed by a blank line opens a section (`Item.section`) and is not
+    included."""
     lines = item.comments
     first = max((position + 1 for position, line in enumerate(lines) if not line), default=0)
     match item:
@@ -21,7 +22,8 @@ def doc_of(item: sx.Item) -> str:
 
 
 def type_docs(nodes: Iterable[sx.Declaration]) -> Iterable[tuple[str, str]]:
-    """What authors wrote above or beside types, fields and cases: `Partition`, `Partition.isr`."""
+    """The comments above or behind types, fields and cases, with their names: `Partition`,
+    `Partition.isr`."""
     for node in nodes:
         match node:
             case sx.SortDecl() | sx.CounterDecl() | sx.ConstDecl() | sx.EnumDecl() | sx.AliasDecl():

@@ -31,8 +31,9 @@ TypeDecl = sx.RecordDecl | sx.EnumDecl | sx.UnionDecl | sx.AliasDecl
 
 
 class Editor(Targets):
-    """Applies edits to the files of a protocol. An edit whose target is not there is
-    `edit/unknown-target` and changes nothing. `is_overlay`: they are those of an entry."""
+    """Applies edits to the files of a protocol. An edit of something that does not exist is
+    reported as `edit/unknown-target` and changes nothing. `is_overlay`: the edits are those of an
+    overlay's entry."""
 
     def __init__(
         self, files: sx.Protocol, diagnostics: Diagnostics, *, is_overlay: bool = False
@@ -77,7 +78,7 @@ class Editor(Targets):
         self._wrap(old, replace(new, comments=edit.comments, trailing=edit.trailing))
 
     def _wrap(self, old: sx.FunDecl, new: sx.FunDecl) -> None:
-        """Put `new` in the place of `old`, which stays under another name if `new` calls it."""
+        """Replace `old` by `new`; if `new` calls it, `old` is kept under another name."""
         names = {node.name.text for node in self.all() if not isinstance(node, sx.ScenarioDecl)}
         name = free_name(f"{REPLACED}_{old.name.text}", lambda text: text if text in names else "")
         body = calling(new.body, name, new.params)
@@ -85,7 +86,7 @@ class Editor(Targets):
         self.change(lambda node: node is old, (*kept, replace(new, body=body)))
 
     def replace(self, edit: sx.Replace) -> None:
-        """Put a declaration in the place of that with its name."""
+        """Replace the declaration that has the same name."""
         new = edit.declaration
         known = {n.name.text: n for n in self.all() if isinstance(n, _same_kind(new))}
         old = known.get(new.name.text)
@@ -165,7 +166,7 @@ class Editor(Targets):
     # --- inside components and systems -----------------------------------------------------------
 
     def replace_operation(self, head: sx.Name, new: sx.Operation | sx.StepDecl) -> None:
-        """Put an operation or a step in the place of that with its name."""
+        """Replace the operation or step that has the same name."""
         match new:
             case sx.Operation():
                 self.in_operation(head, new.name, lambda _: new)
@@ -299,7 +300,7 @@ class Editor(Targets):
         self.change(lambda node: node is old, (new,))
 
     def _is_one(self, at: sx.Address, what: str, name: sx.Name, found: Sequence[sx.Expr]) -> None:
-        """Report a part that is not there, or that is there more than once."""
+        """Report a part that does not exist or is not unique."""
         if len(found) == 1:
             return
         there = f"there are {len(found)} of" if found else "there is no"
@@ -307,7 +308,7 @@ class Editor(Targets):
         self.diagnostics.error("edit/unknown-target", message, name.span)
 
     def fault(self, edit: sx.AddFault) -> None:
-        """Let a branch fail; in an overlay alone, since a protocol has no exceptions."""
+        """Add a fault to a branch. Only overlays may: a protocol has no exceptions."""
         if not self.is_overlay:
             self.diagnostics.error(
                 "edit/fault-outside-overlay",
@@ -320,7 +321,7 @@ class Editor(Targets):
 
 
 def _put(members: Iterable[OtherT], new: sx.StateDecl) -> tuple[OtherT | sx.StateDecl, ...]:
-    """The members of a machine with `new` in the place of the state of its name."""
+    """The members of a machine, with `new` instead of the state variable of the same name."""
 
     def is_old(member: sx.Item) -> bool:
         return isinstance(member, sx.StateDecl) and member.name.text == new.name.text
@@ -329,7 +330,7 @@ def _put(members: Iterable[OtherT], new: sx.StateDecl) -> tuple[OtherT | sx.Stat
 
 
 def _wrapped(edit: sx.ReplaceBranch, old: sx.Branch) -> sx.Branch:
-    """The branch that an edit puts in the place of `old`."""
+    """The branch that an edit replaces `old` by."""
     new = edit.branch
     return replace(
         new,

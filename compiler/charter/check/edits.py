@@ -56,7 +56,7 @@ def _dropped(edit: sx.Drop) -> str:
 
 
 def _part(what: str, name: str) -> str:
-    """What stands behind the colon for a part of a rule."""
+    """The text behind the colon for a part of a rule."""
     match what:
         case "conjunct":
             return name
@@ -67,6 +67,6 @@ def _part(what: str, name: str) -> str:
 
 
 def overlap(left: str, right: str) -> bool:
-    """Is one address the other, or inside it (a conjunct is inside its branch)?"""
+    """Whether one address is equal to the other or inside it (a conjunct is inside its branch)."""
     short, long = sorted((left, right), key=len)
     return long.startswith(short) and (len(long) == len(short) or long[len(short)] in "./:")

@@ -33,7 +33,8 @@ def check_component(
 
 
 def check_faults(component: ir.Component, ghosts: frozenset[str], diagnostics: Diagnostics) -> None:
-    """Faults do not depend on ghost state, which the models that a judge asks do not have."""
+    """Check that faults do not read ghost state: the generated models that the judge asks have
+    none."""
     for branch in (b for o in component.operations for b in o.branches if b.faults):
         _Ghosts(ghosts, diagnostics).faults(branch)
 
@@ -67,12 +68,12 @@ def _total(operation: ir.Operation, diagnostics: Diagnostics) -> None:
 
 
 def is_open_guard(branch: ir.Branch) -> bool:
-    """Is the guard true in every state, as its text shows?"""
+    """Whether the guard is true in every state, as far as its text shows."""
     return all(_is_true(part) for part in _parts(branch))
 
 
 def _parts(branch: ir.Branch) -> list[ir.Expr]:
-    """What the guard of a branch joins with `and`, within labels too."""
+    """The conjuncts of a branch's guard, those inside labels too."""
     return [part for conjunct in branch.guard for part in operands(conjunct.condition, "and")]
 
 
@@ -89,7 +90,7 @@ def _is_true(expr: ir.Expr) -> bool:
 
 
 def _reachable(operation: ir.Operation, diagnostics: Diagnostics) -> None:
-    """A branch is shadowed if an earlier one, not of its group, is true wherever it is."""
+    """Report shadowed branches: an earlier branch outside its group is enabled whenever it is."""
     earlier: list[ir.Branch] = []
     for branch in operation.branches:
         conditions = _parts(branch)
@@ -105,8 +106,8 @@ def _reachable(operation: ir.Operation, diagnostics: Diagnostics) -> None:
 
 
 def with_facts(operation: ir.Operation) -> Iterator[tuple[Facts, ir.Branch]]:
-    """Each branch with what is known where its body is read: its guard, and that the guards of
-    earlier branches were false."""
+    """Each branch with the facts that hold in its body: its guard is true, the guards of earlier
+    branches are false."""
     refused: list[ir.Expr] = []
     for position, branch in enumerate(operation.branches):
         lets = tuple((let.name, let.value) for let in branch.lets)
@@ -142,7 +143,7 @@ def _picks(
 
 
 class _Ghosts:
-    """Ghost state, and the lets that read it, reach nothing but ghost state."""
+    """Checks that ghost state, and lets that read it, are only used to update ghost state."""
 
     def __init__(self, ghosts: frozenset[str], diagnostics: Diagnostics) -> None:
         self.ghosts = ghosts
@@ -189,7 +190,7 @@ class _Ghosts:
                     assert_never(line)
 
     def reads(self, expr: ir.Expr) -> ir.Expr | None:
-        """The first place where `expr` reads ghost state."""
+        """The first subexpression that reads ghost state, or None."""
         for node in nodes(expr):
             if isinstance(node, ir.StateRef) and node.name in self.ghosts:
                 return node
@@ -198,7 +199,7 @@ class _Ghosts:
         return None
 
     def refuse(self, expr: ir.Expr, what: str) -> None:
-        """Report ghost state in a place that decides what the component does."""
+        """Report ghost state where it would influence what the component does."""
         found = self.reads(expr)
         if found is not None:
             message = f"{what} reads ghost state; it is for properties only"

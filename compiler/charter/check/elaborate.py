@@ -1,4 +1,4 @@
-"""Elaboration: surface trees become core. The only producer of core."""
+"""Elaboration: translates surface trees to core. No other module does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from charter.syntax import nodes as sx
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What all declarations are read with."""
+    """What the elaboration of every declaration needs."""
 
     globals: Globals
     types: TypeResolver
@@ -37,11 +37,11 @@ class CheckContext:
     is_bent: bool = False
 
     def is_done(self, node: sx.Node) -> bool:
-        """Was this very node read before, among the same declarations?"""
+        """Whether this very node was elaborated before, among the same declarations."""
         return id(node) in self.done
 
     def scope(self, machine: MachineScope | None = None, *, primes: bool = False) -> TypeScope:
-        """A scope in which nothing but declarations is visible."""
+        """A scope in which only declarations are visible."""
         return TypeScope(self.globals, self.diagnostics, expression, machine, primes)
 
 
@@ -50,8 +50,9 @@ def elaborate(
 ) -> ir.Model:
     """The core of a protocol whose edits have been applied (`variant` is only its name).
 
-    Errors go to `diagnostics`; the result then has holes and must not be used. Of a protocol that a
-    mutant or an overlay has bent, properties and scenarios that mean nothing any more are left out.
+    If there are errors in `diagnostics`, the result is incomplete and must not be used. If a mutant
+    or an overlay has edited the protocol (`is_bent`), properties and scenarios that no longer have
+    a meaning are left out.
     """
     table, types = machines.collect(files, diagnostics)
     return model_of(files, variant, CheckContext(table, types, diagnostics, frozenset(), is_bent))
@@ -60,9 +61,9 @@ def elaborate(
 def elaborate_changes(
     files: sx.Protocol, before: sx.Protocol, diagnostics: Diagnostics
 ) -> ir.Model:
-    """Look for errors in what an edit made of the protocol `before`, which was read already: where
-    all names mean what they meant, only declarations and operations that changed are read, and the
-    result holds nothing else."""
+    """Check an edited version of the protocol `before`, which was elaborated already. If all names
+    still mean the same, only the changed declarations and operations are elaborated, and the result
+    has only these."""
     old, _ = machines.collect(before, Diagnostics())
     table, types = machines.collect(files, diagnostics)
     done: set[int] = set()
@@ -75,7 +76,7 @@ def elaborate_changes(
 
 
 def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Model:
-    """All declarations of a protocol, read in `context`; without those that are done."""
+    """All declarations of a protocol, elaborated in `context`, without those that are done."""
     table, types = context.globals, context.types
     found = firsts(node for node in declarations(files) if not context.is_done(node))
     first = files[0]
@@ -83,7 +84,7 @@ def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Mode
     systems = tuple(system(context, n, components) for n in found if isinstance(n, sx.SystemDecl))
     functions = tuple(
         function(context.scope(), n, citations(context, n.citations))
-        for n in found  # one called like a built-in has no signature: that error was reported
+        for n in found  # a function with the name of a built-in was reported, and has no signature
         if isinstance(n, sx.FunDecl) and n.name.text in table.functions
     )
     properties: list[ir.Property] = []
@@ -132,7 +133,7 @@ _K = TypeVar("_K", ty.Sort, ty.Counter, ty.Enum, ty.Record, ty.Union)
 
 
 def firsts(nodes: Iterable[_T]) -> list[_T]:
-    """Without declarations whose name is taken: that error was reported."""
+    """The first declaration of each name; that of another one was reported."""
     seen: set[tuple[str, str]] = set()
     kept: list[_T] = []
     for node in nodes:
@@ -164,7 +165,7 @@ def citations(context: CheckContext, nodes: Iterable[sx.Citation]) -> tuple[ir.C
 
 
 def links(context: CheckContext, found: Iterable[sx.Node]) -> tuple[tuple[str, str, str], ...]:
-    """Where sources and their sections can be read."""
+    """The addresses of sources and of their sections."""
     kept: list[tuple[str, str, str]] = []
     for node in found:
         if not isinstance(node, sx.SourceDecl) or not node.url:
@@ -193,7 +194,7 @@ def check_citations(
 
 
 def state_variable(scope: TypeScope, node: sx.StateDecl, kind: ty.Type) -> ir.StateVar:
-    """A state variable with its initial value, which reads no state."""
+    """A state variable with its initial value, which must not read state."""
     initial = scope.check(node.initial, kind)
     return ir.StateVar(node.name.text, kind, initial, node.kind, span=node.span, doc=doc_of(node))
 
@@ -223,7 +224,7 @@ def component(context: CheckContext, node: sx.ComponentDecl) -> ir.Component:
 
 
 def operation(context: CheckContext, machine: MachineScope, node: sx.Operation) -> ir.Operation:
-    """An operation: lets are handed to the branches that follow them."""
+    """An operation; its lets become lets of the branches that follow them."""
     signature = machine.operations[node.name.text]
     scope = with_params(context.scope(machine), signature.params, node.params)
     lets: tuple[ir.Bind, ...] = ()
@@ -275,7 +276,8 @@ def branch(context: CheckContext, scope: TypeScope, node: sx.Branch, of: Signatu
 
 
 def fault(scope: TypeScope, node: sx.FaultRule) -> ir.FaultRule:
-    """A fault of a branch, read where the guard is: before what the branch binds."""
+    """A fault of a branch. It sees the names that the guard sees, not those that the branch
+    binds."""
     condition: ir.Expr = ir.Literal(True, type=BOOL, span=node.span)
     if node.condition is not None:
         condition = scope.check(node.condition, BOOL)
@@ -367,8 +369,8 @@ class _SystemBuilder:
 def stated(
     context: CheckContext, variant: str, node: sx.InstanceDecl, found: Iterable[sx.Node]
 ) -> frozenset[str] | None:
-    """The names of the properties and witnesses of an instance's machine; None where edits were
-    applied, which may have dropped some that the instance names."""
+    """The names of the properties and witnesses of an instance's machine; None if edits were
+    applied, since they may have dropped some that the instance names."""
     if context.is_bent or variant:
         return None
     return frozenset(
@@ -380,7 +382,7 @@ def stated(
 
 
 def part_state(part: ir.Part, components: Iterable[ir.Component]) -> list[ir.StateVar]:
-    """The state of a part, as state of its system: a map where there are many of it."""
+    """The state of a part as state of its system: maps if the part is indexed."""
     state: list[ir.StateVar] = []
     for variable in (v for c in components if c.name == part.component for v in c.state):
         kind, initial = variable.type, variable.initial
@@ -398,7 +400,8 @@ Read = TypeVar("Read", ir.Property, ir.Eventually, ir.Scenario)
 def meant(
     context: CheckContext, read: Callable[[CheckContext], tuple[Read, ...]]
 ) -> tuple[Read, ...]:
-    """What is read; of a protocol that was bent nothing, without a word, where there are errors."""
+    """The items without errors. In a protocol that a mutant or overlay edited, items with errors
+    are dropped without a report."""
     if not context.is_bent:
         return read(context)
     trial = replace(context, diagnostics=Diagnostics(), is_bent=False)
@@ -407,7 +410,7 @@ def meant(
 
 
 def machine_of(context: CheckContext, name: sx.Name) -> MachineScope | None:
-    """The component or system of a name, which is reported if there is none."""
+    """The component or system of a name; None, and an error, if there is none."""
     machine = context.globals.machines.get(name.text)
     if machine is None:
         instances.no_machine(context.scope(), name)
@@ -415,7 +418,7 @@ def machine_of(context: CheckContext, name: sx.Name) -> MachineScope | None:
 
 
 def property_of(context: CheckContext, node: sx.PropertyDecl) -> tuple[ir.Property, ...]:
-    """A property, or nothing if its machine is not there."""
+    """A property; empty if its machine does not exist."""
     machine = machine_of(context, node.machine)
     if machine is None:
         return ()
@@ -429,7 +432,7 @@ def property_of(context: CheckContext, node: sx.PropertyDecl) -> tuple[ir.Proper
 
 
 def eventually_of(context: CheckContext, node: sx.EventuallyDecl) -> tuple[ir.Eventually, ...]:
-    """What must happen, or nothing if its machine is not there."""
+    """An `eventually` property; empty if its machine does not exist."""
     machine = machine_of(context, node.machine)
     if machine is None:
         return ()
@@ -443,7 +446,7 @@ def eventually_of(context: CheckContext, node: sx.EventuallyDecl) -> tuple[ir.Ev
 
 
 def scenario_of(context: CheckContext, node: sx.ScenarioDecl) -> tuple[ir.Scenario, ...]:
-    """A scenario, or nothing if its machine is not there."""
+    """A scenario; empty if its machine does not exist."""
     cited = citations(context, node.citations)
     return instances.scenario(context.scope(), node, cited)
 

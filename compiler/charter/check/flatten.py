@@ -1,7 +1,7 @@
 """Applies variants, mutants and overlays to the surface tree.
 
-The result is a protocol like any other and is checked as usual; spans point to where each rule
-was written, in the protocol or in the edit.
+The result is an ordinary protocol. Spans point to where each rule was written: in the protocol or
+in the edit.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from charter.syntax import nodes as sx
 def apply_selection(
     files: sx.Protocol, variant: str, mutant: str, diagnostics: Diagnostics
 ) -> sx.Protocol:
-    """The protocol in a variant, bent by a mutant ("" for none). Several variants are joined by
-    `+`. Errors: `variant/unknown`, `variant/conflict`, `edit/unknown-target`."""
+    """The protocol with the edits of a variant and a mutant ("" for none). Several variants are
+    joined by `+`. Errors: `variant/unknown`, `variant/conflict`, `edit/unknown-target`."""
     if variant:
         chosen = chosen_variants(files, variant.split("+"), diagnostics)
         report_conflicts(chosen, diagnostics)
@@ -94,7 +94,7 @@ def _head(files: sx.Protocol) -> Span:
 def missing(
     message: str, name: str, known: Iterable[str], span: Span, diagnostics: Diagnostics
 ) -> None:
-    """Report a variant, mutant or overlay entry that is not there."""
+    """Report a variant, mutant or overlay entry that does not exist."""
     diagnostics.error("variant/unknown", message, span, hint=suggest(name, known))
 
 
@@ -125,9 +125,10 @@ def chosen_variants(
 
 
 def report_conflicts(chosen: Sequence[sx.VariantDecl], diagnostics: Diagnostics) -> None:
-    """Two variants, or two edits of one, that change the same rule with no order between them."""
+    """Report two variants, or two edits of one, that change the same rule without an order between
+    them."""
     after = {node.name.text: {base.text for base in node.after} for node in chosen}
-    for node in chosen:  # bases come first, so their own sets are complete already
+    for node in chosen:  # bases come first, so their sets are already complete
         name = node.name.text
         after[name] |= {far for base in after[name] for far in after.get(base, ())}
     changes: list[tuple[str, str, Span]] = []

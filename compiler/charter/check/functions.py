@@ -1,4 +1,5 @@
-"""Functions. Those of a machine read its state: in core, what they read is a parameter."""
+"""Functions. Functions of a machine may read its state; in core each variable they read is a
+parameter."""
 
 from __future__ import annotations
 
@@ -17,14 +18,15 @@ from charter.syntax.mapped import mapped
 
 @dataclass(slots=True)
 class _Uses:
-    """What a function reads itself, and its calls with the arguments that have names."""
+    """The state that a function reads itself, and its calls, each with the names of named
+    arguments."""
 
     machine: str
     reads: set[str]
     calls: list[tuple[str, frozenset[str]]]
 
     def note(self, part: sx.Expr) -> None:
-        """Look at one expression. A name that is a local is none of a state variable."""
+        """Record one expression. A local hides the state variable of the same name."""
         match part:
             case sx.Ident(name=name):
                 self.reads.add(name)
@@ -42,8 +44,8 @@ class _Uses:
 def with_reads(
     files: sx.Protocol, functions: Mapping[str, Signature], machines: Mapping[str, MachineScope]
 ) -> dict[str, Signature]:
-    """The signatures of all functions, those of a machine with the state that they read, directly
-    or through functions that they call."""
+    """The signatures of all functions. Functions of a machine get the state that they read,
+    directly or through functions that they call."""
     uses: dict[str, _Uses] = {}
     for node in declarations(files):
         if isinstance(node, sx.FunDecl) and node.machine and node.machine.text in machines:
@@ -60,7 +62,7 @@ def with_reads(
 
 
 def _closed(function: _Uses, uses: Mapping[str, _Uses]) -> bool:
-    """Add what the called functions read; whether that was anything new."""
+    """Add what the called functions read; returns whether that was new."""
     before = len(function.reads)
     for name, given in function.calls:
         called = uses.get(name)
@@ -78,7 +80,8 @@ def _with_state(
 
 
 def _state(machine: MachineScope, machines: Mapping[str, MachineScope]) -> dict[str, ty.Type]:
-    """The state of a machine; that of the parts of a system as `part.variable`."""
+    """The state of a machine with types; state of the parts of a system is called
+    `part.variable`."""
     found = {name: variable.type for name, variable in machine.state.items()}
     for name, part in machine.parts.items():
         component = machines.get(part.component)
@@ -92,7 +95,7 @@ def _state(machine: MachineScope, machines: Mapping[str, MachineScope]) -> dict[
 def with_params(
     scope: TypeScope, params: Iterable[ir.Param], nodes: Sequence[sx.Param]
 ) -> TypeScope:
-    """The scope in which the parameters are visible; what stands for them reads no state."""
+    """The scope in which the parameters are visible. Their default values read no state."""
     names = {node.name.text: node.name for node in nodes}
     defaults, outside = defaults_of(nodes), replace(scope, machine=None)
     for param in params:
@@ -105,7 +108,7 @@ def with_params(
 def function(
     outside: TypeScope, node: sx.FunDecl, citations: tuple[ir.Citation, ...]
 ) -> ir.Function:
-    """A function; `outside` is a scope in which nothing but declarations is visible."""
+    """A function; in the scope `outside` only declarations are visible."""
     signature = outside.globals.functions[node.name.text]
     if node.machine is not None and node.machine.text not in outside.globals.machines:
         no_machine(outside, node.machine)

@@ -1,8 +1,8 @@
 """Histories: ghost state whose next value is written once, for every step.
 
-Each branch of a component, and each step of a system, gets an update of each history at its end.
-What the history reads of the state after (`x'`) becomes what the body makes of `x`, and `took`
-becomes true or false, so core has nothing but ghost state and its updates.
+Each branch of a component, and each step of a system, gets an update of each history at its end. In
+this update `x'` is replaced by the value that the body assigns to `x`, and `took` by true or false.
+So core has no histories, only ghost state and updates.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from charter.core.walk import fold
 
 
 def update_histories(body: Body, took: str) -> None:
-    """Add to a body what the histories of its machine become: by the step, or by the branch of an
-    operation, that is called `took`."""
+    """Add the updates of all histories of its machine to a body. `took` is the name of the step, or
+    of the operation's branch."""
     after = _After(body, took)
     for node in body.machine.histories.values():
         variable = body.machine.state[node.name.text]
@@ -29,7 +29,7 @@ def update_histories(body: Body, took: str) -> None:
 
 
 class _After:
-    """What expressions over a transition are, where the transition is by this body."""
+    """Replaces `x'` and `took` in expressions for transitions of one body."""
 
     def __init__(self, body: Body, took: str) -> None:
         self.body = body
@@ -38,7 +38,7 @@ class _After:
         self.names: dict[str, ir.Local] = {}
 
     def known(self, node: ir.Expr) -> ir.Expr:
-        """The state after as the body makes it, and whether it is the branch that was taken."""
+        """The replacement of an expression that reads the state after, or a `took`."""
         match node:
             case ir.Took():
                 return ir.Literal(node.branch == self.took, type=BOOL, span=node.span)
@@ -68,7 +68,7 @@ class _After:
         return replace(node, primed=False)
 
     def _named(self, node: ir.StateRef, value: ir.Expr) -> ir.Expr:
-        """The name of what the body assigns."""
+        """A let that names the value that the body assigns."""
         if node.name not in self.names:
             name = f"{node.name}#after"
             self.body.lines.append(ir.Bind(name, value, span=node.span))

@@ -1,7 +1,8 @@
 """Typing rules: a surface expression becomes a core expression. One function per kind of node.
 
-Bidirectional: an expected type guides literals, `none`, `{}` and `<>` from the outside in; all
-else is inferred from the inside out. What has an error gets the unknown type and goes on.
+Bidirectional: an expected type guides literals, `none`, `{}` and `<>` from the outside in;
+everything else is inferred from the inside out. An expression with an error gets the unknown type,
+and checking goes on.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from charter.syntax import nodes as sx
 
 
 def expression(scope: TypeScope, node: sx.Expr, expected: ty.Type | None) -> ir.Expr:
-    """The core of `node`; `expected` guides but does not bind (see `Scope.check`)."""
+    """The core of `node`. `expected` is a hint; the type of the result may differ (see
+    `TypeScope.check`)."""
     match node:
         case sx.Ident():
             return identifier(scope, node)
@@ -252,7 +254,7 @@ def index(scope: TypeScope, node: sx.Index) -> ir.Expr:
 
 
 def took(scope: TypeScope, node: sx.Took) -> ir.Expr:
-    """`took operation/branch(a, _)`, where a transition is looked at."""
+    """`took operation/branch(a, _)`, in an expression about a transition."""
     taken = _taken(scope, node)
     operation = None if scope.machine is None else scope.machine.operations.get(node.operation.text)
     if node.args is None or operation is None:

@@ -38,7 +38,7 @@ def apply(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.Expr
 
 
 def _call(scope: TypeScope, node: sx.Apply, signature: Signature) -> ir.Expr:
-    """A call of a function; the state that it reads are arguments behind its own."""
+    """A call of a function. The state that it reads is passed behind its own arguments."""
     reads = {read.name for read in signature.reads}
     own: list[sx.Expr] = []
     given: dict[str, sx.Expr] = {}
@@ -57,7 +57,8 @@ def _call(scope: TypeScope, node: sx.Apply, signature: Signature) -> ir.Expr:
 def _state(
     scope: TypeScope, node: sx.Apply, signature: Signature, given: Mapping[str, sx.Expr]
 ) -> Iterator[ir.Expr]:
-    """What a called function reads: of the machine around the call, or what is given by name."""
+    """The arguments for the state that a function reads: named arguments, or else the state of the
+    caller's machine."""
     inside = scope.machine is not None and scope.machine.name == signature.machine
     missing = [r.name for r in signature.reads if not inside and r.name not in given]
     if missing:
@@ -84,8 +85,8 @@ def arguments(
     name: sx.Name,
     defaults: Mapping[str, sx.Expr] = MappingProxyType({}),
 ) -> tuple[ir.Expr, ...]:
-    """The arguments of a call in the order of its parameters; those with a name come last.
-    `defaults` stand for those that are not given; they read no state and no locals."""
+    """The arguments of a call in the order of its parameters; named ones are last in the text.
+    `defaults` are used for missing ones; they read no state and no locals."""
     given = _by_name(scope, nodes, params)
     missing = [p for p in params if p.name not in given and p.name not in defaults]
     if missing or len(nodes) > len(params):
@@ -105,8 +106,8 @@ def arguments(
 def some_arguments(
     scope: TypeScope, nodes: Sequence[sx.Expr], called: Signature, name: sx.Name
 ) -> Iterator[tuple[ir.Param, ir.Expr]]:
-    """The arguments that a call must have to be meant: those that are not `_`. With names some of
-    them are enough."""
+    """The arguments of a `took` that must be equal, with their parameters; `_` stands for any.
+    Named arguments need not be complete."""
     given = _by_name(scope, nodes, called.params)
     named = any(isinstance(node, sx.NamedArg) for node in nodes)
     if len(nodes) > len(called.params) or (len(nodes) < len(called.params) and not named):
@@ -124,7 +125,7 @@ def some_arguments(
 def _by_name(
     scope: TypeScope, nodes: Sequence[sx.Expr], params: Sequence[ir.Param]
 ) -> dict[str, sx.Expr]:
-    """The arguments by parameter. Those without a name stand first, in order."""
+    """The arguments by parameter. Positional ones come first."""
     names = [param.name for param in params]
     given: dict[str, sx.Expr] = {}
     last: sx.NamedArg | None = None

@@ -30,7 +30,8 @@ def set_literal(scope: TypeScope, node: sx.SetLit, expected: ty.Type | None) -> 
 
 
 def _is_binder_alone(scope: TypeScope, node: sx.SetLit) -> bool:
-    """`{ x in S }` with a new name `x`: a comprehension that was not finished."""
+    """Whether `{ x in S }` has a new name `x`: an unfinished comprehension, not a membership
+    test."""
     match node.items:
         case (sx.Binary(op="in", left=sx.Ident(name=name)),):
             return name not in set(scope.names())
@@ -201,7 +202,7 @@ def _quantified(scope: TypeScope, node: sx.Quantifier, depth: int) -> ir.Expr:
 
 
 def _quantified_in_parts(scope: TypeScope, node: sx.Quantifier, depth: int) -> ir.Expr:
-    """The same from a binder that takes values apart. What is not the case counts for nothing."""
+    """The same for a binder with a pattern. Values that do not match are ignored."""
     binder = node.binders[depth]
     assert isinstance(binder, sx.PatternBinder)
     if node.kind == "the" and binder.key is None:

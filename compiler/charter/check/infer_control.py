@@ -39,7 +39,7 @@ def let_in(scope: TypeScope, node: sx.LetIn, expected: ty.Type | None) -> ir.Exp
 
 
 def matching(scope: TypeScope, node: sx.Match, expected: ty.Type | None) -> ir.Expr:
-    """`match e { ... }`: every case once, none forgotten."""
+    """`match e { ... }`: every case exactly once."""
     subject = scope.infer(node.subject)
     tags = tags_of(subject.type)
     if tags is None:
@@ -66,7 +66,7 @@ def matching(scope: TypeScope, node: sx.Match, expected: ty.Type | None) -> ir.E
 
 
 def _guide(scope: TypeScope, node: sx.Match, tags: Tags) -> ty.Type | None:
-    """The type of the first case that has one of its own, when the first case has not."""
+    """The type of the first case whose type needs no hint, if that of the first case needs one."""
     if not node.cases or not is_open(node.cases[0].body):
         return None
     for case in node.cases:

@@ -13,7 +13,7 @@ from charter.syntax import nodes as sx
 
 
 def is_open(node: sx.Expr) -> bool:
-    """Does the type of `node` have to come from outside (`none`, `{}`, a number, ...)?"""
+    """Whether the type of `node` must come from its context (`none`, `{}`, a number, ...)."""
     match node:
         case sx.IntLit() | sx.NoneLit() | sx.SeqLit():
             return True

@@ -18,7 +18,7 @@ from charter.syntax import nodes as sx
 
 
 def no_machine(scope: TypeScope, name: sx.Name) -> None:
-    """Report a component or system that is not there."""
+    """Report a component or system that does not exist."""
     hint = suggest(name.text, scope.globals.machines)
     message = f"there is no component or system `{name.text}`"
     scope.error("name/unknown", message, name.span, hint=hint)
@@ -26,7 +26,8 @@ def no_machine(scope: TypeScope, name: sx.Name) -> None:
 
 @dataclass(slots=True)
 class Bounds:
-    """What an instance or a scenario fixes."""
+    """The bounds of an instance or a scenario: sizes and element names of sorts, constants,
+    starts."""
 
     scope: TypeScope
     machine: MachineScope
@@ -94,7 +95,7 @@ class Bounds:
         self.scope.error("type/mismatch", "a constant is given as a literal", value.span)
 
     def start(self, node: sx.Start, origin: Origin | None) -> None:
-        """`start x = e`, in a system also `start part.x = e`: for all of a part at once."""
+        """`start x = e`, in a system also `start part.x = e`, for all indices of a part."""
         known = {name: variable.type for name, variable in self.machine.state.items()}
         known |= _state_of_parts(self.scope, self.machine)
         kind = known.get(node.name.text)
@@ -111,7 +112,7 @@ class Bounds:
         return dict(self.named) | default_names(self.sizes, self.named.values())
 
     def with_elements(self) -> TypeScope:
-        """The scope in which element names are visible; it reads no state."""
+        """The scope in which element names are visible, without state."""
         elements: dict[str, ir.Literal] = {}
         for name, members in self.sorts().items():
             kind = self.scope.globals.types[name]
@@ -121,7 +122,8 @@ class Bounds:
 
 
 def _state_of_parts(scope: TypeScope, machine: MachineScope) -> dict[str, ty.Type]:
-    """The variables of a system's parts by their names in it: maps, where there are many."""
+    """The variables of a system's parts by their names in the system: maps if the part is
+    indexed."""
     found: dict[str, ty.Type] = {}
     for name, part in machine.parts.items():
         component = scope.globals.machines.get(part.component)
@@ -142,7 +144,8 @@ def _inside(value: int, kind: ty.Int) -> bool:
 def default_names(
     sizes: dict[str, int], taken: Iterable[tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
-    """`b1`, `b2`, ... from the first letter; the whole name where two sorts would clash."""
+    """`b1`, `b2`, ... from the first letter of the sort, or from its whole name where two sorts
+    would clash."""
     used = {name for names in taken for name in names}
     letters = [sort[0].lower() for sort in sizes]
     result: dict[str, tuple[str, ...]] = {}
@@ -158,8 +161,9 @@ def default_names(
 def instance(
     scope: TypeScope, node: sx.InstanceDecl, properties: Collection[str] | None
 ) -> tuple[ir.Instance, ...]:
-    """An instance, or nothing if its machine is not there. What it misses is a branch, or one of
-    the `properties` of its machine; anything (None) where edits may have dropped what it is."""
+    """An instance; empty if its machine does not exist. Each name in `misses` must be a branch or
+    one of the `properties` of its machine (None: is not checked, since edits may have dropped
+    it)."""
     machine = scope.globals.machines.get(node.machine.text)
     if machine is None:
         no_machine(scope, node.machine)
@@ -207,7 +211,7 @@ def _only(scope: TypeScope, machine: MachineScope, node: sx.Only) -> list[tuple[
 def _missed(
     scope: TypeScope, machine: MachineScope, node: sx.Misses, properties: Collection[str]
 ) -> None:
-    """Report names that are no branch (step, for a system) and no property of the machine."""
+    """Report names that are neither branch (step, for a system) nor property of the machine."""
     known = {*properties}
     for name, signature in machine.operations.items():
         known |= {name} if machine.is_system else {f"{name}/{b}" for b in signature.branches}
@@ -242,7 +246,7 @@ def _offers(scope: TypeScope, machine: MachineScope, node: sx.Offers) -> list[st
 def scenario(
     scope: TypeScope, node: sx.ScenarioDecl, cited: tuple[ir.Citation, ...]
 ) -> tuple[ir.Scenario, ...]:
-    """A scenario, or nothing if its machine is not there."""
+    """A scenario; empty if its machine does not exist."""
     machine = scope.globals.machines.get(node.machine.text)
     if machine is None:
         no_machine(scope, node.machine)

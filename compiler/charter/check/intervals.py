@@ -10,7 +10,7 @@ from charter.core import types as ty
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From `low` to `high`, both included; None where there is no end."""
+    """The integers from `low` to `high`, both included; None: no bound."""
 
     low: ty.Limit | None = None
     high: ty.Limit | None = None
@@ -31,16 +31,16 @@ def shifted(limit: ty.Limit | None, by: int) -> ty.Limit | None:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """Reckoning with limits; `consts` are the ranges of the constants."""
+    """Interval arithmetic on limits; `consts` are the ranges of the constants."""
 
     consts: Mapping[str, ty.Type]
 
     def least(self, limit: ty.Limit | None) -> int | None:
-        """The smallest number that a limit can be."""
+        """The smallest value that a limit can have."""
         return self._number(limit, want_low=True)
 
     def greatest(self, limit: ty.Limit | None) -> int | None:
-        """The greatest number that a limit can be."""
+        """The greatest value that a limit can have."""
         return self._number(limit, want_low=False)
 
     def _number(self, limit: ty.Limit | None, *, want_low: bool) -> int | None:
@@ -55,14 +55,14 @@ class Arithmetic:
         return None if end is None else end + limit.plus
 
     def at_most(self, left: ty.Limit, right: ty.Limit) -> bool:
-        """Is `left <= right` for all values of the constants?"""
+        """Whether `left <= right` for all values of the constants."""
         if left.const == right.const:
             return left.plus <= right.plus
         high, low = self.greatest(left), self.least(right)
         return high is not None and low is not None and high <= low
 
     def inside(self, inner: Interval, outer: Interval) -> bool:
-        """Is every number of `inner` in `outer`?"""
+        """Whether every number of `inner` is in `outer`."""
         low = outer.low is None or (inner.low is not None and self.at_most(outer.low, inner.low))
         high = outer.high is None or (
             inner.high is not None and self.at_most(inner.high, outer.high)
@@ -70,7 +70,7 @@ class Arithmetic:
         return low and high
 
     def both(self, one: Interval, other: Interval) -> Interval:
-        """Numbers that are in both; where ends cannot be compared, that of `other`."""
+        """The intersection; where bounds cannot be compared, that of `other`."""
         low, high = other.low or one.low, other.high or one.high
         if one.low and other.low and self.at_most(other.low, one.low):
             low = one.low
@@ -83,7 +83,7 @@ class Arithmetic:
         return Interval(self.lower(one.low, other.low), self.upper(one.high, other.high))
 
     def lower(self, left: ty.Limit | None, right: ty.Limit | None) -> ty.Limit | None:
-        """Something that is at most `left` and at most `right`."""
+        """A limit that is at most `left` and at most `right`."""
         if left is None or right is None:
             return None
         if self.at_most(left, right):
@@ -94,7 +94,7 @@ class Arithmetic:
         return None if one is None or other is None else ty.Limit("", min(one, other))
 
     def upper(self, left: ty.Limit | None, right: ty.Limit | None) -> ty.Limit | None:
-        """Something that is at least `left` and at least `right`."""
+        """A limit that is at least `left` and at least `right`."""
         if left is None or right is None:
             return None
         if self.at_most(left, right):
@@ -105,27 +105,27 @@ class Arithmetic:
         return None if one is None or other is None else ty.Limit("", max(one, other))
 
     def smaller(self, one: Interval, other: Interval) -> Interval:
-        """Where `min` of two numbers lies."""
+        """The interval of `min` of two numbers."""
         high = self.both(Interval(None, one.high), Interval(None, other.high)).high
         return Interval(self.lower(one.low, other.low), high)
 
     def greater(self, one: Interval, other: Interval) -> Interval:
-        """Where `max` of two numbers lies."""
+        """The interval of `max` of two numbers."""
         low = self.both(Interval(one.low, None), Interval(other.low, None)).low
         return Interval(low, self.upper(one.high, other.high))
 
     def add(self, one: Interval, other: Interval) -> Interval:
-        """Where a sum lies."""
+        """The interval of a sum."""
         low = self._sum(one.low, other.low, want_low=True)
         return Interval(low, self._sum(one.high, other.high, want_low=False))
 
     def subtract(self, one: Interval, other: Interval) -> Interval:
-        """Where a difference lies."""
+        """The interval of a difference."""
         low = self._difference(one.low, other.high, want_low=True)
         return Interval(low, self._difference(one.high, other.low, want_low=False))
 
     def multiply(self, one: Interval, other: Interval) -> Interval:
-        """Where a product lies."""
+        """The interval of a product."""
         ends = [
             (self.least(one.low), self.greatest(one.high)),
             (self.least(other.low), self.greatest(other.high)),

@@ -1,4 +1,4 @@
-"""Facts that a guard establishes, such as that a set is not empty, for the checks of `pick`."""
+"""Facts that guards establish (a set is not empty), used to check `pick`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from charter.core.walk import never_empty, operands, substitute
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Conditions that hold, and the lets through which they are read."""
+    """Conditions that hold, and the lets that they refer to."""
 
     conditions: tuple[ir.Expr, ...]
     lets: tuple[tuple[str, ir.Expr], ...] = ()
@@ -21,11 +21,11 @@ class Facts:
         return replace(self, lets=(*self.lets, (name, value)))
 
     def holding(self, condition: ir.Expr) -> Facts:
-        """The facts after `condition` was found true."""
+        """The facts if `condition` is true."""
         return replace(self, conditions=(*self.conditions, condition))
 
     def expand(self, expr: ir.Expr) -> ir.Expr:
-        """`expr` with all lets replaced by what they stand for."""
+        """`expr` with all lets replaced by their values."""
         values: dict[str, ir.Expr] = {}
         for name, value in self.lets:
             values[name] = substitute(value, values)
@@ -33,7 +33,7 @@ class Facts:
 
 
 def can_pick(line: ir.Pick, facts: Facts, functions: Mapping[str, ir.Function]) -> bool:
-    """Does the text show that there is something to pick, whatever the index?"""
+    """Whether the facts show that the set to pick from is not empty, for every index."""
     wanted = facts.expand(line.domain)
     if never_empty(wanted, functions):
         return True
@@ -46,7 +46,7 @@ def can_pick(line: ir.Pick, facts: Facts, functions: Mapping[str, ir.Function]) 
 
 
 def _for_all(expr: ir.Expr, index: str) -> ir.Expr | None:
-    """The body of `forall k in K`, with `k` called `index`."""
+    """The body of `forall k in K` with `k` renamed to `index`."""
     if isinstance(expr, ir.Quantified) and expr.kind == "forall":
         if isinstance(expr.domain, ir.Domain):
             kind = expr.domain.type
@@ -57,7 +57,7 @@ def _for_all(expr: ir.Expr, index: str) -> ir.Expr | None:
 
 
 def _says_nonempty(condition: ir.Expr, wanted: ir.Expr) -> bool:
-    """Has `wanted` a member wherever the condition is true?"""
+    """Whether the condition implies that `wanted` is not empty."""
     match condition:
         case ir.Unary(op="not", operand=operand):
             return _says_empty(operand, wanted)
@@ -76,7 +76,7 @@ def _says_nonempty(condition: ir.Expr, wanted: ir.Expr) -> bool:
 
 
 def _says_empty(condition: ir.Expr, wanted: ir.Expr) -> bool:
-    """Has `wanted` a member wherever the condition is false?"""
+    """Whether the negated condition implies that `wanted` is not empty."""
     match condition:
         case ir.Binary(op="eq", left=left, right=right):
             return {_is_empty(left), _is_empty(right)} == {True, False} and wanted in (left, right)

@@ -1,4 +1,4 @@
-"""`eventually` and `leads to`: what must happen in every run that is fair to some steps."""
+"""Elaborates `eventually` and `leads to` with their fairness conditions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from charter.syntax import nodes as sx
 def read(
     scope: TypeScope, machine: MachineScope, node: sx.EventuallyDecl
 ) -> tuple[tuple[ir.Param, ...], ir.Expr | None, ir.Expr, tuple[ir.Fair, ...]]:
-    """Variables, trigger, goal and fairness of `node`, read in the scope of its machine."""
+    """Variables, trigger, goal and fairness of `node`, elaborated in the scope of its machine."""
     if not machine.is_system:
         message = f"{machine.name} is a component: its environment may never call it"
         hint = "put it into a system, whose steps can be fair"
@@ -34,7 +34,7 @@ def read(
 
 
 def _ranging(scope: TypeScope, binder: sx.Binder) -> ty.Type:
-    """The type that a variable ranges over: one whose values can be written."""
+    """The type that a variable ranges over. Its values must have a notation."""
     kind = whole_type(scope, binder.domain)
     if is_unknown(kind) or isinstance(kind, ty.Sort | ty.Enum | ty.Int | ty.Bool):
         return kind
@@ -46,7 +46,7 @@ def _ranging(scope: TypeScope, binder: sx.Binder) -> ty.Type:
 
 
 def _fair(scope: TypeScope, machine: MachineScope, node: sx.Fair) -> ir.Fair:
-    """A step that is there, and parameters that it has."""
+    """A fairness condition: the step and its parameters must exist."""
     step = machine.operations.get(node.step.text)
     if step is None:
         hint = suggest(node.step.text, machine.operations)

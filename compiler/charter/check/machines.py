@@ -69,7 +69,7 @@ def collect(files: sx.Protocol, diagnostics: Diagnostics) -> tuple[Globals, Type
 
 
 def _shared(files: sx.Protocol, types: TypeResolver) -> tuple[dict[str, Shared], dict[str, Shared]]:
-    """What instances and scenarios take over, by name: set-ups (and instances), fragments."""
+    """Set-ups (with instances) and fragments by name: what instances and scenarios can include."""
     setups: dict[str, Shared] = {}
     fragments: dict[str, Shared] = {}
     for node in declarations(files):
@@ -86,7 +86,7 @@ def _shared(files: sx.Protocol, types: TypeResolver) -> tuple[dict[str, Shared],
 
 
 def _check_repeats(files: sx.Protocol, diagnostics: Diagnostics) -> None:
-    """Names that nobody looks up in the first pass."""
+    """Report repeated names of declarations that the first pass does not collect."""
     properties, instances, fragments, scenarios = (Namespace(diagnostics) for _ in range(4))
     variants, mutants, overlays = (Namespace(diagnostics) for _ in range(3))
     for node in declarations(files):
@@ -110,7 +110,7 @@ def _check_repeats(files: sx.Protocol, diagnostics: Diagnostics) -> None:
 
 
 def branches_of(node: sx.Operation) -> list[sx.Branch]:
-    """The branches of an operation in order, groups opened."""
+    """The branches of an operation in order, those of groups too."""
     found: list[sx.Branch] = []
     for line in node.body:
         if isinstance(line, sx.Branch):
@@ -123,7 +123,7 @@ def branches_of(node: sx.Operation) -> list[sx.Branch]:
 def component(
     node: sx.ComponentDecl, types: TypeResolver, diagnostics: Diagnostics
 ) -> MachineScope:
-    """A component, seen from outside."""
+    """The interface of a component."""
     state_names, operation_names = Namespace(diagnostics), Namespace(diagnostics)
     state: dict[str, StateVariable] = {}
     operations: dict[str, Signature] = {}
@@ -245,7 +245,7 @@ class _System:
 
 
 def content_type(channel: Channel) -> ty.Type:
-    """What one place of a channel holds."""
+    """The type of what a channel holds between one pair of ends."""
     if is_unknown(channel.message):
         return UNKNOWN
     match channel.discipline:
@@ -258,7 +258,7 @@ def content_type(channel: Channel) -> ty.Type:
 
 
 def channel_type(channel: Channel) -> ty.Type:
-    """The type of a channel's state variable: a map over each end."""
+    """The type of a channel's state variable: nested maps over its ends."""
     kind = content_type(channel)
     for end in reversed(channel.ends):
         kind = UNKNOWN if is_unknown(end) or is_unknown(kind) else ty.Map(end, kind)

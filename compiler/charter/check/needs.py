@@ -13,7 +13,8 @@ from charter.diagnostics import Diagnostics, Span
 
 
 def check_bounds(model: ir.Model, diagnostics: Diagnostics) -> None:
-    """Every instance and scenario bounds all that its machine depends on."""
+    """Check that every instance and scenario bounds all sorts and constants that its machine
+    depends on."""
     needs = _Needs(model)
     for instance in model.instances:
         _bounded(needs, instance, f"instance {instance.name}", diagnostics)
@@ -60,7 +61,7 @@ def _story(line: ir.Do | ir.Expect | ir.Bind | ir.Moment) -> tuple[ir.Expr, ...]
 
 @dataclass(slots=True)
 class _Needs:
-    """Remembers what was looked at: types by identity, functions and machines by name."""
+    """Computes dependencies, cached for types by identity, for functions and machines by name."""
 
     model: ir.Model
     machines: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -120,7 +121,7 @@ class _Needs:
         return found
 
     def of(self, exprs: Iterable[ir.Expr]) -> frozenset[str]:
-        """What expressions depend on, functions that they call included."""
+        """The sorts and constants that expressions depend on, also through called functions."""
         found: set[str] = set()
         for expr in exprs:
             for node in nodes(expr):
@@ -144,7 +145,7 @@ class _Needs:
         if known is None:
             known = self._type(kind)
             self.types[id(kind)] = known
-            self.kept.append(kind)  # so that its identity stays its own
+            self.kept.append(kind)  # keeps it alive, so that its id is not reused
         return known
 
     def _type(self, kind: ty.Type) -> frozenset[str]:

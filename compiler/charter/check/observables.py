@@ -64,7 +64,7 @@ def _observed_type(scope: TypeScope, machine: MachineScope, entry: sx.Observed) 
 
 
 def _inside(kind: ty.Type) -> ty.Type:
-    """Past maps and options, which a path does not mention."""
+    """The type inside maps and options, which paths do not mention."""
     while isinstance(kind, ty.Map | ty.Option):
         kind = kind.value if isinstance(kind, ty.Map) else kind.inner
     return kind

@@ -1,5 +1,5 @@
-"""Patterns. Of a binder: in core, a quantifier over keys or members around a `match`. Behind `is`:
-a comparison with none, and `value(e)` for what it names."""
+"""Patterns. In a binder they become a quantifier over keys or members around a `match`. Behind `is`
+they become a comparison with none, and `value(e)` for the name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Tags = dict[str, tuple[ty.Type, ...]]
 
 
 def tags_of(kind: ty.Type) -> Tags | None:
-    """The cases of an option, a union or an enum with what is in them."""
+    """The cases of an option, a union or an enum with the types of their parameters."""
     match kind:
         case ty.Option():
             return {"none": (), "present": (kind.inner,)}
@@ -31,7 +31,7 @@ def tags_of(kind: ty.Type) -> Tags | None:
 
 
 def case_params(scope: TypeScope, tag: sx.Name, names: int, tags: Tags) -> tuple[ty.Type, ...]:
-    """What is in a case, for as many names; unknown types after an error."""
+    """The types of a case's parameters, as many as `names`; unknown types after an error."""
     params = tags.get(tag.text)
     if params is None:
         hint = suggest(tag.text, tags)
@@ -46,9 +46,10 @@ def case_params(scope: TypeScope, tag: sx.Name, names: int, tags: Tags) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class Ranged:
-    """A binder, read. `scope` is that of its body. `variable` ranges over `source` (both None: it
-    ranges over what is in one option), `entries` is a map that is evaluated once, before.
-    `subject` is what is taken apart, into `names` if it is `tag`; without a tag `names` has one."""
+    """An elaborated binder. `scope` is that of its body. `variable` ranges over `source` (both
+    None: over the content of one option). `entries` is a map that is evaluated once before the
+    loop. `subject` is matched against the case `tag` with `names`; without a tag `names` has one
+    name for all of it."""
 
     scope: TypeScope
     variable: ir.Local | None
@@ -59,7 +60,7 @@ class Ranged:
     names: tuple[str, ...]
 
     def where(self, body: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
-        """`body`, and `otherwise` of what is not that case."""
+        """`body` where the pattern matches, else `otherwise`."""
         if not self.tag:
             return substitute(body, dict.fromkeys(self.names, self.subject))
         cases: list[ir.Case] = []
@@ -83,7 +84,7 @@ class Ranged:
 
 
 def ranged(scope: TypeScope, node: sx.PatternBinder) -> Ranged:
-    """Read a binder; after an error all that it binds is of unknown type."""
+    """Elaborate a binder; after an error its names have the unknown type."""
     domain = scope.infer(node.domain)
     match node.key, domain.type:
         case sx.Name() as key, ty.Map(key=key_type):
@@ -132,7 +133,8 @@ def _entries(
 
 
 def _is_read_quickly(expr: ir.Expr) -> bool:
-    """State, a name, or a part of them: nothing is gained by a name for it."""
+    """Whether an expression is a state variable, a name or a field: a let for it would save
+    nothing."""
     match expr:
         case ir.Local() | ir.StateRef():
             return True
@@ -150,7 +152,7 @@ def _taken_apart(
     subject: ir.Expr,
     around: tuple[ir.Local | None, ir.Expr | None, tuple[ir.Local, ir.Expr] | None],
 ) -> Ranged:
-    """Bind what the binder names in `subject`; `around` are the first fields of the result."""
+    """Bind the names of the pattern in `subject`; `around` are the first fields of the result."""
     if isinstance(node.value, sx.Name):
         scope, core = scope.bind(node.value, subject.type)
         return Ranged(scope, *around, subject, "", (core,))
@@ -185,7 +187,8 @@ def is_case(scope: TypeScope, node: sx.Is) -> ir.Expr:
 
 
 def holding(scope: TypeScope, condition: sx.Expr) -> TypeScope:
-    """The scope of what is read only where a condition holds: what its `is` name is visible."""
+    """The scope of an expression that is evaluated only if a condition is true: the names of its
+    `is` are visible."""
     match condition:
         case sx.Binary(op="and", left=left, right=right):
             return holding(holding(scope, left), right)

@@ -15,7 +15,7 @@ def inner_of(slot: ty.Type | None) -> ty.Type | None:
 
 
 def is_built_here(expr: ir.Expr) -> bool:
-    """Are the parts of the value places of their own, checked one by one?"""
+    """Whether the value is constructed here, so that its parts are checked one by one."""
     match expr:
         case (
             ir.Present() | ir.SetNew() | ir.SeqNew() | ir.MapNew() | ir.MapWith() | ir.RecordNew()
@@ -38,7 +38,8 @@ Slots = tuple[tuple[ir.Expr, ty.Type | None], ...]
 def places(
     expr: ir.Expr, slot: ty.Type | None, functions: Mapping[str, tuple[ty.Type, ...]]
 ) -> Slots:
-    """The children of `expr`, each with the type of the place that it goes to."""
+    """The children of `expr`, each with the type of the field, parameter or element that it
+    becomes."""
     match expr:
         case ir.Present():
             return ((expr.inner, inner_of(slot)),)

@@ -1,8 +1,8 @@
-"""`int/out-of-range`: every number that reaches a place with a range stays inside it.
+"""`int/out-of-range`: checks that every number stays inside the range of what it is assigned to.
 
-The rule is by intervals and sound: what is read lies in the range of its type; guards, `require`,
-`if` and the connectives narrow the paths that they compare; `min` and `max` clamp. What cannot be
-shown is refused, see docs/language/expressions.md.
+The check uses intervals and is sound. A value that is read is in the range of its type; guards,
+`require`, `if` and the connectives narrow the paths that they compare; `min` and `max` clamp. A
+number that cannot be shown to fit is refused (docs/language/expressions.md).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from charter.diagnostics import Diagnostics
 
 @dataclass(frozen=True, slots=True)
 class RangeContext:
-    """What is known where an expression stands: intervals of lets and of compared paths."""
+    """What is known at an expression: intervals of lets (`locals`) and of compared paths
+    (`facts`)."""
 
     locals: Mapping[str, Interval] = field(default_factory=dict)
     values: Mapping[str, ir.Expr] = field(default_factory=dict)
@@ -33,7 +34,7 @@ class RangeContext:
 
 
 def check_ranges(model: ir.Model, diagnostics: Diagnostics) -> None:
-    """All expressions of a model."""
+    """Check all expressions of a model."""
     functions = {
         function.name: tuple(param.type for param in function.params)
         for function in model.functions
@@ -74,7 +75,7 @@ class _Ranges:
             inside.story(scenario)
 
     def bounded(self, instance: ir.Instance) -> _Ranges:
-        """The same, where the constants have the values of an instance."""
+        """The same check with the constants fixed to the values of an instance."""
         consts: dict[str, ty.Type] = dict(self.arithmetic.consts)
         for name, value in instance.consts:
             consts[name] = ty.Int(ty.Limit("", value), ty.Limit("", value))
@@ -198,13 +199,13 @@ class _Ranges:
         return replace(place, values=values, locals=locals_)
 
     def ranging(self, place: RangeContext, name: str, domain: ir.Expr) -> RangeContext:
-        """The place where `name` is a member of `domain`."""
+        """The context in which `name` is a member of `domain`."""
         if not isinstance(domain.type, ty.Set) or not isinstance(domain.type.inner, ty.Int):
             return place
         return replace(place, locals={**place.locals, name: self.of_members(domain, place)})
 
     def assume(self, place: RangeContext, condition: ir.Expr, *, truth: bool) -> RangeContext:
-        """The place after `condition` turned out to be `truth`."""
+        """The context in which `condition` has the value `truth`."""
         match condition:
             case ir.Unary(op="not", operand=operand):
                 return self.assume(place, operand, truth=not truth)
@@ -258,7 +259,7 @@ class _Ranges:
         return replace(place, facts=(*place.facts, (known, interval)))
 
     def interval(self, expr: ir.Expr, place: RangeContext) -> Interval:
-        """Where the number `expr` lies."""
+        """The interval of the number `expr`."""
         found = self.by_shape(expr, place)
         if place.facts:
             known = substitute(expr, dict(place.values))
@@ -330,7 +331,7 @@ class _Ranges:
                 return of_type(expr.type)
 
     def of_members(self, group: ir.Expr, place: RangeContext) -> Interval:
-        """Where all members of a set of numbers lie."""
+        """The interval of all members of a set of numbers."""
         match group:
             case ir.SetNew(items=(first, *rest)):
                 found = self.interval(first, place)
@@ -357,7 +358,8 @@ class _Ranges:
     # --- where numbers go ------------------------------------------------------------------------
 
     def flow(self, expr: ir.Expr, slot: ty.Type | None, place: RangeContext) -> None:
-        """Check all places inside `expr`, and that its value fits `slot` (None: no range)."""
+        """Check everything inside `expr`, and that its value fits the type `slot` (None: no
+        range)."""
         match expr:
             case ir.If():
                 self.flow(expr.condition, None, place)
@@ -390,7 +392,7 @@ class _Ranges:
                     self.fit(expr, slot, place)
 
     def fit(self, expr: ir.Expr, slot: ty.Type, place: RangeContext) -> None:
-        """A value that was not built here: by its interval, or by its type."""
+        """Check a value that is not constructed here, by its interval or by its type."""
         if isinstance(slot, ty.Int):
             low, high = slot.low, slot.high
             if not self.above(expr, low, place) or not self.below(expr, high, place):
@@ -400,7 +402,8 @@ class _Ranges:
             self.diagnostics.error("int/out-of-range", message, expr.span)
 
     def above(self, expr: ir.Expr, low: ty.Limit | None, place: RangeContext) -> bool:
-        """Is `expr` at least `low`? Of `max` one side suffices, of `min` both are needed."""
+        """Whether `expr` is at least `low`. For `max` one side suffices, for `min` both are
+        needed."""
         if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.name in ("min", "max"):
             sides = (self.above(side, low, place) for side in expr.args)
             if any(sides) if expr.name == "max" else all(sides):
@@ -408,7 +411,8 @@ class _Ranges:
         return self.arithmetic.inside(self.interval(expr, place), Interval(low, None))
 
     def below(self, expr: ir.Expr, high: ty.Limit | None, place: RangeContext) -> bool:
-        """Is `expr` at most `high`? Of `min` one side suffices, of `max` both are needed."""
+        """Whether `expr` is at most `high`. For `min` one side suffices, for `max` both are
+        needed."""
         if isinstance(expr, ir.Builtin) and len(expr.args) == 2 and expr.name in ("min", "max"):
             sides = (self.below(side, high, place) for side in expr.args)
             if any(sides) if expr.name == "min" else all(sides):
@@ -429,7 +433,8 @@ class _Ranges:
         self.diagnostics.error("int/out-of-range", message, expr.span, hint=hint)
 
     def within(self, actual: ty.Type, slot: ty.Type) -> bool:
-        """Do all values of one type lie in the other? (They fit apart from ranges.)"""
+        """Whether all values of one type are in the ranges of the other. (They are already known to
+        fit otherwise.)"""
         if actual is slot:
             return True
         match actual, slot:
@@ -464,7 +469,7 @@ def of_type(kind: ty.Type) -> Interval:
 
 
 def _without(found: Interval, other: Interval) -> Interval:
-    """`found`, where one end is not taken because it is the only number of `other`."""
+    """`found` without a bound that is the only number of `other`."""
     if other.low is None or other.low != other.high:
         return ANY
     low = shifted(found.low, 1) if found.low == other.low else None

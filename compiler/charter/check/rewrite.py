@@ -1,5 +1,5 @@
-"""Parts of rules on the surface tree as an edit changes them: conjuncts of guards, updates, choices
-and lets. In what an edit puts there, the name `replaced` is what stood there before."""
+"""Edits parts of rules in the surface tree: conjuncts of guards, updates, choices and lets. In the
+new text the name `replaced` means the old part."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from charter.syntax import nodes as sx
 from charter.syntax.mapped import mapped
 
 Change = Callable[[sx.Expr], sx.Expr | None]
-"""What an edit puts in the place of an expression; None: nothing, the part goes."""
+"""Maps an expression to its replacement; None drops it."""
 
 Named = Literal["pick", "let"]
 
@@ -21,12 +21,13 @@ Named = Literal["pick", "let"]
 
 
 def filled(expr: sx.Expr, old: sx.Expr) -> sx.Expr:
-    """`expr` with `old` in the place of the name `replaced`."""
+    """`expr` with the name `replaced` substituted by `old`."""
     return mapped(expr, lambda part: old if _is_replaced(part) else None)
 
 
 def calling(expr: sx.Expr, function: str, params: Sequence[sx.Param]) -> sx.Expr:
-    """`expr` in which `replaced` is `function` of the parameters, and `replaced(a)` is of `a`."""
+    """`expr` with `replaced` substituted by a call of `function` with the parameters, and
+    `replaced(a)` by a call with `a`."""
 
     def called(part: sx.Expr) -> sx.Expr | None:
         if _is_replaced(part):
@@ -50,7 +51,7 @@ def _is_replaced(expr: sx.Expr) -> bool:
 def changed_guard(
     guard: Iterable[sx.Conjunct], label: str, change: Change
 ) -> tuple[sx.Conjunct, ...]:
-    """A guard with `change` applied to all that `label` covers."""
+    """A guard with `change` applied to the conjuncts that `label` covers."""
     found: list[sx.Conjunct] = []
     for part in guard:
         if part.label is None or part.label.text != label:
@@ -64,7 +65,8 @@ def changed_guard(
 def wrapped_guard(
     guard: Iterable[sx.Conjunct], old: Sequence[sx.Conjunct]
 ) -> tuple[sx.Conjunct, ...]:
-    """A guard in which `replaced` is the guard `old`; standing alone it keeps the labels."""
+    """A guard with `replaced` substituted by the guard `old`, which keeps its labels if `replaced`
+    is a conjunct by itself."""
     whole: sx.Expr = sx.BoolLit(True)
     if old:
         whole = old[0].condition
@@ -86,8 +88,8 @@ def wrapped_guard(
 def wrapped_body(
     body: Iterable[sx.Statement], old: Sequence[sx.Statement]
 ) -> tuple[sx.Statement, ...]:
-    """A body in which `replaced` is, in an update, a choice, a let or a reply, what the body `old`
-    gave to that name."""
+    """A body with `replaced` in each update, choice, let and reply substituted by the value that
+    the body `old` gave to the same name."""
     return tuple(_wrapped(line, old) for line in body)
 
 
@@ -116,7 +118,8 @@ def updated(body: Iterable[sx.Statement]) -> list[str]:
 def changed_updates(
     body: Sequence[sx.Statement], variable: sx.Name, change: Change
 ) -> tuple[sx.Statement, ...]:
-    """A body with one update of the whole `variable`, where its first one stood, or without any."""
+    """A body with a single update of the whole `variable` at the position of its first one, or with
+    none."""
     found: list[sx.Statement] = []
     is_done = False
     for line in body:
@@ -156,7 +159,7 @@ def _put(whole: sx.Expr, path: Sequence[sx.FieldOf | sx.Index], value: sx.Expr) 
 
 
 def _path(target: sx.Expr) -> list[sx.FieldOf | sx.Index]:
-    """The fields and keys of the target of an update, from the variable on."""
+    """The fields and keys in the target of an update, outermost first."""
     path: list[sx.FieldOf | sx.Index] = []
     while isinstance(target, sx.FieldOf | sx.Index):
         path.insert(0, target)
@@ -177,7 +180,7 @@ LineT = TypeVar("LineT", bound=sx.Item)
 
 
 def named(body: Iterable[sx.Item], what: Named, name: str) -> list[sx.Expr]:
-    """What the choices, or the lets, of a name are made from."""
+    """The values of the lets, or the sets of the choices, with this name."""
     found: list[sx.Expr] = []
     for line in body:
         match line:
@@ -207,7 +210,7 @@ def changed_named(
 
 
 def lets_inside(expr: sx.Expr, name: str) -> list[sx.Expr]:
-    """The values of the `let name = ... in` inside of an expression."""
+    """The values of all `let name = ... in` inside an expression."""
     found: list[sx.Expr] = []
 
     def noted(part: sx.Expr) -> None:

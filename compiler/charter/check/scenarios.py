@@ -1,4 +1,4 @@
-"""The lines of a scenario, with the fragments that it includes, as steps of core."""
+"""Elaborates the lines of a scenario, with the fragments that it includes, to steps of core."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ScenarioReader:
                 assert_never(line)
 
     def do(self, line: sx.Do, span: Span) -> tuple[ir.Do, ...]:
-        """An operation, or nothing if the machine has none of that name."""
+        """An operation; empty if the machine has none of that name."""
         name = line.operation.text
         operation = self.machine.operations.get(name)
         if operation is None:
@@ -94,5 +94,5 @@ class ScenarioReader:
 
 
 def _is_fixed(expr: ir.Expr) -> bool:
-    """Does an expression mean the same in every state?"""
+    """Whether an expression has the same value in every state."""
     return not any(isinstance(node, ir.StateRef | ir.Local) for node in nodes(expr))

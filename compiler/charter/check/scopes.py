@@ -18,8 +18,8 @@ BUILTINS: tuple[ir.BuiltinName, ...] = get_args(ir.BuiltinName)
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A function, an operation or a step, seen from outside. A function of `machine` reads these
-    variables of it, those of parts as `part.variable`."""
+    """The interface of a function, an operation or a step. `reads`: the state variables of
+    `machine` that a function reads; those of parts are called `part.variable`."""
 
     name: str
     params: tuple[ir.Param, ...]
@@ -33,7 +33,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class StateVariable:
-    """A state variable: its name in core, its type, and how long it lives."""
+    """A state variable: its name in core, its type, and its kind (durable, volatile or ghost)."""
 
     name: str
     type: ty.Type
@@ -42,8 +42,8 @@ class StateVariable:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A channel of a system; its state variable is a map over `ends`, which generated steps call
-    `keys`."""
+    """A channel of a system. Its state variable is a map over `ends`; generated steps name their
+    keys `keys`."""
 
     name: str
     ends: tuple[ty.Type, ...]
@@ -57,7 +57,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class PartOf:
-    """A part of a system, seen from outside."""
+    """A part of a system: its index type, if it is indexed, and its component."""
 
     index: ty.Type | None
     component: str
@@ -65,7 +65,7 @@ class PartOf:
 
 @dataclass(frozen=True, slots=True)
 class MachineScope:
-    """A component or a system, seen from outside."""
+    """The interface of a component or a system."""
 
     name: str
     is_system: bool
@@ -78,14 +78,14 @@ class MachineScope:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Lines that instances and scenarios take over, with their parameters."""
+    """A set-up, an instance or a fragment, whose lines others can include."""
 
     node: sx.SetupDecl | sx.InstanceDecl | sx.FragmentDecl
     params: tuple[ir.Param, ...] = ()
 
     @property
     def defaults(self) -> dict[str, sx.Expr]:
-        """What stands for arguments that are not given."""
+        """The default values of parameters."""
         return {} if isinstance(self.node, sx.InstanceDecl) else defaults_of(self.node.params)
 
 
@@ -101,13 +101,13 @@ class Globals:
     machines: Mapping[str, MachineScope]
     sources: Mapping[str, str]
     missing: frozenset[str] = frozenset()
-    """Names that stand where types do, and are none."""
+    """Names used as types that are not declared; reported once."""
     setups: Mapping[str, Shared] = field(default_factory=dict)
     """Set-ups and instances, which others are `like`."""
     fragments: Mapping[str, Shared] = field(default_factory=dict)
 
     def meaning(self, name: str) -> str:
-        """What `name` means everywhere in the protocol, or ""."""
+        """What the declaration `name` is, in words, or ""."""
         if name in self.members:
             return f"a member of {self.members[name].name}"
         if name in self.cases and not self.cases[name].params(name):
@@ -118,16 +118,16 @@ class Globals:
 
 
 REPLACED = "replaced"
-"""The name of what an edit replaces, in what it puts there."""
+"""In the new text of an edit: the name of the part that it replaces."""
 
 Rules = Callable[["TypeScope", sx.Expr, ty.Type | None], ir.Expr]
 
 
 @dataclass(frozen=True, slots=True)
 class TypeScope:
-    """Where an expression stands. `primes` says whether `x'` may be read, `part_primes` whether
-    `part'.x` may; `parts` are what `is` has named; `used` remembers the type of each local of the
-    declaration, so that a name never has two types in core."""
+    """The names that an expression can use, with their types. `primes`: whether `x'` may be read;
+    `part_primes`: whether `part'.x` may; `parts`: the names bound by `is`; `used`: the type of each
+    local of the declaration, so that no name has two types in core."""
 
     globals: Globals
     diagnostics: Diagnostics
@@ -141,7 +141,7 @@ class TypeScope:
     used: dict[str, ty.Type] = field(default_factory=dict)
 
     def infer(self, node: sx.Expr, expected: ty.Type | None = None) -> ir.Expr:
-        """The core expression; `expected` only guides, the result may be of another type."""
+        """The core expression. `expected` is a hint; the result may have another type."""
         return self.rules(self, node, expected)
 
     def check(self, node: sx.Expr, expected: ty.Type) -> ir.Expr:
@@ -149,7 +149,8 @@ class TypeScope:
         return self.fit(self.rules(self, node, expected), expected)
 
     def fit(self, expr: ir.Expr, expected: ty.Type) -> ir.Expr:
-        """`expr` if it fits `expected`, else an error is reported and the type is unknown."""
+        """`expr` if it fits `expected`; else an error is reported, and the result has the unknown
+        type."""
         if fits(expr.type, expected):
             return expr
         hint = _mismatch_hint(expr.type, expected)
@@ -157,7 +158,7 @@ class TypeScope:
         return self.wrong("type/mismatch", message, expr.span, hint=hint)
 
     def wrong(self, code: str, message: str, span: Span, *, hint: str = "") -> ir.Expr:
-        """Report an error and stand in for the expression that has it."""
+        """Report an error; returns an expression of unknown type."""
         self.diagnostics.error(code, message, span, hint=hint)
         return unknown(span)
 
@@ -166,8 +167,8 @@ class TypeScope:
         self.diagnostics.error(code, message, span, hint=hint)
 
     def bind(self, name: sx.Name, kind: ty.Type) -> tuple[TypeScope, str]:
-        """The scope in which `name` is a local of type `kind`, and its name in core. `_` is for
-        what nobody reads: it may stand anywhere and is never visible."""
+        """The scope in which `name` is a local of type `kind`, and its name in core. `_` may be
+        bound anywhere and is never visible."""
         if name.text == "_":
             return self, self._core_name("_", kind)
         meaning = self.meaning(name.text)
@@ -179,7 +180,8 @@ class TypeScope:
         return self.with_local(name.text, local), core
 
     def with_state(self, reads: Iterable[ir.Param]) -> tuple[TypeScope, tuple[ir.Param, ...]]:
-        """The scope of a function, in which these state variables are parameters, and those."""
+        """The scope of a function in which these state variables are parameters, and the
+        parameters."""
         scope, params = self, list[ir.Param]()
         for read in reads:
             core = scope._core_name(read.name.replace(".", "_"), read.type)
@@ -188,7 +190,7 @@ class TypeScope:
         return scope, tuple(params)
 
     def fresh(self, stem: str, kind: ty.Type, span: Span) -> tuple[TypeScope, ir.Local]:
-        """The scope with a local that no text can name, and that local."""
+        """The scope with a new local that no text can name, and that local."""
         local = ir.Local(self._core_name(stem, kind), type=kind, span=span)
         return self.with_local(f"fresh {local.name}", local), local
 
@@ -209,7 +211,7 @@ class TypeScope:
         return replace(self, locals=hidden, parts={})
 
     def meaning(self, name: str) -> str:
-        """What `name` means already, or ""."""
+        """What `name` already means here, in words, or ""."""
         machine = self.machine
         if machine is not None and name in machine.state:
             return f"a state variable of {machine.name}"
@@ -243,12 +245,12 @@ class TypeScope:
 
 
 def defaults_of(params: Iterable[sx.Param]) -> dict[str, sx.Expr]:
-    """What stands for arguments that are not given, by parameter."""
+    """The default values, by parameter."""
     return {param.name.text: param.default for param in params if param.default is not None}
 
 
 def free_name(name: str, meaning: Callable[[str], str]) -> str:
-    """`name` for something that no text declares, or `name_2`, ... where it means something."""
+    """`name`, or the first of `name_2`, ... that has no meaning yet."""
     free, number = name, 1
     while meaning(free):
         number += 1
@@ -257,7 +259,7 @@ def free_name(name: str, meaning: Callable[[str], str]) -> str:
 
 
 def unknown(span: Span) -> ir.Expr:
-    """What stands for an expression that has an error."""
+    """The placeholder for an expression with an error."""
     return ir.Literal(None, type=UNKNOWN, span=span)
 
 

@@ -1,4 +1,4 @@
-"""What instances and scenarios take over with `like`: lines of set-ups, with arguments."""
+"""Resolves `like`: instances and scenarios include the lines of set-ups, with arguments."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Sharing = sx.SetupDecl | sx.InstanceDecl | sx.ScenarioDecl
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The set-up that a line was taken over from, and by which `like`; that one stands in `outer`,
-    or (None) in the instance or scenario itself."""
+    """The set-up that a line comes from, and the `like` that includes it. The `like` is in the
+    set-up `outer`, or (None) in the instance or scenario itself."""
 
     like: sx.Like
     setup: Shared
@@ -27,15 +27,15 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A line of an instance or a scenario; without an origin it stands there itself."""
+    """A line of an instance or a scenario; `origin` is None if it was not included."""
 
     line: sx.Setting
     origin: Origin | None
 
 
 def stated(scope: TypeScope, node: Sharing) -> tuple[Stated, ...]:
-    """The lines of a declaration with those that it takes over. A bound, a start, an `only` and
-    `offers` stand for those of the same name that were taken over; `misses` are added to them."""
+    """The lines of a declaration with those that it includes. A bound, a start, an `only` and
+    `offers` override included ones of the same name; `misses` are added."""
     return _stated(scope, node, None, ())
 
 
@@ -67,8 +67,8 @@ def _stated(
 def find(
     scope: TypeScope, name: sx.Name, table: tuple[Mapping[str, Shared], str], machine: sx.Name
 ) -> Shared | None:
-    """What a name stands for in a table (which holds things of this kind); an error if there is
-    none, or if it is of another machine."""
+    """The entry of a name in a table; None, and an error, if there is none or it is of another
+    machine."""
     known, what = table
     found = known.get(name.text)
     if found is None:
@@ -83,7 +83,7 @@ def find(
 
 
 def uses_itself(scope: TypeScope, name: sx.Name) -> None:
-    """Report what takes over its own lines."""
+    """Report a set-up or fragment that includes itself."""
     scope.error("instance/like", f"`{name.text}` takes over its own lines", name.span)
 
 
@@ -100,8 +100,7 @@ def _key(line: sx.Setting) -> object:
 
 
 def inside(scope: TypeScope, origin: Origin | None) -> tuple[TypeScope, dict[str, ir.Expr]]:
-    """The scope of lines from `origin`, in which its parameters are visible, and what they stand
-    for there."""
+    """The scope of lines from `origin`, in which its parameters are visible, and their values."""
     if origin is None:
         return scope, {}
     outer, values = inside(scope, origin.outer)

@@ -19,7 +19,8 @@ from charter.syntax import nodes as sx
 
 @dataclass(slots=True)
 class Body:
-    """A body while it is read: the scope grows, assignments to one variable become one."""
+    """A body during elaboration. The scope grows with each line; several assignments to parts of a
+    variable are merged."""
 
     scope: TypeScope
     machine: MachineScope
@@ -27,7 +28,7 @@ class Body:
     written: dict[str, list[tuple[Path, Span]]] = field(default_factory=dict)
 
     def bind(self, name: sx.Name, kind: ty.Type) -> str:
-        """Add a local to what follows; its name in core."""
+        """Add a local for the lines that follow; returns its name in core."""
         self.scope, core = self.scope.bind(name, kind)
         return core
 
@@ -38,7 +39,8 @@ class Body:
     def write(
         self, variable: ir.StateRef, path: Path, change: Callable[[ir.Expr], ir.Expr], span: Span
     ) -> None:
-        """Change what stands at `path`; later changes build on earlier ones, reads never do."""
+        """Change the value at `path`. Later changes apply on top of earlier ones; reads see the
+        state before."""
         current: ir.Expr = variable
         doc = ""
         for line in self.lines:
@@ -173,7 +175,7 @@ def misplaced(scope: TypeScope, what: str, where: str, span: Span) -> None:
 
 
 def branch_body(body: Body, node: sx.Branch, result: ty.Type) -> ir.Expr:
-    """Reads the statements of a branch; its reply."""
+    """Elaborate the statements of a branch; returns its reply."""
     scope = body.scope
     reply: ir.Expr | None = None
     for line in node.body:

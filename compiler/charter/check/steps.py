@@ -31,7 +31,7 @@ from charter.syntax import nodes as sx
 
 
 def step_body(body: Body, lines: Sequence[sx.Statement]) -> None:
-    """All statements of a step."""
+    """Elaborate the statements of a step."""
     for line in lines:
         match line:
             case sx.Let():
@@ -70,7 +70,7 @@ def require(body: Body, node: sx.Require) -> None:
 
 
 def budget(body: Body, name: sx.Name) -> None:
-    """Use up one of a budget: the step is enabled only while some is left."""
+    """Take one from a budget: the step is enabled only while something is left."""
     variable = budget_variable(name.text)
     kind = ty.Int(ty.Limit("", 0), ty.Limit(name.text, 0))
     left = ir.StateRef(variable, type=kind, span=name.span)
@@ -121,7 +121,7 @@ def call(body: Body, node: sx.CallOperation) -> None:
 
 
 def _reads_after(line: ir.Statement, part: str) -> bool:
-    """Whether a statement reads what the calls of a part have left."""
+    """Whether a statement reads the state of a part after its calls."""
     return any(
         isinstance(node, ir.StateRef) and node.primed and node.name.startswith(f"{part}.")
         for expr in statement_expressions(line)

@@ -1,4 +1,5 @@
-"""The declarations of a protocol while edits change them: finds what an address names."""
+"""The declarations of a protocol while edits are applied: finds and changes what an address
+names."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ OF_A_SYSTEM: Final = (
 
 
 class Targets:
-    """What edits are applied to. A target that is not there is `edit/unknown-target`, and nothing
-    changes."""
+    """The files that edits are applied to. An address that names nothing is reported as
+    `edit/unknown-target`, and nothing changes."""
 
     def __init__(self, files: sx.Protocol, diagnostics: Diagnostics) -> None:
         self.files = files
@@ -37,7 +38,7 @@ class Targets:
         return tuple(replace(file, declarations=tuple(found)) for file, found in pairs)
 
     def all(self) -> Iterable[sx.Declaration]:
-        """Every declaration as it is now."""
+        """Every declaration with the edits so far."""
         return (node for group in self.declarations for node in group)
 
     def change(
@@ -45,7 +46,8 @@ class Targets:
         found: Callable[[sx.Declaration], bool],
         instead: Sequence[sx.Declaration],
     ) -> bool:
-        """Put `instead` in the place of the declaration that is `found`; False if none is."""
+        """Replace the first declaration for which `found` is true by `instead`; returns False if
+        there is none."""
         for group in self.declarations:
             for position, node in enumerate(group):
                 if found(node):
@@ -54,12 +56,13 @@ class Targets:
         return False
 
     def unknown(self, text: str, name: str, known: Iterable[str], span: Span) -> None:
-        """Report a target that is not there."""
+        """Report an address that names nothing."""
         hint = suggest(name, known)
         self.diagnostics.error("edit/unknown-target", f"there is no {text}", span, hint=hint)
 
     def unknown_place(self, text: str, head: sx.Name, known: Iterable[str], span: Span) -> None:
-        """The same, where `head`, the first name of an address, may be a system or a step."""
+        """The same; the hint considers that `head`, the first name of an address, may be a system
+        or a step."""
         systems = (node for node in self.all() if isinstance(node, sx.SystemDecl))
         if any(head.text in (node.name.text, *_steps(node)) for node in systems):
             message = f"there is no {text}"
@@ -107,7 +110,7 @@ class Targets:
         return {}
 
     def is_history(self, at: sx.Address, name: sx.Name) -> None:
-        """Report an edit of the update of a history, which no body has."""
+        """Report an edit of a history's update: bodies have none."""
         message = f"`{name.text}` is a history, which no update in {place_text(at)} changes"
         hint = f"write `replace history {name.text} of {at.head.text} with ...`"
         self.diagnostics.error("edit/unknown-target", message, name.span, hint=hint)
@@ -146,7 +149,7 @@ class Targets:
     def in_branches(
         self, at: sx.Address, name: sx.Name, change: Callable[[sx.Branch], Sequence[sx.Branch]]
     ) -> None:
-        """Put what `change` gives in the place of the branch `name` of the operation at `at`."""
+        """Replace the branch `name` of the operation at `at` by the result of `change`."""
         if at.operation is None:
             self.unknown_place(f"operation `{place_text(at)}`", at.head, (), at.span)
             return
@@ -176,7 +179,7 @@ class Targets:
         change: Callable[[sx.Branch], Sequence[sx.Branch]],
         known: list[str],
     ) -> list[sx.Branch]:
-        """The branches, with `change` applied to the one called `name`; `known` grows."""
+        """The branches with `change` applied to `name`; adds all names to `known`."""
         result: list[sx.Branch] = []
         for branch in branches:
             known.append(branch.name.text)
@@ -196,7 +199,7 @@ class Targets:
             self.in_step(at.head, at.operation, change)
 
     def is_followed(self, at: sx.Address) -> bool:
-        """Does a branch stand behind the branch at `at`, and not in one group with it?"""
+        """Whether a branch follows the one at `at` and is not in its group."""
         assert at.operation is not None and at.branch is not None
         name = (at.head.text, at.operation.text)
         bodies = (
@@ -225,8 +228,8 @@ def _changed_member(
     name: str,
     change: Callable[[MemberT], MemberT | None],
 ) -> tuple[list[str], tuple[OtherT | MemberT, ...]]:
-    """The names of the members of a kind, and all members, with `change` applied to that called
-    `name` (None: it goes)."""
+    """The names of the members of a kind, and all members with `change` applied to the one called
+    `name` (None drops it)."""
     known: list[str] = []
     found: list[OtherT | MemberT] = []
     for member in members:

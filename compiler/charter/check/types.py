@@ -7,20 +7,21 @@ from typing import assert_never
 from charter.core import types as ty
 
 UNKNOWN = ty.Record("?", ())
-"""The type of what could not be resolved. It fits everywhere, so one mistake is reported once."""
+"""The type of expressions with an error. It fits everywhere, so that one mistake is reported
+once."""
 
 INT = ty.Int()
 BOOL = ty.Bool()
 
 
 def is_unknown(kind: ty.Type) -> bool:
-    """Was an error reported for what has this type?"""
+    """Whether this is the type of an expression with an error."""
     return isinstance(kind, ty.Record) and kind.name == "?"
 
 
 def fits(actual: ty.Type, expected: ty.Type) -> bool:
-    """May a value of `actual` stand where `expected` is asked for? Ranges of integers are the
-    business of the range check, so all integers fit each other here."""
+    """Whether a value of `actual` can be used as one of `expected`. Ranges of integers are checked
+    in `ranges`, so all integers fit each other here."""
     if actual is expected or is_unknown(actual) or is_unknown(expected):
         return True
     match actual, expected:
@@ -49,12 +50,12 @@ def fits(actual: ty.Type, expected: ty.Type) -> bool:
 
 
 def at_most(low: ty.Limit, high: ty.Limit) -> bool:
-    """Is `low <= high` whatever the constants are? (For different constants: not provable.)"""
+    """Whether `low <= high` for all values of the constants; False for different constants."""
     return low.const == high.const and low.plus <= high.plus
 
 
 def join(left: ty.Type, right: ty.Type) -> ty.Type:
-    """The type of a value that comes from either side; both fit each other already."""
+    """The least type of values of two types that fit each other."""
     if is_unknown(left):
         return right
     match left, right:
@@ -71,7 +72,7 @@ def join(left: ty.Type, right: ty.Type) -> ty.Type:
 
 
 def is_finite(kind: ty.Type) -> bool:
-    """Can all values be listed in an instance?"""
+    """Whether all values of the type can be listed in an instance."""
     match kind:
         case ty.Bool() | ty.Sort() | ty.Enum():
             return True
@@ -107,7 +108,7 @@ def show_limit(limit: ty.Limit) -> str:
 
 
 def show_type(kind: ty.Type) -> str:
-    """The type as a charter writes it."""
+    """The type in charter notation."""
     match kind:
         case ty.Bool():
             return "bool"

@@ -1,4 +1,4 @@
-"""Elaborates the update of a path inside a variable into an update of the whole variable."""
+"""Elaborates an update of a path inside a variable to an update of the whole variable."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Path = tuple[PathStep, ...]
 
 
 def apart(left: Path, right: Path) -> bool:
-    """Can it be seen from the text alone that the two paths never meet?"""
+    """Whether two paths never overlap, as far as the text shows."""
     for one, other in zip(left, right, strict=False):
         match one, other:
             case FieldStep(), FieldStep() if one.name != other.name:
@@ -43,7 +43,7 @@ def apart(left: Path, right: Path) -> bool:
 
 
 def modify(target: ir.Expr, path: Path, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
-    """`target` with what stands at `path` replaced by `change` of it."""
+    """`target` with `change` applied to the value at `path`."""
     if not path:
         return change(target)
     step, rest = path[0], path[1:]
@@ -58,7 +58,7 @@ def modify(target: ir.Expr, path: Path, change: Callable[[ir.Expr], ir.Expr]) ->
 
 
 def _field(target: ir.Expr, step: FieldStep) -> ir.Expr:
-    """The field, read past an update of other fields."""
+    """The field; an update of other fields is skipped."""
     if isinstance(target, ir.RecordWith):
         given = dict(target.fields)
         if step.name in given:
@@ -68,7 +68,8 @@ def _field(target: ir.Expr, step: FieldStep) -> ir.Expr:
 
 
 def _entry(target: ir.Expr, step: KeyStep) -> tuple[ir.Expr, ir.Expr]:
-    """The map to update, and its entry: of an update of the very same key, what that gave."""
+    """The map to update and the entry to change; if the map is an update of the same key, the entry
+    is its new value."""
     if isinstance(target, ir.MapWith) and len(target.entries) == 1:
         key, value = target.entries[0]
         if key == step.key:

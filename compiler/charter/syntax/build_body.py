@@ -27,7 +27,7 @@ ItemT = TypeVar("ItemT", bound=nodes.Item)
 
 
 def remarked(reader: TreeReader, node: Tree, item: ItemT) -> ItemT:
-    """`item` with the comments that belong to it."""
+    """`item` with its comments."""
     found = reader.remarks.get(id(node))
     if found is None:
         return item
@@ -208,7 +208,7 @@ def _conjunct(reader: TreeReader, node: Tree) -> nodes.Conjunct:
 
 
 def _segments(parts: tuple[Part, ...]) -> list[list[Tree]]:
-    """The operands of a guard, from one label to the next; between two segments stands `and`."""
+    """The operands of a guard, split at labels; segments are joined by `and`."""
     segments: list[list[Tree]] = []
     for position in range(0, len(parts), 2):
         operand = tree(parts[position])

@@ -242,8 +242,8 @@ def _eventually(reader: TreeReader, node: Tree) -> nodes.EventuallyDecl:
 
 
 def _hoisted(reader: TreeReader, part: Part, found: list[nodes.AnyBinder]) -> Part:
-    """What is left of `forall x in S: a` in front of `leads to`: its variables are those of both
-    sides, for it reaches as far right as it can. In parentheses it stays what it is."""
+    """The body of `forall x in S: a` in front of `leads to`. The quantifier extends over both
+    sides, so its binders are added to `found`; one in parentheses is left as it is."""
     while isinstance(part, Tree) and part.rule == "quantifier":
         kind, several, body = part.children
         if leaf(kind).text != "forall":

@@ -19,15 +19,15 @@ NUMBERS: Final = frozenset("+-")
 
 @dataclass(frozen=True, slots=True)
 class TreeReader:
-    """What every builder needs: where offsets point to, where errors go, and whose comments are
-    whose."""
+    """What every builder needs: the source for spans, the diagnostics, and the comments of each
+    item."""
 
     source: Source
     diagnostics: Diagnostics
     remarks: Mapping[int, Remarks]
 
     def span(self, part: Tree | Leaf) -> Span:
-        """The place of `part` in the text."""
+        """The span of `part` in the text."""
         return Span(self.source, part.start, part.end)
 
 
@@ -55,7 +55,7 @@ def text(part: Part) -> str:
 
 
 def citations(reader: TreeReader, part: Part) -> tuple[nodes.Citation, ...]:
-    """What stands behind `cites`."""
+    """The citations behind `cites`."""
     if part is None:
         return ()
     return tuple(
@@ -131,7 +131,7 @@ def binder(reader: TreeReader, part: Part) -> nodes.Binder:
 
 
 def binders_of(reader: TreeReader, part: Part) -> tuple[nodes.AnyBinder, ...]:
-    """What stands behind a quantifier, or behind `for`."""
+    """The binders behind a quantifier, or behind `for`."""
     return tuple(_any_binder(reader, child) for child in trees(tree(part).children))
 
 
@@ -177,7 +177,7 @@ def _entries(reader: TreeReader, parts: tuple[Part, ...]) -> tuple[nodes.Entry, 
 
 
 def refuse_mixed(reader: TreeReader, operators: list[str], span: Span) -> None:
-    """Record `syntax/mixed-operators` if a chain joins operators that have no common rank."""
+    """Report `syntax/mixed-operators` if a chain joins operators without a common precedence."""
     kinds = set(operators)
     if len(kinds) > 1 and not kinds <= NUMBERS:
         shown = " and ".join(f"`{operator}`" for operator in sorted(kinds))
@@ -192,7 +192,7 @@ def refuse_mixed(reader: TreeReader, operators: list[str], span: Span) -> None:
 
 
 def fold(reader: TreeReader, operands: list[Expr], operators: list[str], span: Span) -> Expr:
-    """`a + b + c` as `(a + b) + c`; mixtures without a rank are refused."""
+    """`a + b + c` as `(a + b) + c`; operators without a common precedence are refused."""
     refuse_mixed(reader, operators, span)
     left = operands[0]
     for operator, right in zip(operators, operands[1:], strict=True):

@@ -1,9 +1,9 @@
-"""Which declaration or statement each comment belongs to. None is lost.
+"""Assigns each comment to a declaration or a statement. No comment is lost.
 
 A comment on a line of its own goes to the next item inside the item that surrounds it; the last
 ones before a closing brace, or before the end of the file, are `closing`. A comment at the end of a
-line goes to the item that ends there or opens its brace there. All others, those inside an
-expression above all, go above the item that they stand in.
+line goes to the item that ends there or opens its brace there. All other comments, mostly those
+inside expressions, move above the item that contains them.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Remarks:
 
 @dataclass(frozen=True, slots=True)
 class _Comment:
-    """One comment: its offsets, its text without dashes, and whether it has the line to itself."""
+    """One comment: its offsets, its text without dashes, and whether it is `alone` on its line."""
 
     start: int
     end: int
@@ -118,7 +118,7 @@ class _Comment:
 
 @dataclass(slots=True)
 class _Collected:
-    """What was found for one item so far; moved comments stand below those above it."""
+    """The comments found for one item so far. Moved comments go below those above it."""
 
     above: list[str] = field(default_factory=list)
     moved: list[str] = field(default_factory=list)
@@ -134,7 +134,7 @@ class _Collected:
 
 @dataclass(slots=True)
 class _Items:
-    """The items of a file in the order of the text, each with the place of the one around it."""
+    """The items of a file in the order of the text, each with the index of the item around it."""
 
     root: Tree
     trees: list[Tree] = field(default_factory=list)
@@ -158,15 +158,15 @@ class _Items:
             waiting.extend((child, surrounding) for child in reversed(inner))
 
     def innermost(self, offset: int) -> int:
-        """The item that `offset` stands in; -1 outside of the file's first and last token."""
+        """The innermost item at `offset`; -1 before the first or after the last token."""
         item = bisect_right(self.starts, offset) - 1
         while item >= 0 and self.trees[item].end <= offset:
             item = self.around[item]
         return item
 
     def owner(self, item: int) -> int:
-        """What an edit wraps has no comments above it or behind it: the edit has them. So has a
-        guard that is one `implies`."""
+        """The item that gets the comments above and behind `item`: for the declaration inside an
+        edit, the edit; for the only `implies` of a guard, the guard."""
         around = self.around[item]
         wrapped = around >= 0 and self.trees[around].rule in WRAPPERS
         return around if wrapped else item
@@ -214,7 +214,7 @@ def _is_block(node: Tree) -> bool:
 
 
 def _paragraph(lines: list[str], comment: _Comment, text: str, until: int) -> None:
-    """Append a line, and "" if a blank line follows before the next comment or the item."""
+    """Append a line, and "" if a blank line separates it from the next comment or the item."""
     lines.append(comment.text or " ")
     rest = BLANK_LINE.match(text, comment.end)
     if rest is not None and (text.startswith("--", rest.end()) or rest.end() == until):

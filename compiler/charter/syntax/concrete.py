@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A token that the grammar keeps."""
+    """A token of the text that is part of the tree."""
 
     kind: str
     text: str
@@ -17,7 +17,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A rule that was matched; an optional part that is missing is None.
+    """A matched rule of the grammar. A missing optional part is None.
 
     `start` and `end` are offsets into the source (both 0 for a rule that matched nothing);
     `depth` bounds the height of the surface tree that is built from it."""
@@ -33,13 +33,13 @@ Part = Tree | Leaf | None
 
 
 def leaf(part: Part) -> Leaf:
-    """`part` as a token; the grammar says where there is one."""
+    """`part` as a token; the caller knows from the grammar that it is one."""
     assert isinstance(part, Leaf), part
     return part
 
 
 def tree(part: Part) -> Tree:
-    """`part` as a rule; the grammar says where there is one."""
+    """`part` as a rule; the caller knows from the grammar that it is one."""
     assert isinstance(part, Tree), part
     return part
 

@@ -1,7 +1,7 @@
-"""Documents with places where a line may break, and their layout in a given width.
+"""Documents with possible line breaks, and their layout within a width.
 
-The algorithm is the one of Oppen and Wadler as it is used today: a group stands on one line if it
-fits, else all its own breaks become line ends; inner groups decide for themselves.
+The algorithm is Oppen's and Wadler's: a group is put on one line if it fits, else all of its own
+breaks become line ends; inner groups are decided separately.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ STEP: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A line end if its group is broken, else `flat`."""
+    """A line end if its group is broken, else the text `flat`."""
 
     flat: str = " "
 
@@ -57,8 +57,8 @@ def brackets(opening: str, body: Doc, closing: str, edge: Break = SOFT) -> Doc:
 
 
 def lines(doc: Doc, indent: int) -> list[str]:
-    """The lines of `doc`, the first without, the others with their indentation; all of them stand
-    `indent` columns from the left, and end before column 100 where breaks allow it."""
+    """The lines of `doc`, the first without, the others with indentation. They start `indent`
+    columns from the left, and end before column 100 if the breaks allow it."""
     done: list[str] = []
     current: list[str] = []
     column = indent
@@ -88,7 +88,8 @@ def lines(doc: Doc, indent: int) -> list[str]:
 
 
 def _fits(doc: Doc, room: int, behind: list[tuple[int, bool, Doc]]) -> bool:
-    """Whether `doc` on one line, and what follows up to the next line end, needs no more room."""
+    """Whether `doc` on one line, with the text `behind` it up to the next line end, fits into
+    `room`."""
     waiting: list[tuple[bool, Doc]] = [(True, doc)]
     rest = len(behind)
     while room >= 0:

@@ -10,11 +10,11 @@ from charter.syntax import nodes as sx
 
 BinderT = TypeVar("BinderT", bound=sx.AnyBinder)
 Rewrite = Callable[[sx.Expr], sx.Expr | None]
-"""What stands for an expression; None: it stays, and its own parts are rewritten."""
+"""Maps an expression to its replacement; None keeps it, and its parts are rewritten."""
 
 
 def mapped(expr: sx.Expr, rewrite: Rewrite) -> sx.Expr:
-    """`expr` with what `rewrite` gives in the place of it, or of its parts."""
+    """`expr` with every replacement of `rewrite` applied, outermost first."""
     new = rewrite(expr)
     return _inside(expr, rewrite) if new is None else new
 

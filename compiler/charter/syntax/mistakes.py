@@ -1,6 +1,6 @@
-"""Error messages of the parser: frequent mistakes first, else the tokens that could follow.
+"""Error messages of the parser: for frequent mistakes, or else with the tokens that could follow.
 
-The table is also a test: each of its examples must get its message."""
+A test checks that each example in the table gets its message."""
 
 from __future__ import annotations
 
@@ -310,7 +310,8 @@ GROUPS: Final = (
         | frozenset({"_LET_EXPRESSION"}),
     ),
 )
-"""Tokens that stand for one thing; the first names it (at least two thirds must be acceptable)."""
+"""Groups of tokens that the message names by the first one, if at least two thirds of the group are
+acceptable."""
 
 WORDS: Final = {
     "NAME": "a name",
@@ -326,7 +327,7 @@ WORDS: Final = {
     "_LEADS_TO": "`leads to`",
 }
 MOST: Final = 8
-"""More alternatives than that help nobody."""
+"""A message with more alternatives does not help."""
 
 DECLARING: Final = frozenset(
     {"source", "sort", "counter", "opaque", "const", "type", "enum", "record", "union", "fun"}
@@ -337,7 +338,7 @@ DECLARING: Final = frozenset(
 
 
 def expected(accepted: frozenset[str]) -> str:
-    """What could have stood there, in words."""
+    """The acceptable tokens, in words."""
     rest = set(accepted)
     found: list[str] = []
     for called, tokens in GROUPS:
@@ -351,7 +352,7 @@ def expected(accepted: frozenset[str]) -> str:
 
 
 def explain(stuck: Stuck) -> tuple[str, str]:
-    """Message and hint for the place where the parser is stuck."""
+    """Message and hint for the position where parsing failed."""
     for mistake in MISTAKES:
         if mistake.made(stuck):
             return mistake.message, mistake.hint

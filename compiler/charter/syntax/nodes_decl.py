@@ -90,7 +90,7 @@ Statement = Let | Pick | Assign | Reply | Require | CallOperation | Send | Recei
 @dataclass(frozen=True, slots=True)
 class SourceDecl(Item):
     """`source S2 "Replication correctness" at "https://..." { "§6.5": "isr" }`: what citations may
-    name; where it can be read, and the anchors of its sections there, or their own addresses."""
+    name, its address, and for its sections anchors at this address or addresses of their own."""
 
     name: Name
     title: str
@@ -150,7 +150,7 @@ class RecordDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class Param(Node):
-    """`name: T`, or `name: T = e` with what stands for an argument that is not given."""
+    """`name: T`, or `name: T = e` with a default value."""
 
     name: Name
     type: Type
@@ -184,7 +184,7 @@ class AliasDecl(Item):
 @dataclass(frozen=True, slots=True)
 class FunDecl(Item):
     """`fun f(x: T) of machine -> U alias "..." cites ... = body`; without `of` it reads no state.
-    `former` are bodies that edits have replaced: what state those read stays a parameter in core.
+    `former` are bodies that edits have replaced: state that these read remains a parameter in core.
     """
 
     name: Name
@@ -211,7 +211,7 @@ class StateDecl(Item):
 
 @dataclass(frozen=True, slots=True)
 class Conjunct(Item):
-    """One `and`-part of a guard, or, with a label, all up to the next one."""
+    """One conjunct of a guard, or, with a label, all conjuncts up to the next label."""
 
     label: Name | None
     condition: Expr
@@ -219,8 +219,8 @@ class Conjunct(Item):
 
 @dataclass(frozen=True, slots=True)
 class FaultRule(Node):
-    """`fault "Class" saying "text" ... when e`: what an implementation may throw instead. Of what
-    is left out `saying` is empty, and `condition` None."""
+    """`fault "Class" saying "text" ... when e`: an exception that an implementation may throw
+    instead. If omitted, `saying` is "" and `condition` None."""
 
     exception: str
     saying: str
@@ -230,7 +230,7 @@ class FaultRule(Node):
 @dataclass(frozen=True, slots=True)
 class Branch(Item):
     """`branch name cites ... when guard { ... }`, or `... reply e` for a body of one reply.
-    `faults` are those that the edits of an overlay entry have added; nobody writes them here."""
+    `faults` are added by edits of overlay entries; the grammar has none here."""
 
     name: Name
     citations: tuple[Citation, ...]
@@ -241,7 +241,7 @@ class Branch(Item):
 
 @dataclass(frozen=True, slots=True)
 class AnyOrder(Item):
-    """`in any order { branch ... }`: rejections that the texts do not rank."""
+    """`in any order { branch ... }`: rejections whose order the sources do not specify."""
 
     branches: tuple[Branch, ...]
 
@@ -441,7 +441,7 @@ class Do(Item):
 
 @dataclass(frozen=True, slots=True)
 class Expect(Item):
-    """`expect e`: true of some run that is still possible; the others are dropped."""
+    """`expect e`: must be true of some possible trace; the others are dropped."""
 
     condition: Expr
 

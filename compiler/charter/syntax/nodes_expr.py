@@ -17,9 +17,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item(Node):
-    """A node that can carry comment lines above it (`comments`; "" is a blank line, " " a comment
-    without text, which parts paragraphs), one behind it (`trailing`), and those before its closing
-    brace, or before the end of the file (`closing`). `section` is the comment that opened the
+    """A node with comment lines above it (`comments`; "" is a blank line, " " an empty comment,
+    which separates paragraphs), a comment behind it (`trailing`), and comment lines before its
+    closing brace or the end of the file (`closing`). `section` is the comment that opened the
     section in which the item stands."""
 
     comments: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Item(Node):
 
 @dataclass(frozen=True, slots=True)
 class Name(Node):
-    """An identifier where it is introduced or mentioned."""
+    """An identifier."""
 
     text: str
 
@@ -214,7 +214,7 @@ class Binder(Node):
 
 @dataclass(frozen=True, slots=True)
 class Pattern(Node):
-    """`present(p)`, `tag(a, b)`: a case of an option or a union, and names for what is in it."""
+    """`present(p)`, `tag(a, b)`: a case of an option or a union, with names for its parameters."""
 
     tag: Name
     names: tuple[Name, ...]
@@ -222,8 +222,8 @@ class Pattern(Node):
 
 @dataclass(frozen=True, slots=True)
 class PatternBinder(Node):
-    """`k, p in m`: m is a map. `k, present(p) in m`: where its value is that case. Without a key
-    `present(p) in S`: the members of S that are, or what is in the option S."""
+    """`k, p in m`: the entries of the map m. `k, present(p) in m`: the entries whose value matches.
+    `present(p) in S`: the members of the set S that match, or the content of the option S."""
 
     key: Name | None
     value: Name | Pattern
@@ -286,8 +286,8 @@ class Binary(Node):
 
 @dataclass(frozen=True, slots=True)
 class Is(Node):
-    """`e is present(x)`: whether the option has a value, which `x` names behind `and`, `implies`
-    and `then`; of a guard or a `require` in all that follows."""
+    """`e is present(x)`: whether the option has a value. `x` names it behind `and`, `implies` and
+    `then`; in a guard or a `require`, in everything that follows."""
 
     subject: Expr
     pattern: Pattern

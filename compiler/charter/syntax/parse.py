@@ -25,7 +25,7 @@ from charter.syntax.stuck import Stuck
 
 GRAMMAR: Final = Path(__file__).with_name("charter.lark")
 DEEPEST: Final = 100
-"""The height of a tree that every later phase can walk by recursion."""
+"""The largest height of a tree: later phases walk it by recursion."""
 OPENING: Final = frozenset({"LPAR", "LBRACE", "LSQB"})
 CLOSING: Final = frozenset({"RPAR", "RBRACE", "RSQB"})
 WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -33,14 +33,14 @@ BINDING: Final = frozenset({"FORALL", "SOME", "EXACTLY_ONE", "THE", "COMMA"})
 
 
 class PairLets:
-    """Between lexer and parser: the `in` that ends the value of `let x = e in body` gets a token of
-    its own. It is the first `in` at the bracket level of the `let` that follows no bound name and
-    no pattern of a binder."""
+    """A filter between lexer and parser: the `in` that ends the value of `let x = e in body`
+    becomes the token `_LET_IN`. It is the first `in` at the bracket level of the `let` that does
+    not belong to a binder."""
 
     always_accept = ("NAME", "IN")
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        """The same tokens, with `_LET_IN` where an `in` ends a `let`."""
+        """The same tokens, with `_LET_IN` for each `in` that ends a `let`."""
         waiting = [0]
         before, last = "", ""
         outside: list[tuple[str, str]] = []
@@ -75,7 +75,7 @@ def parser() -> Lark:
 
 
 def parse(source: Source, diagnostics: Diagnostics) -> nodes.File | None:
-    """The surface tree of one file, or None if it has a syntax error, which is recorded.
+    """The surface tree of one file; None, and an error in `diagnostics`, if it has a syntax error.
 
     Codes: `syntax/unexpected`, `syntax/mixed-operators`, `syntax/too-deep`. Stops at the first
     unexpected token."""
@@ -97,7 +97,7 @@ def parse(source: Source, diagnostics: Diagnostics) -> nodes.File | None:
 
 
 def _deepest(source: Source, root: Tree) -> Span:
-    """Where the nesting goes beyond what is allowed."""
+    """The span of the first node that is nested too deeply."""
     node, allowed = root, DEEPEST
     while allowed and any(isinstance(child, Tree) for child in node.children):
         inner = [child for child in node.children if isinstance(child, Tree)]
@@ -107,8 +107,8 @@ def _deepest(source: Source, root: Tree) -> Span:
 
 
 def _parsed(source: Source, diagnostics: Diagnostics) -> LarkTree[Token] | None:
-    """The parser's tree. A keyword where only a name can stand is a name: the lexer, which looks
-    one state ahead, cannot always know."""
+    """The parser's tree. A keyword where only a name is allowed is taken as a name: the lexer,
+    which knows only the next state, cannot always tell."""
     state = parser().parse_interactive(source.text)
     fed: list[Token] = []
     try:
@@ -133,7 +133,7 @@ def _parsed(source: Source, diagnostics: Diagnostics) -> LarkTree[Token] | None:
 
 
 def _feed(state: InteractiveParser, token: Token) -> Token:
-    """Hand `token` to the parser, if need be as a name; returns it as it was taken."""
+    """Feed `token` to the parser, as a name if necessary; returns the token that was accepted."""
     try:
         state.feed_token(token)
     except UnexpectedToken:
@@ -146,7 +146,7 @@ def _feed(state: InteractiveParser, token: Token) -> Token:
 
 
 def _accepted(fed: list[Token]) -> frozenset[str]:
-    """What may follow `fed`: asked before the parser has seen what it cannot accept."""
+    """The tokens that may follow `fed`, by a parser that has not yet seen the unacceptable one."""
     state = parser().parse_interactive("")
     for token in fed:
         state.feed_token(token)
@@ -154,7 +154,7 @@ def _accepted(fed: list[Token]) -> frozenset[str]:
 
 
 def _written(kind: str) -> str:
-    """A kind of token as an author writes it; names of patterns stay as they are."""
+    """A kind of token as text; token classes such as NAME keep their name."""
     if kind == "$END":
         return "END"
     pattern = next((each.pattern for each in parser().terminals if each.name == kind), None)
@@ -164,7 +164,7 @@ def _written(kind: str) -> str:
 
 
 def _concrete(found: LarkTree[Token]) -> Tree:
-    """The parser's tree as ours, without recursion."""
+    """Converts the parser's tree to ours, without recursion."""
     built: dict[int, Tree] = {}
 
     def part(child: LarkTree[Token] | Token | None) -> Part:

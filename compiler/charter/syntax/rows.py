@@ -9,7 +9,7 @@ from charter.syntax import nodes
 from charter.syntax.layout import STEP, WIDTH, Doc, flat, lines
 
 FARTHEST: Final = 60
-"""Comments behind neighbouring lines stand under each other up to this column."""
+"""Comments behind neighbouring lines are aligned up to this column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def comment_rows(comments: tuple[str, ...], indent: int) -> list[TextLine]:
 
 
 def remark(item: nodes.Item, body: list[TextLine], indent: int, at: int = -1) -> list[TextLine]:
-    """`body` with the comments of `item` above it and behind its row number `at`."""
+    """`body` with the comments of `item` above it and behind its line number `at`."""
     body = list(body)
     if item.trailing:
         body[at] = replace(body[at], trailing=item.trailing)
@@ -66,7 +66,7 @@ def remarked(item: nodes.Item) -> bool:
 
 
 def text_of(rows: list[TextLine]) -> str:
-    """The text, with comments behind neighbouring lines under each other."""
+    """The text, with comments behind neighbouring lines aligned."""
     done: list[str] = []
     position = 0
     while position < len(rows):

@@ -98,7 +98,7 @@ def _entry(item: nodes.OverlayEntry, indent: int) -> list[TextLine]:
 
 
 def _edits(edits: tuple[nodes.Edit, ...], indent: int) -> list[TextLine]:
-    """Edits of one line close together, blank lines around longer ones."""
+    """One-line edits without blank lines between them, longer ones with."""
     found: list[TextLine] = []
     before = 1
     for position, edit in enumerate(edits):
@@ -166,7 +166,7 @@ def _wrapped(
     opening: str,
     indent: int,
 ) -> list[TextLine]:
-    """What an edit brings, with the comments of the edit in the place of its own."""
+    """The new text of an edit, with the comments of the edit instead of its own."""
     if remarked(item):
         declaration = replace(
             declaration,

@@ -71,7 +71,7 @@ def _statement(item: nodes.Statement) -> Doc:
         case nodes.Send(channel, keys, message):
             shown = expression(message)
             if flat(shown).startswith("["):
-                shown = ("(", shown, ")")  # or it would be one more key
+                shown = ("(", shown, ")")  # without parentheses it would be parsed as another key
             return ("send ", channel.text, _keys(keys), " ", shown)
         case nodes.Receive(name, channel, keys):
             return ("receive ", name.text, " from ", channel.text, _keys(keys))
@@ -94,7 +94,8 @@ def _call(item: nodes.CallOperation) -> Doc:
 
 
 def _conjunct(conjunct: nodes.Conjunct, follower: nodes.Conjunct | None, alone: bool) -> Doc:
-    """A part of a guard. A label reaches to the next one, so `and` and `or` stand bare there."""
+    """A conjunct of a guard. A label extends to the next one, so `and` and `or` behind it need no
+    parentheses."""
     condition = conjunct.condition
     label = f"{conjunct.label.text}: " if conjunct.label else ""
     op = condition.op if isinstance(condition, nodes.Binary) else ""
@@ -116,7 +117,7 @@ def _conjuncts(guard: tuple[nodes.Conjunct, ...]) -> list[Doc]:
 
 
 def _guard_rows(guard: tuple[nodes.Conjunct, ...], indent: int) -> list[TextLine]:
-    """`when a`, and each further part on a line of its own below it."""
+    """`when a`, and each further conjunct on a line of its own below it."""
     found: list[TextLine] = []
     for position, (each, doc) in enumerate(zip(guard, _conjuncts(guard), strict=True)):
         deeper = indent + STEP

@@ -183,7 +183,8 @@ Member = (
 
 
 def _members(members: tuple[Member, ...], indent: int) -> list[TextLine]:
-    """State, parts and channels close together; blank lines around what has a body."""
+    """State, parts and channels without blank lines between them; members with a body have blank
+    lines around them."""
     found: list[TextLine] = []
     bodies = nodes.Operation | nodes.ObserveDecl | nodes.StepDecl
     for position, member in enumerate(members):

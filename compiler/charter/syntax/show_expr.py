@@ -9,7 +9,7 @@ from charter.syntax.layout import LINE, Break, Doc, Group, Nest, brackets, flat,
 from charter.syntax.nodes import Expr
 
 IMPLIES, LOGIC, NOT, COMPARE, SUM, PRODUCT, UNARY, WITH, POSTFIX, ATOM = range(10)
-"""How tightly an expression holds together, as the grammar has it."""
+"""Precedence levels, as in the grammar."""
 
 LOGICAL: Final = frozenset({"and", "or"})
 ADDING: Final = frozenset("+-|&")
@@ -92,7 +92,7 @@ def _level(expr: Expr) -> int:
 
 
 def _right_level(op: str) -> int:
-    """What the right operand of `op` must hold together at least."""
+    """The least precedence of the right operand of `op`."""
     if op == "implies":
         return IMPLIES
     if op in LOGICAL:
@@ -103,7 +103,7 @@ def _right_level(op: str) -> int:
 
 
 def is_open(expr: Expr) -> bool:
-    """Whether the text of `expr` ends in a part that reaches as far right as it can."""
+    """Whether the text of `expr` ends in a part that extends as far right as possible."""
     match expr:
         case nodes.If() | nodes.LetIn() | nodes.Quantifier():
             return True
@@ -118,7 +118,8 @@ def is_open(expr: Expr) -> bool:
 
 
 def _has_free_in(expr: Expr) -> bool:
-    """Whether a comparison `in` stands outside of brackets: a `let` around would end there."""
+    """Whether `in` occurs outside of brackets as a comparison: a `let` around it would end
+    there."""
     match expr:
         case nodes.Binary(op, left, right):
             return op == "in" or _has_free_in(left) or _has_free_in(right)
@@ -142,7 +143,7 @@ def parenthesised(expr: Expr) -> Doc:
 
 
 def last(expr: Expr, level: int) -> Doc:
-    """`expr` where nothing follows that it could swallow."""
+    """`expr` where nothing follows that could become part of it; parentheses below `level`."""
     return expression(expr) if _level(expr) >= level else parenthesised(expr)
 
 
@@ -189,7 +190,7 @@ def expression(expr: Expr) -> Doc:
 
 
 def _hugs(expr: Expr) -> bool:
-    """Whether the brackets of `expr` may open on the line before its content."""
+    """Whether the opening bracket of `expr` may end the line before its content."""
     records = nodes.RecordLit | nodes.WithFields | nodes.WithEntries | nodes.Apply | nodes.Match
     return isinstance(
         expr, records | nodes.SetLit | nodes.SeqLit | nodes.MapLit | nodes.Comprehension
@@ -197,7 +198,7 @@ def _hugs(expr: Expr) -> bool:
 
 
 def bound_to(opening: Doc, value: Expr) -> Doc:
-    """`opening value`: on the same line if the value opens a bracket there, else as it fits."""
+    """`opening value`, on the same line if it fits or the value opens a bracket there."""
     if _hugs(value):
         return (opening, " ", expression(value))
     return Group((opening, Nest((LINE, expression(value)))))
@@ -220,12 +221,13 @@ def _unary(op: str, operand: Expr) -> Doc:
     if op == "not":
         return ("not ", last(operand, NOT))
     if isinstance(operand, nodes.Unary) and operand.op == "-":
-        return ("-", parenthesised(operand))  # two dashes would open a comment
+        return ("-", parenthesised(operand))  # two dashes would begin a comment
     return ("-", last(operand, UNARY))
 
 
 def _chains(op: str, left: Expr) -> bool:
-    """Whether `left` needs no parentheses to the left of `op`, though it is of the same level."""
+    """Whether `left` needs no parentheses to the left of `op` although it has the same
+    precedence."""
     if not isinstance(left, nodes.Binary):
         return False
     if op in NUMBERS and left.op in NUMBERS:

@@ -12,9 +12,9 @@ LETTERS: Final = re.compile(r"[A-Za-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Where the parser cannot go on: the token there ("" at the end of the file), the up to two
-    tokens before it, the rest of its line behind it, and what could have followed the tokens
-    before (as the grammar writes it: `if`, `NAME`)."""
+    """The position where the parser failed: the token there ("" at the end of the file), up to two
+    tokens before it, the rest of its line, and the tokens that were acceptable (as the grammar
+    writes them: `if`, `NAME`)."""
 
     text: str
     before: tuple[str, ...]
@@ -38,14 +38,14 @@ class Stuck:
         return found.group() if found else ""
 
     def expects(self, *tokens: str) -> bool:
-        """Whether one of `tokens` could have stood here."""
+        """Whether one of `tokens` was acceptable here."""
         return any(token in self.accepted for token in tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A frequent mistake: what to say, texts that contain it (what follows a `protocol` line, or
-    `whole` files), and what it looks like."""
+    """A frequent mistake: its message and hint, `examples` that contain it (text behind a
+    `protocol` line, or `whole` files), and a test whether it was `made`."""
 
     message: str
     hint: str

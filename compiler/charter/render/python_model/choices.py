@@ -1,4 +1,4 @@
-"""What a `pick` offers, as Python: constants in a fixed order."""
+"""The members of constant sets in a fixed order, for `pick`."""
 
 from __future__ import annotations
 

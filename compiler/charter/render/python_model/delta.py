@@ -1,9 +1,8 @@
 """Prints a sibling model as its difference from the plain one.
 
-The two modules of a model and those of the plain one are taken apart into functions, types,
-constants and methods; what is not the same stands in the sibling's module, which runs the plain
-model's modules first. So nothing is known here of edits: whatever made the models different, their
-difference is what is printed.
+The two modules of each model are split into functions, types, constants and methods. Those that
+differ are printed in the sibling's module, which runs the plain model's modules first. This needs
+no knowledge of the edits that made the models different.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from charter.render.python_model.operations import doc_lines
 from charter.render.text import environment
 
 CHANGED = "Changed"
-"""The class of a sibling that takes the place of the component's."""
+"""The name of the class in a sibling that replaces the component's class."""
 
 _CONSTANTS = frozenset({"VARIANT", "SPEC_DIGEST", "OPERATIONS", "OBSERVES", "NEVER_ISSUED"})
 
@@ -40,15 +39,15 @@ class Plain:
 
 
 def sibling_text() -> str:
-    """The module that siblings are made with."""
+    """The text of the module `charter_models.sibling`, which siblings import."""
     return environment(PACKAGE).get_template("sibling.py.j2").render()
 
 
 def delta_text(plain: Plain, sibling: Texts, page: Page, about: str) -> str | None:
     """The module of a sibling whose whole text is `sibling`; `about` is its docstring.
 
-    None if the two do not differ in rules alone: types or state are others, or an operation is
-    gone. Such a sibling has to stand as two whole modules.
+    None if the two do not differ in rules alone: if types or state differ, or an operation is
+    missing. Such a sibling needs two whole modules.
     """
     base, wanted = Parts.of(plain.texts, plain.klass), Parts.of(sibling, plain.klass)
     gone = {name for name in base.methods.keys() - wanted.methods.keys() if name[0] != "_"}
@@ -88,7 +87,7 @@ def delta_text(plain: Plain, sibling: Texts, page: Page, about: str) -> str | No
 
 
 def _new(base: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
-    """What is not there in `base`, or is another."""
+    """The items of `wanted` that are missing in `base` or differ there."""
     return {name: text for name, text in wanted.items() if base.get(name) != text}
 
 

@@ -29,9 +29,9 @@ FoundT = TypeVar("FoundT", n.Function, n.Operation)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which model to print: `source` is where the charter is, `digest` identifies its text and the
-    edits applied to it, `module` is the model's own name; `prelude` and `sibling` are the modules
-    to import from."""
+    """Which model to print: `source` is the charter's path, `digest` identifies its text and the
+    edits applied, `module` is the model's own name; `prelude` and `sibling` are the modules to
+    import from."""
 
     source: str
     digest: str
@@ -47,8 +47,8 @@ def prelude_text() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The two modules of a model. `wire`, which stands beside it in `wire_module`, has its
-    functions for the judge; the model itself knows nothing of JSON."""
+    """The texts of a model's two modules. `wire`, the module `wire_module`, has its functions for
+    the judge; the model itself does not use JSON."""
 
     model: str
     wire: str
@@ -141,7 +141,7 @@ class ComponentPrinter:
     def in_sections(
         self, found: Iterable[FoundT], text: Callable[[FoundT], str], depth: int
     ) -> list[str]:
-        """The texts of functions or operations; a comment stands where a section begins."""
+        """The texts of functions or operations, with a comment at the beginning of each section."""
         texts: list[str] = []
         section = ""
         for each in found:
@@ -177,7 +177,7 @@ class ComponentPrinter:
     # --- types -----------------------------------------------------------------------------------
 
     def doc(self, name: str) -> str:
-        """The author's comment on a declared name."""
+        """The comment on a declared name."""
         return dict(self.model.docs).get(name, "")
 
     def newtypes(self) -> Iterator[str]:
@@ -273,7 +273,7 @@ class ComponentPrinter:
             self.returned(methods, e)
 
     def returned(self, methods: OperationPrinter, e: n.Expr) -> None:
-        """`tail`, where it may be forgotten later what is known of values that may be missing."""
+        """The same; what is learned about values that may be missing is forgotten afterwards."""
         printer, out = methods.printer, methods.out
         match e:
             case n.Let(name=name, value=value, body=body):

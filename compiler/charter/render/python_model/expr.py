@@ -1,7 +1,7 @@
 """Prints core expressions as readable Python.
 
-Lets that are sure to be reached stand as assignments before the statement; others become a clause
-of the comprehension around them. Option matches become `is None` tests."""
+Lets that are always evaluated become assignments before the statement; others become a clause of
+the comprehension around them. Matches of options become `is None` tests."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ from charter.render.python_model.types import TypePrinter
 class ExprPrinter:
     """Prints the expressions of one function or method.
 
-    `world` is how the sizes of the world are reached, `state` what stands before a variable.
-    `needed` collects lines that must come before the statement; `sure` says whether the place is
-    reached in every run, so that such a line may be added. `chosen` are picks `or none` of sets
-    that are never empty; `naming` are to become local variables where they are tested for `None`,
-    `taken` are the names of such and of other locals."""
+    `world` is the expression for the sizes of the instance, `state` the prefix of state variables.
+    `needed` collects lines that must precede the statement; `sure`: whether the expression is
+    always evaluated, so that such lines may be added. `chosen` are picks `or none` of sets that are
+    never empty; `naming` are values to be assigned to a local variable where they are tested for
+    `None`; `taken` are the names of all locals."""
 
     names: Names
     types: TypePrinter
@@ -78,7 +78,7 @@ class ExprPrinter:
         return piece.doc if piece.level >= level else Block("(", (piece.doc,), ")", "")
 
     def unsure(self, e: n.Expr, level: int = CHOICE) -> Doc:
-        """`e` at a place that is not always reached."""
+        """`e` where it is not always evaluated."""
         before, self.sure = self.sure, False
         try:
             return self.doc(e, level)
@@ -87,16 +87,16 @@ class ExprPrinter:
 
     @contextmanager
     def knowing(self, condition: n.Expr = TRUE, *, holds: bool = True) -> Iterator[None]:
-        """While expressions are printed that are reached only where `condition` holds, or does
-        not; what else becomes known meanwhile is forgotten, too."""
+        """A context for printing expressions that are evaluated only if `condition` is true (or
+        false). Everything learned inside is forgotten at its end."""
         before = self.known
         self.known = before.where(condition, holds=holds)
         yield
         self.known = before
 
     def name_found(self, condition: n.Expr, later: Sequence[n.Expr], *, holds: bool = True) -> None:
-        """Give a name to what `condition` finds in a map, if `later` expressions ask for it: they
-        are reached only where it holds (or does not)."""
+        """Assign the map entry that `condition` tests to a local variable if `later` expressions
+        use it; they are evaluated only if the condition is true (or false)."""
         for e in () if self.looped else present_where(condition, holds=holds):
             owner = e.target if isinstance(e, n.MapGet) else None
             if isinstance(owner, n.StateRef | n.Local) and asks_value(e, later):
@@ -107,7 +107,7 @@ class ExprPrinter:
                 self.known = self.known.with_name(e, name)
 
     def take(self, names: Iterable[str]) -> None:
-        """Tell which locals the function or method has; nothing else may get their names."""
+        """Reserve the names of the locals of the function or method."""
         self.taken.update(dict.fromkeys((self.local(name) for name in names), None))
 
     def local(self, name: str) -> str:
@@ -115,12 +115,13 @@ class ExprPrinter:
         return self.renamed.get(name) or self.names.local(name)
 
     def bound(self, name: str) -> str:
-        """The same where the local is bound. A case beside this scope may have had its name."""
+        """The same where the local is bound; it replaces a local of the same name in another
+        case."""
         self.renamed.pop(name, None)
         return self.names.local(name)
 
     def bind(self, name: str, value: n.Expr) -> Assignment:
-        """`name = value`, with a type hint where Python would infer too little."""
+        """`name = value`, with a type hint where Python cannot infer the type."""
         choosing = isinstance(value, n.If | n.Match | n.UnionNew | n.Literal | n.Present)
         wide = isinstance(value.type, t.Option | t.Union)
         hint = self.types.annotation(value.type) if choosing and wide else ""
@@ -267,7 +268,7 @@ class ExprPrinter:
         return Piece(Spread((left, joined(f"{symbol} ", right))), level)
 
     def connective(self, e: n.Binary) -> Piece:
-        """`and`, `or`: a chain of equal ones stands side by side."""
+        """`and`, `or`: a chain of the same operator is printed without parentheses."""
         symbol, level = INFIX[e.op]
         parts, docs = tuple(operands(e, e.op)), list[Doc]()
         with self.knowing():
@@ -279,7 +280,8 @@ class ExprPrinter:
         return Piece(Spread(tuple(docs)), level)
 
     def tested(self, e: n.Expr) -> Doc:
-        """What is compared with `None`: it gets its name there, if it is to have one."""
+        """The operand of a comparison with `None`; it is named by `:=` there if it is in
+        `naming`."""
         name = self.naming.pop(e, None)
         if name is None:
             return self.doc(e, OR_SET)
@@ -301,7 +303,8 @@ class ExprPrinter:
         return Piece(Spread((yes, joined("if ", test), joined("else ", no))), CHOICE)
 
     def let(self, name: str, value: n.Expr, body: n.Expr) -> Piece:
-        """Before the statement if the place is sure to be reached, else a comprehension of one."""
+        """A let: an assignment before the statement if it is always evaluated, else a clause over
+        one value."""
         if self.sure:
             self.needed.append(self.bind(name, value))
             return self.piece(body)
@@ -326,7 +329,7 @@ class ExprPrinter:
         return Piece(Block("next(", (body, joined(f"for {subject} in [", value, "]")), ")", ""))
 
     def chain(self, e: n.Match, subject: str, first: Doc) -> Piece:
-        """The tests in the order of the author; `first` is the first mention of the subject."""
+        """The tests in the order of the cases; `first` is the first mention of the subject."""
         cases = list(e.cases)
         if isinstance(e.subject.type, t.Option):
             cases.sort(key=lambda case: case.tag != "none")
@@ -344,7 +347,7 @@ class ExprPrinter:
         return Piece(doc, CHOICE)
 
     def subject(self, e: n.Match) -> tuple[str, Doc]:
-        """The name of what is matched, and the text of its first mention."""
+        """The name of the matched value, and the text of its first mention."""
         piece = self.piece(e.subject)
         present = next((c.names[0] for c in e.cases if c.tag == "present"), "")
         text = flat(piece.doc)
@@ -390,7 +393,7 @@ class ExprPrinter:
         return self.case_params.get(tag, ())
 
     def iterated(self, e: n.Expr, level: int = CHOICE) -> Doc:
-        """What a comprehension goes through; Python takes no `:=` there."""
+        """The iterable of a comprehension; Python does not allow `:=` there."""
         before, self.looped = self.looped, True
         try:
             return self.doc(e, level)
@@ -484,7 +487,8 @@ class ExprPrinter:
     # --- built-ins -------------------------------------------------------------------------------
 
     def builtin(self, e: n.Builtin) -> Piece:
-        """A built-in function. What is known to be there needs no `value` and no `default`."""
+        """A built-in function. `value` and `default` of a value that is known to be present are
+        omitted."""
         first = e.args[0] if e.args else None
         if e.name == "default" and isinstance(first, n.Local) and first.name in self.chosen:
             return self.piece(first)

@@ -13,7 +13,7 @@ from charter.render.python_model.pieces import TRUE
 
 
 def has_faults(operation: n.Operation) -> bool:
-    """Whether an overlay's entry has said how an operation fails."""
+    """Whether an overlay entry has added faults to an operation."""
     return any(branch.faults for branch in operation.branches)
 
 
@@ -51,7 +51,7 @@ def print_fails(printer: OperationPrinter, operation: n.Operation) -> None:
 def _branch(
     printer: OperationPrinter, operation: n.Operation, branch: n.Branch, known: set[str]
 ) -> None:
-    """The part of one branch; `known` are the lets that have their type hints already."""
+    """The statements for one branch; `known` are the lets that already have type hints."""
     out = printer.out
     label = f"{operation.name}/{branch.name}"
     out.line(f'case "{label}":')

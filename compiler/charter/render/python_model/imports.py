@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from charter.render.python_model.layout import Block, lines
 
 SIBLING_NAMES = frozenset({"begin", "instead_of"})
-"""Everything that a sibling imports to be made of the plain model."""
+"""The names that a sibling imports to modify the plain model."""
 _STANDARD = {
     "collections.abc": ("Mapping",),
     "dataclasses": ("dataclass", "replace"),
@@ -19,8 +19,8 @@ _STANDARD = {
 
 
 def with_imports(page: str, modules: Mapping[str, Collection[str]]) -> str:
-    """A page with the imports that it needs in the place of `@imports@`: from the standard library,
-    and from `modules`, of which the names are given that a page may import."""
+    """A page with `@imports@` replaced by the imports that it needs: from the standard library, and
+    from `modules`, which maps a module to the names that it has."""
     used = names_read(page.replace("@imports@", ""))
     standard = [
         f"from {module} import {', '.join(name for name in names if name in used)}"
@@ -32,7 +32,7 @@ def with_imports(page: str, modules: Mapping[str, Collection[str]]) -> str:
 
 
 def import_lines(module: str, names: Iterable[str], depth: int = 0) -> list[str]:
-    """`from module import names`, in as many lines as it takes; none without names."""
+    """The lines of `from module import names`; none without names."""
     ordered = tuple(sorted(names, key=_order))
     if not ordered:
         return []

@@ -12,8 +12,8 @@ WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`open item, item close`: items go one to a line if they do not fit in one. `separator`
-    stands behind each item ("" between the clauses of a comprehension)."""
+    """`open item, item close`: items are put one to a line if they do not fit on one. `separator`
+    follows each item ("" for the clauses of a comprehension)."""
 
     open: str
     items: tuple[Doc, ...]
@@ -23,8 +23,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Parts with spaces between them that may be broken inside brackets only: operators, and the
-    clauses of a conditional expression, stand at the start of their line."""
+    """Parts with spaces between them. Inside brackets, lines may break before them: operators and
+    the clauses of conditional expressions start a line."""
 
     parts: tuple[Doc, ...]
 
@@ -58,7 +58,7 @@ def lines(
     doc: Doc, depth: int, prefix: str = "", suffix: str = "", *, bracketed: bool = False
 ) -> list[str]:
     """`prefix doc suffix` as lines at a depth of indentation, each within WIDTH if possible;
-    `bracketed` if it stands inside brackets already."""
+    `bracketed`: it is inside brackets already."""
     pad = INDENT * depth
     whole = f"{pad}{prefix}{flat(doc)}{suffix}"
     if len(whole) <= WIDTH:
@@ -112,8 +112,8 @@ def joined(*parts: Doc) -> Doc:
 
 
 def from_text(text: str) -> Doc:
-    """A document from one line of Python: brackets become blocks, commas and the clauses of
-    comprehensions and conditional expressions become places where it may be broken."""
+    """A document from one line of Python. Brackets become blocks; lines may break at commas and at
+    the clauses of comprehensions and conditional expressions."""
     clauses = _split(text, (" if ", " else ", " for "))
     if len(clauses) > 1:
         return Spread(tuple(_atom(clause) for clause in clauses))
@@ -140,7 +140,8 @@ def _atom(text: str) -> Doc:
 
 
 def _outside(text: str) -> list[tuple[int, str]]:
-    """The characters that stand in no bracket and no string, and the outermost brackets."""
+    """The characters outside of brackets and strings, and the outermost brackets, with their
+    positions."""
     found: list[tuple[int, str]] = []
     depth, quoted = 0, False
     for i, char in enumerate(text):
@@ -156,7 +157,7 @@ def _outside(text: str) -> list[tuple[int, str]]:
 
 
 def _split(text: str, words: tuple[str, ...]) -> list[str]:
-    """`text` cut before each of `words` that stands in no bracket; the words stay."""
+    """`text` split before each of `words` outside of brackets; the words are kept."""
     cuts = [i for i, _ in _outside(text) if any(text.startswith(word, i) for word in words)]
     ends = [*cuts, len(text)]
     return [text[a:b].strip() for a, b in zip([0, *cuts], ends, strict=True)]

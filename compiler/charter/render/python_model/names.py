@@ -12,7 +12,8 @@ from charter.core import nodes as n
 
 
 def _defined(template: str) -> frozenset[str]:
-    """The functions, classes and types that a template defines which is a module as it stands."""
+    """The functions, classes and types that a template defines; the template must be a valid
+    module."""
     file = resources("charter.render.python_model") / "templates" / template
     found: set[str] = set()
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
@@ -24,14 +25,14 @@ def _defined(template: str) -> frozenset[str]:
 
 
 PRELUDE = _defined("prelude.py.j2")
-"""What the module that all models share defines: a built-in function that Python has not is written
-there, and nowhere else."""
+"""The names in the module that all models share. Built-in functions that Python lacks are defined
+there."""
 USED = frozenset({
     "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "dataclass", "field", "product",
     "replace", "self", "world", "initial", "outcomes", "encode", "decode", "observe", "given",
     "in_json", "never_issued", "allowed", "subject", "after", "sorts", "consts", "Changed", "begin",
     "instead_of", "fails", "faults",
-    # Python's own: a name that hides one of them is misread.
+    # Python's built-ins: hiding one of them would mislead readers.
     "abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "dir",
     "divmod", "enumerate", "eval", "exec", "filter", "float", "format", "frozenset", "hash", "help",
     "hex", "id", "input", "int", "iter", "len", "list", "map", "max", "min", "next", "object",
@@ -63,7 +64,7 @@ def plural(name: str) -> str:
 
 
 def safe(name: str, taken: Iterable[str] = ()) -> str:
-    """`name`, with underscores behind it until it is no keyword and not `taken`."""
+    """`name`, followed by underscores until it is neither a keyword nor `taken`."""
     forbidden = {*taken}
     while keyword.iskeyword(name) or name in forbidden or name in ("l", "O", "I", "_"):
         name += "_"
@@ -87,7 +88,7 @@ class Names:
 
     @staticmethod
     def of(model: n.Model, component: n.Component) -> Names:
-        """Names without clashes, the same in every run."""
+        """Names without clashes; deterministic."""
         names = Names()
         taken = set(PRELUDE | USED) | {camel(component.name)}
 
@@ -112,7 +113,7 @@ class Names:
         return names
 
     def local(self, name: str) -> str:
-        """A parameter or another local; it hides nothing that the page uses."""
+        """The name of a parameter or another local; it hides no name that the page uses."""
         taken = {*PRELUDE, *USED, *self.functions.values(), *self.types.values()}
         return safe(name, taken)
 

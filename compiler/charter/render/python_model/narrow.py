@@ -1,4 +1,5 @@
-"""What conditions say of values that may be missing, as Python's type checkers see it too."""
+"""What conditions imply about values that may be missing, as far as Python's type checkers see
+it."""
 
 from __future__ import annotations
 
@@ -13,22 +14,22 @@ Exprs = tuple[n.Expr, ...]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What holds where an expression is printed: `present` are not `none`, of `inside` the first is
-    a member of the second, `named` have been given to a local variable of Python."""
+    """What is known where an expression is printed: `present` values are not `none`; in each pair
+    of `inside` the first is a member of the second; `named` values are held by a local variable."""
 
     present: Exprs = ()
     inside: tuple[tuple[n.Expr, n.Expr], ...] = ()
     named: tuple[tuple[n.Expr, str], ...] = ()
 
     def where(self, condition: n.Expr, *, holds: bool) -> Known:
-        """What is known besides where a condition holds, or where it does not."""
+        """The same, and what follows if a condition is true (or false)."""
         found = member(condition) if holds else None
         inside = tuple((found[0], group) for group in found[1]) if found else ()
         present = present_where(condition, holds=holds)
         return replace(self, present=self.present + present, inside=self.inside + inside)
 
     def with_name(self, e: n.Expr, name: str) -> Known:
-        """What is known once a local variable has the value of `e`."""
+        """The same, and that a local variable has the value of `e`."""
         return replace(self, named=(*self.named, (e, name)))
 
     def name(self, e: n.Expr) -> str | None:
@@ -37,7 +38,7 @@ class Known:
 
 
 def present_where(condition: n.Expr, *, holds: bool) -> Exprs:
-    """The values that are not `none` where a condition holds, or where it does not."""
+    """The values that are not `none` if a condition is true (or false)."""
     match condition:
         case n.Unary(op="not", operand=operand):
             return present_where(operand, holds=not holds)

@@ -1,5 +1,5 @@
 """Prints an operation as a method that lists its branches, and each longer branch as a method of
-its own. Ghost state, and what only serves it, is left out."""
+its own. Ghost state, and what is needed only for it, is left out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from charter.render.text import Emitter
 
 
 def cited(citations: Iterable[n.Citation]) -> str:
-    """Citations in one line. Where the texts are silent there is none, as the page's head says."""
+    """Citations on one line; "" for `silent`."""
     return ", ".join(f"{c.source} {c.section}".strip() for c in citations if c.source != "silent")
 
 
@@ -180,7 +180,7 @@ class OperationPrinter:
         return tuple(reversed(kept))
 
     def live_expressions(self, branch: n.Branch) -> list[n.Expr]:
-        """The expressions of what `live` keeps, and the reply."""
+        """The expressions of the statements that `live` keeps, and the reply."""
         found: list[n.Expr] = [branch.reply]
         for statement in self.live(branch):
             match statement:
@@ -234,8 +234,8 @@ class OperationPrinter:
     def found_first(
         self, operation: n.Operation, branch: n.Branch, known: Collection[str]
     ) -> list[n.Bind]:
-        """Where a branch is taken if something is `none`, and later ones begin with a let of its
-        value, that let stands before the branch: it is tested there, and never `none` behind it."""
+        """Lets to print before a branch that is taken if something is `none`: later branches begin
+        with a let of its value. It is tested here, so it is known not to be `none` in these."""
         if len(branch.guard) != 1 or branch.group:
             return []
         found: list[n.Bind] = []
@@ -249,7 +249,7 @@ class OperationPrinter:
         return found
 
     def taken(self, operation: n.Operation, branch: n.Branch, known: set[str]) -> None:
-        """What a branch does if it is taken: in a method of its own, or here."""
+        """The effects of a branch: a call of a method of its own, or its statements."""
         if any(isinstance(s, n.Bind | n.Pick) for s in self.live(branch)):
             params = self.free(operation, branch, known)
             self.methods.append((operation, branch, params))
@@ -274,8 +274,8 @@ class OperationPrinter:
         return {name: kind for name, kind in kinds.items() if name in read and name not in bound}
 
     def guard(self, guard: tuple[n.Conjunct, ...], body: Sequence[n.Expr]) -> None:
-        """`if` with every conjunct on a line of its own, and its label behind it. What a conjunct
-        finds in a map gets a name, if later ones or the `body` ask for it."""
+        """`if` with every conjunct on a line of its own, and its label behind it. A map entry that
+        a conjunct tests is assigned to a local variable if later conjuncts or the `body` use it."""
         printer = self.printer
         docs: list[Doc] = []
         for i, conjunct in enumerate(guard):
@@ -300,8 +300,8 @@ class OperationPrinter:
         self.out.line("):")
 
     def _label(self, before: int, label: str) -> None:
-        """A label behind what was added; above it if there is no room, or if it has several lines
-        without a bracket around them."""
+        """Put a label behind the lines added since `before`; above them if there is no room, or if
+        they are several lines without a bracket around them."""
         if label.isdigit():
             return
         added = self.out.lines[-1]
@@ -313,7 +313,7 @@ class OperationPrinter:
             self.out.lines.insert(before, f"{indent}# {label}")
 
     def method(self, operation: n.Operation, branch: n.Branch, params: dict[str, t.Type]) -> None:
-        """A branch as a method. What its caller has tested is not known here."""
+        """A branch as a method. The conditions that its caller tested are not assumed."""
         out, self.printer.known = self.out, Known()
         self.signature(self.method_name(operation, branch), params, operation)
         with out.indent():
@@ -338,7 +338,7 @@ class OperationPrinter:
                 out.line("return allowed")
 
     def pick(self, pick: n.Pick) -> None:
-        """A loop over what may be chosen."""
+        """A loop over the possible choices."""
         printer = self.printer
         name = printer.bound(pick.name)
         if pick.index is None:
@@ -353,7 +353,8 @@ class OperationPrinter:
         self.out.depth += 1
 
     def choices(self, pick: n.Pick, *, sure: bool = True) -> Doc:
-        """What may be picked, in a fixed order. A set that is never empty is never `or none`."""
+        """The possible choices in a fixed order. `or none` is ignored for a set that is never
+        empty."""
         certain = never_empty(pick.domain, self.printer.functions)
         if pick.or_none and certain and pick.index is None:
             self.printer.chosen.add(pick.name)

@@ -10,7 +10,8 @@ from charter.core import types as t
 from charter.render.python_model.layout import Doc
 
 ATOM, UNARY, TIMES, PLUS, AND_SET, OR_SET, COMPARE, NOT, AND, OR, CHOICE = range(16, 5, -1)
-"""How tightly Python's operators bind; a part that binds less than its place gets parentheses."""
+"""Precedence of Python's operators. A part with less precedence than its context needs
+parentheses."""
 
 Infix = tuple[str, int]
 INFIX: Mapping[str, Infix] = {

@@ -11,7 +11,7 @@ from charter.render.python_model.types import TypePrinter
 
 
 def call_of(e: n.Builtin, args: Sequence[Doc], types: TypePrinter, world: str) -> Block:
-    """The call of a built-in function with `args`, which are printed; most have their own names."""
+    """The call of a built-in function with printed `args`."""
     ranking = isinstance(e.type, t.Ranking)
     match e.name:
         case "size":

@@ -12,7 +12,7 @@ from charter.render.python_model.names import Names, snake
 
 @dataclass(frozen=True, slots=True)
 class TypePrinter:
-    """Prints what belongs to a type; `names` are those of the page."""
+    """Prints annotations, domains and conversions of types; `names` are those of the page."""
 
     names: Names
 
@@ -158,7 +158,7 @@ class TypePrinter:
                 assert_never(kind)
 
     def read(self, kind: t.Type, x: str, depth: int = 0) -> str:
-        """The value that the JSON `x` stands for; raises ValueError where it is something else."""
+        """The value that the JSON `x` encodes; the code raises ValueError for other JSON."""
         item = f"entry{depth or ''}"
         match kind:
             case t.Bool():

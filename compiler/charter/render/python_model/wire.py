@@ -84,13 +84,13 @@ class WirePrinter:
         return [*self.writers(), *self.readers()]
 
     def writers(self) -> Iterator[str]:
-        """The functions that write what states and replies hold."""
+        """The functions that write the records and unions in states and replies."""
         kinds = [v.type for v in self.state] + [o.result for o in self.component.operations]
         for kind in self._compound(kinds):
             yield self.write_record(kind) if isinstance(kind, t.Record) else self.write_union(kind)
 
     def readers(self) -> Iterator[str]:
-        """The functions that read what states and arguments hold."""
+        """The functions that read the records and unions in states and arguments."""
         kinds = [v.type for v in self.state]
         kinds += [p.type for o in self.component.operations for p in o.params]
         for kind in self._compound(kinds):
@@ -199,8 +199,8 @@ class WirePrinter:
         return "\n".join(lines(Block("{", tuple(items), "}"), 1, "return "))
 
     def tables(self) -> str:
-        """What the component offers and shows; for each counter inside the arguments of an
-        operation, a value that nobody gave out."""
+        """Tables: operations, observables, and a value that was never issued for each counter in
+        the arguments of an operation."""
         operations = [o.name for o in self.component.operations]
         shown = list(dict.fromkeys(o.path[0] for o in self.component.observables))
         rows: list[Doc] = []
@@ -220,7 +220,7 @@ class WirePrinter:
 
 
 def keyed(prefix: str, text: str) -> Doc:
-    """`prefix text`, with the places where `text` may be broken."""
+    """`prefix text`, with possible line breaks in `text`."""
     return joined(prefix, from_text(text))
 
 
@@ -232,7 +232,7 @@ def names_tuple(names: list[str]) -> Doc:
 def counter_paths(
     kind: t.Type, path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], t.Counter]]:
-    """Where counters stand inside a type; keys and positions are `*`."""
+    """The paths of counters inside a type; keys and positions are `*`."""
     match kind:
         case t.Counter():
             yield path, kind
@@ -252,7 +252,7 @@ def counter_paths(
 
 
 def never(counter: t.Counter) -> str:
-    """A value that no implementation gives out, as JSON in Python."""
+    """A value that no implementation issues, as JSON in Python."""
     if not counter.opaque:
         return "999_999_999"
     return '"@999999999999"' if counter.ordered else '"~never issued"'

@@ -1,1 +1,1 @@
-"""Traces for people: told step by step, drawn, and as ITF."""
+"""Presents traces: as text step by step, as pictures, and as ITF."""

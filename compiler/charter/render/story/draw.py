@@ -1,4 +1,4 @@
-"""A scene as text for a terminal, and as SVG: lanes from left to right, time downwards."""
+"""Draws a scene as text for a terminal and as SVG: lanes from left to right, time downwards."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from textwrap import wrap
 from charter.render.story.scene import Event, Message, Scene
 
 _COLUMN, _WIDER, _WIDEST = 16, 20, 30
-"""Characters of a lane in the terminal: as a rule; where a message needs them; where even its
-values alone do."""
+"""Characters of a lane in the terminal: normally; if a message needs more; if even its values alone
+need more."""
 
 _BESIDE = 4
-"""Characters of an arrow that are not its text, the lane that it begins at among them."""
+"""Characters of an arrow that are not text, with the lane where it begins."""
 
 _WIDE = 100
 """Characters of a line below."""
 
 _LANE, _LEFT, _TOP, _LINE, _MOST = 280, 64, 56, 15, 42
 _LINES = 3
-"""Lines of a change that say what was before, too."""
+"""The most lines of a change that is shown with its value before."""
 _SHORT = 24
 """Characters of a line at a message's arrow."""
 
 _LONG, _MANY = 36, 4
-"""Of a message that has no room on one line: characters of its lines, and how many these may be."""
+"""For a message that does not fit on one line: characters of a line, and the most lines."""
 
 _PARTS = tuple(part / 20 for part in range(3, 18))
-"""Where on a message's way its text may stand."""
+"""Positions of a text along the line of its message."""
 
 _CLEAR, _BENDS = 10, (0, -30, 30, -60, 60, -90, 90)
-"""How far a message stays away from dots that are not its own, and how far it is bent for that."""
+"""The distance of a line from the dots of other events, and how far it may be bent for that."""
 
 _CHARACTER = 6.4
-"""Width of a character, about."""
+"""Approximate width of a character."""
 
 
 _Dot = tuple[int, int]
 _Point = tuple[float, float]
 
 _Way = tuple[_Point, _Point, _Point]
-"""The line of a message on the page: where it begins, what it is bent towards, where it ends."""
+"""The line of a message: its start, the control point of its bend, its end."""
 
 
 def in_text(scene: Scene) -> str:
-    """The scene for a terminal. An arrow stands where its message arrives; one that nobody receives
-    stands where it was sent, and ends before it arrives."""
+    """The scene for a terminal. An arrow is drawn at the event that receives its message; that of a
+    message that nobody receives is drawn where it was sent, and ends early."""
     width = _width(scene)
     scene = _even(scene, lambda lanes: lanes * width - _BESIDE)
     rows = [scene.title, "", " " * 6 + "".join(lane.ljust(width) for lane in scene.lanes).rstrip()]
@@ -70,7 +70,7 @@ def in_text(scene: Scene) -> str:
 
 
 def _width(scene: Scene) -> int:
-    """Characters of a lane, so that messages have room."""
+    """The characters of a lane, so that messages fit."""
     least = max([_COLUMN, *(len(lane) + 2 for lane in scene.lanes)])
     most = min(_WIDEST, _WIDE // len(scene.lanes))
     wanted = [least]
@@ -84,8 +84,8 @@ def _width(scene: Scene) -> int:
 
 
 def _even(scene: Scene, room: Callable[[int], int]) -> Scene:
-    """The scene with all messages of a channel told alike: by their values alone, if one of them
-    has no `room` for more, so many lanes as it crosses, and each has for these."""
+    """The scene with all messages of a channel shown in the same way: by their values alone if one
+    of them does not fit otherwise and all values fit."""
     across = [m for m in scene.messages if m.sender != m.receiver]
     rooms = [(m, room(abs(m.sender - m.receiver))) for m in across]
     narrow = {m.place[0] for m, most in rooms if len(_texts(m)[0]) > most}
@@ -95,7 +95,7 @@ def _even(scene: Scene, room: Callable[[int], int]) -> Scene:
 
 
 def _texts(message: Message) -> tuple[str, ...]:
-    """What may stand at an arrow: a message, or where that has no room, its values alone."""
+    """The possible texts at an arrow, longest first: the message, its values alone."""
     behind = " (copy)" if message.is_copy else ""
     texts = message.values + behind, message.text + behind
     return texts[:1] if message.is_brief else texts[::-1]
@@ -107,7 +107,7 @@ def _fitting(message: Message, room: int) -> str:
 
 
 def _unseen(scene: Scene, event: Event, number: int, width: int) -> Iterator[str]:
-    """What changed in channels by messages that have no arrow (they stay on one lane), and texts of
+    """Changes of channels by messages without an arrow (they stay on one lane), and texts of
     messages whose arrows are too short."""
     within = (m for m in scene.messages if m.sender == m.receiver)
     places = {m.place for m in within if number in (m.sent, m.received)}
@@ -118,7 +118,7 @@ def _unseen(scene: Scene, event: Event, number: int, width: int) -> Iterator[str
 
 
 def _arrows(scene: Scene, number: int) -> list[Message]:
-    """The messages whose arrows stand at an event, those that arrive first."""
+    """The messages whose arrows are drawn at an event, received ones first."""
     across = [m for m in scene.messages if m.sender != m.receiver]
     waiting = (m for m in across if m.received is None and m.sent == number)
     return [*(m for m in across if m.received == number), *waiting]
@@ -204,7 +204,7 @@ def _rows(event: Event) -> list[tuple[str, str, str]]:
 
 
 def _short(note: str) -> str:
-    """A change; where it is long, what was before is left out: what is now is news."""
+    """A change; if it is long, without the value before."""
     path, colon, change = note.partition(": ")
     _, arrow, after = change.partition(" → ")
     return note if len(_wrapped(note)) <= _LINES or not arrow else f"{path}{colon}…{arrow}{after}"
@@ -236,9 +236,9 @@ def _dots(dots: list[_Dot]) -> Iterator[str]:
 
 
 def _labels(scene: Scene, dots: list[_Dot], ways: list[_Way]) -> Iterator[str]:
-    """What is said beside events and messages. Lines do not cross it: below all of it lies the
-    same text in white and wider (an element of its own, as few programs paint a stroke below the
-    letters that it belongs to)."""
+    """The texts beside events and messages. Below each text the same text is drawn in white and
+    wider, so that lines do not cross it. (It is an element of its own: few programs draw a stroke
+    below its letters.)"""
     labels = [
         _Label(x + 17, y + 4 + line * _LINE, *row)
         for event, (x, y) in zip(scene.events, dots, strict=True)
@@ -266,14 +266,14 @@ class _Label:
     fill: str
 
     def meets(self, other: _Label) -> bool:
-        """Whether the two, one line each, lie on each other."""
+        """Whether two labels of one line overlap."""
         left, right = sorted((self, other), key=lambda label: label.x)
         return (
             abs(self.y - other.y) < _LINE + 4 and left.x + _CHARACTER * len(left.text) + 4 > right.x
         )
 
     def covers(self, point: _Point) -> bool:
-        """Whether a point lies below it."""
+        """Whether the label covers a point."""
         x, y = point
         return self.x <= x <= self.x + _CHARACTER * len(self.text) and -_LINE < y - self.y < 4
 
@@ -290,8 +290,8 @@ def _text(x: int, y: int, text: str, *, css: str) -> str:
 
 
 def _way(message: Message, dots: list[_Dot], bottom: int) -> _Way:
-    """From the dot that sent a message to the one that received it, or to the end of the lane; bent
-    where it would go through the dot of another event."""
+    """The line from the dot of the sender to the dot of the receiver, or to the end of the lane;
+    bent if it would cross the dot of another event."""
     x, y = dots[message.sent]
     u = _x(message.receiver)
     v = bottom if message.received is None else dots[message.received][1]
@@ -340,8 +340,8 @@ def _head(way: _Way) -> str:
 def _of_message(
     message: Message, way: _Way, others: list[_Label], lines: list[_Point]
 ) -> list[_Label]:
-    """What stands at a message's line: where it meets the fewest other texts, and of such places
-    where it meets the fewest `lines` of other messages."""
+    """The labels of a message at the position where they overlap the fewest other labels, then the
+    fewest `lines` of other messages."""
     rows = [_fitting(message, _SHORT)]
     if not rows[0]:
         several = [wrap(text, _LONG, break_long_words=False) for text in _texts(message)]
@@ -359,7 +359,7 @@ def _of_message(
 
 
 def _along(rows: list[str], point: _Point) -> list[_Label]:
-    """Lines of text upwards from a point of a message's way."""
+    """Lines of text, upwards from a point on a message's line."""
     x, y = round(point[0]), round(point[1]) - 4
     return [
         _Label(x - 3 * len(row), y - up * _LINE, row, "normal", "#1f5fa8")
@@ -368,7 +368,7 @@ def _along(rows: list[str], point: _Point) -> list[_Label]:
 
 
 def _frame(scene: Scene, tops: list[int], bottom: int, width: int) -> Iterator[str]:
-    """What is wrong at the end, and the part that repeats."""
+    """The text at the end, and the frame around the steps that repeat."""
     if scene.loop is not None and scene.loop < len(tops):
         y = tops[scene.loop] - 12
         yield (

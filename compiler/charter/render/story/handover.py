@@ -1,8 +1,8 @@
 """Finds data that passes from one lane to another without a channel.
 
-Not every system has channels for all that its parts say: a request may lie in a map until an answer
-replaces it, a record in a sequence until somebody reads it. Where one lane changes such a place of
-the system's own state after another lane did, what lay there went from the other to the one.
+A system may pass data in its own state: a request is kept in a map until an answer replaces it, a
+record in a sequence until it is read. If one lane changes such an entry after another lane did, the
+old content is drawn as a message between them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from charter.semantics.machine import Machine
 from charter.semantics.retell import RetoldStep, keys_of
 
 Place = tuple[str, tuple[Value, ...]]
-"""A channel or a variable of the system, and the keys: where a message lies."""
+"""An entry of a channel or of a variable of the system: the name, and the keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What an event on the lane `sender` left in a place, for whoever took it."""
+    """Data that an event on the lane `sender` wrote to an entry and a later event took."""
 
     place: Place
     type: t.Type
@@ -33,7 +33,7 @@ class Handed:
 
 @dataclass(slots=True)
 class Handovers:
-    """The places of a system's own state while its steps go by."""
+    """Follows the entries of a system's own state through its steps."""
 
     machine: Machine
     system: n.System | None
@@ -41,8 +41,8 @@ class Handovers:
     changed: dict[Place, tuple[int, int]] = field(default_factory=dict)
 
     def taken(self, number: int, lane: int, step: RetoldStep, before: State) -> tuple[Handed, ...]:
-        """What the event of that number, on that lane, takes of what others left. `before` is the
-        state that it begins in."""
+        """The data that an event takes from entries that other lanes wrote. `before` is the state
+        before it."""
         found: list[Handed] = []
         places = (self._place(change.variable, change.keys) for change in step.changes)
         for place in dict.fromkeys(place for place in places if place is not None):
@@ -55,7 +55,7 @@ class Handovers:
         return tuple(found)
 
     def _place(self, variable: str, keys: tuple[Value, ...]) -> Place | None:
-        """Where a change is, if it is in the system's own state behind keys."""
+        """The entry of a change, if it is in a map of the system's own state."""
         own = self.system is not None and "." not in variable
         if self.system is None or not own or variable in self.system.channels:
             return None
@@ -63,7 +63,7 @@ class Handovers:
         return (variable, keys[:depth]) if 0 < depth <= len(keys) else None
 
     def _lies(self, place: Place, state: State) -> tuple[t.Type, Value]:
-        """What lies in a place, and its type."""
+        """The type and the value of an entry."""
         name, keys = place
         kind = next(v.type for v in self.machine.variables if v.name == name)
         value = state[name]
@@ -75,7 +75,7 @@ class Handovers:
 
 
 def _taken(kind: t.Type, old: Value, new: Value) -> Value:
-    """What of the old value somebody took who left the new one; None: nothing."""
+    """The part of the old value that is no longer in the new one; None if there is none."""
     match kind, old, new:
         case t.Seq(), tuple(), tuple():
             rest = len(old) - len(new)

@@ -1,4 +1,4 @@
-"""A trace as ITF, which other model checkers read and write (Apalache, ADR 15)."""
+"""Writes a trace in ITF, the trace format of other model checkers (Apalache, ADR 15)."""
 
 from __future__ import annotations
 

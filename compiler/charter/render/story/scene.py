@@ -1,10 +1,10 @@
-"""The picture of a trace as data: lanes for the actors, events on them, messages between.
+"""Computes the picture of a trace: lanes for the actors, events on them, messages between them.
 
-Nobody says in a charter who takes a step. The part whose operation a step calls does; else the
-sender or receiver that a channel with two ends names; else the part that it reads; else the element
-that its first parameter names. An element to which it only sends does not: the only part that there
-is one of does, if there is one. Nor is it said who takes a message: where all steps that receive
-from a channel are of one part, that part; else the element that the channel's last end names.
+A charter does not say which actor takes a step. It is the part whose operation the step calls; else
+the sender or receiver named by a channel with two ends; else the part that it reads; else the
+element that its first parameter names. An element that the step only sends to is not the actor:
+then the only part without index is, if there is one. The receiver of a message is the part that all
+receiving steps belong to, else the element that the channel's last end names.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ Who = tuple[str, Value]
 """A part without index and None, or the name of a type and one of its values."""
 
 _LABEL = 24
-"""Characters that something which was handed over has at its arrow."""
+"""The most characters at the arrow of data that was handed over."""
 
 _Acting: TypeAlias = "tuple[str, n.Expr | None]"
-"""Who takes a step: a part without index and None, or a type and an expression for its value."""
+"""The actor of a step: a part without index and None, or a type and an expression for its value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A step on a lane: `title` is the call, `rules` the branches, `notes` what changed outside of
-    channels and which mail changed nothing, `mail` what changed in each place of a channel."""
+    """A step on a lane: `title` is the call, `rules` the branches, `notes` the changes outside of
+    channels and the messages that changed nothing, `mail` the changes of channels by entry."""
 
     lane: int
     title: str
@@ -49,10 +49,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Sent by an event from its lane; received (or lost) by a later one; None: still on the way.
-    One that nobody receives, and no lane stands for its end, is shown at its sender. `values` is
-    what it says without the names of its fields, where there is little room. `is_copy`: it was
-    received before. `is_brief`: only its values are drawn."""
+    """A message, sent by one event and received (or lost) by a later one; None: not yet received.
+    If nobody receives it and its end has no lane, it is shown at its sender. `values` is a shorter
+    text, without the names of fields. `is_copy`: it was received before. `is_brief`: only `values`
+    is drawn."""
 
     text: str
     values: str
@@ -68,7 +68,7 @@ class Message:
 
 @dataclass(slots=True)
 class _Sending:
-    """A message on its way: who sent it, at which event, and how often it was received."""
+    """A message in transit: its sender, the event that sent it, and how often it was received."""
 
     mail: Mail
     sender: int
@@ -78,8 +78,8 @@ class _Sending:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A picture before it is drawn; events are numbered from 0. `end` says what is wrong there, and
-    `why` in what way; `loop` is the number of events after which the rest repeats."""
+    """The content of a picture; events are numbered from 0. `end` names the finding, `why` explains
+    it; the events behind the first `loop` ones repeat."""
 
     title: str
     lanes: tuple[str, ...]
@@ -113,7 +113,7 @@ def scene(story: Story) -> Scene:
 
 
 def _why(story: Story) -> tuple[str, ...]:
-    """What the property says, and what of it is false."""
+    """The comment of the property, and the part that is false."""
     why = story.why
     if why is None:
         return ()
@@ -140,7 +140,7 @@ def _end(story: Story) -> str:
 
 @dataclass(slots=True)
 class _Stage:
-    """The scene while it is set."""
+    """A scene under construction."""
 
     machine: Machine
     lanes: list[Who] = field(default_factory=list)
@@ -159,12 +159,12 @@ class _Stage:
             self.lanes.append((self.machine.instance.machine, None))
 
     def system(self) -> n.System | None:
-        """The system that is told of; None for a component."""
+        """The system, or None for a component."""
         systems = self.machine.model.systems
         return next((s for s in systems if s.name == self.machine.instance.machine), None)
 
     def _kinds(self) -> list[t.Type | str]:
-        """What has lanes: parts, else the keys of maps that first parameters name."""
+        """The kinds of lanes: parts, else the key types of maps that first parameters name."""
         system = self.system()
         kinds: list[t.Type | str] = []
         for part in system.parts if system is not None else ():
@@ -177,7 +177,7 @@ class _Stage:
         return list(dict.fromkeys(kinds))
 
     def labels(self) -> Iterator[str]:
-        """What stands above each lane."""
+        """The title of each lane."""
         names: list[str] = []
         for name, value in self.lanes:
             kind = self._kind(name)
@@ -194,7 +194,7 @@ class _Stage:
         )
 
     def _role(self, kind: t.Type | None) -> str:
-        """What an element is: the part that it indexes, or the parameter that names it."""
+        """The role of an element: the part that it indexes, or the parameter that names it."""
         system = self.system()
         for part in system.parts if system is not None else ():
             if part.index == kind:
@@ -205,8 +205,8 @@ class _Stage:
         return ""
 
     def event(self, number: int, lane: int, step: RetoldStep, handed: tuple[Handed, ...]) -> None:
-        """Put a step on its lane, and its messages on their way or to their end; `handed` is what
-        it takes that others left."""
+        """Add a step with the messages that it sends and receives; `handed` is the data that it
+        takes from other lanes."""
         system = self.system()
         channels = system.channels if system is not None else ()
         called = ", ".join(spoken(name, value) for name, value in step.args)
@@ -231,7 +231,7 @@ class _Stage:
         self.messages += (self._handed(one, number, lane) for one in handed)
 
     def _handed(self, one: Handed, number: int, lane: int) -> Message:
-        """What an event on a lane takes, as a message. What it is stands where it was left."""
+        """Handed-over data as a message from the event that wrote it."""
         label = in_values(one.type, one.value, self.machine.universe)
         if len(label) > _LABEL:
             is_case = isinstance(one.type, t.Union)
@@ -239,14 +239,14 @@ class _Stage:
         return Message(label, label, one.place, one.sender, one.sent, lane, number)
 
     def _unchanged(self, mail: Mail) -> str:
-        """Mail that leaves its channel as it was."""
+        """The note for a message that does not change its channel."""
         text = in_words(mail.type, mail.message, self.machine.universe)
         if mail.is_sent:
             return f"sends {text} (it is there already)"
         return f"receives {text} (a copy stays)"
 
     def _prefixes(self, lane: int) -> tuple[str, ...]:
-        """What the state of a lane's own part begins with: it goes without saying there."""
+        """Prefixes of a lane's own state; they are omitted on the lane."""
         name, value = self.lanes[lane]
         system, kind = self.system(), self._kind(name)
         if system is None or kind is None:
@@ -255,8 +255,8 @@ class _Stage:
         return tuple(f"{part.name}[{at}]." for part in system.parts if part.index == kind)
 
     def _mail(self, mail: Mail, number: int, lane: int) -> None:
-        """A message that an event on a lane sends, or receives from the first sending that nobody
-        has received; if there is none, again from the last."""
+        """Add a message that an event sends or receives. It receives the first sent one that was
+        not received yet; if there is none, the last one again."""
         ways = self.on_the_way.setdefault(((mail.channel, mail.ends), mail.message), [])
         if mail.is_sent:
             ways.append(_Sending(mail, lane, number))
@@ -265,12 +265,12 @@ class _Stage:
             lost = self.events[-1].title.startswith(f"lose_{mail.channel}(")
             self.messages.append(self.message(chosen, (number, lane), is_lost=lost))
             chosen.receipts += 1
-            if not mail.stays:  # in a set, the same message lies only once
+            if not mail.stays:  # a set holds equal messages only once
                 is_set = isinstance(self._content(mail.channel), t.Set)
                 ways[:] = [] if is_set else [way for way in ways if way is not chosen]
 
     def _content(self, channel: str) -> t.Type:
-        """What one place of a channel holds."""
+        """The type of the content of one entry of a channel."""
         kind = next(v.type for v in self.machine.variables if v.name == channel)
         for _ in keys_of(self.machine, channel):
             assert isinstance(kind, t.Map)
@@ -278,7 +278,7 @@ class _Stage:
         return kind
 
     def waiting(self) -> Iterator[_Sending]:
-        """What nobody has received in the end."""
+        """The messages that were never received."""
         for ways in self.on_the_way.values():
             rest = [way for way in ways if not way.receipts]
             if rest:
@@ -307,7 +307,7 @@ class _Stage:
         )
 
     def _taker(self, mail: Mail) -> int | None:
-        """The lane where a message is to arrive; None: no lane stands for that."""
+        """The lane that a message is addressed to, or None."""
         system = self.system()
         assert system is not None
         kinds = {
@@ -324,7 +324,7 @@ class _Stage:
         return next((self.lanes.index(who) for who in wanted if who in self.lanes), None)
 
     def lane_of(self, step: RetoldStep, args: tuple[Value, ...]) -> int:
-        """Who takes a step."""
+        """The lane of the actor of a step."""
         chosen, system = self.machine.operations[step.operation], self.system()
         bound = dict(zip((p.name for p in chosen.params), args, strict=True))
         named: list[Who] = [(_called(p.type), bound[p.name]) for p in chosen.params]
@@ -343,7 +343,7 @@ class _Stage:
         return lanes[0] if lanes else 0
 
     def _only_sends_to(self, lane: int, step: RetoldStep) -> bool:
-        """Whether a step sends to a lane, and neither receives there nor changes what is there."""
+        """Whether a step sends to a lane and neither receives nor changes anything there."""
         name, value = self.lanes[lane]
         types = {v.name: v.type for v in self.machine.variables}
         changed = any(
@@ -356,7 +356,8 @@ class _Stage:
         return bool(ways) and all(ways) and not changed
 
     def _acting(self, system: n.System, step: n.Step) -> Iterator[_Acting]:
-        """Parts that a step calls, ends of channels that it stands at, parts that it reads."""
+        """Candidates for the actor: parts that a step calls, ends of its channels, parts that it
+        reads."""
         parts = {part.name: part for part in system.parts}
         for line in step.body:
             if isinstance(line, n.CallOperation):
@@ -383,7 +384,7 @@ def _part(part: n.Part, index: n.Expr | None) -> _Acting:
 
 
 def _changed(change: Change, taken: set[Place]) -> str:
-    """A change in words. What was taken stands at its arrow."""
+    """A change in words; data that was taken is shown at its arrow instead."""
     places = {(change.variable, change.keys[:depth]) for depth in range(len(change.keys) + 1)}
     before = "…" if places & taken else change.before
     return f"{change.path}: {before} → {change.after}"

@@ -1,4 +1,4 @@
-"""Tells a trace on the definition: who acted, which rules applied, what changed."""
+"""Replays a finding on the definition: each step with its actor, rules and changes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Same = Callable[[State, State], bool]
 
 @dataclass(frozen=True, slots=True)
 class ToldFinding:
-    """What an engine says: the kind (`always`, `stepwise`, `witness`, `eventually`, `deadlock`,
-    `undefined`) and name of a finding, its steps, and from which of them on they repeat for ever
-    (their number: nothing happens any more; None: no lasso); `fails` is the step after them that
-    asks for a value that does not exist (None: a property does, or none). `binding` are the values
-    for which an `eventually` fails, and `detail` what else the engine says."""
+    """A finding of an engine: its kind (`always`, `stepwise`, `witness`, `eventually`, `deadlock`,
+    `undefined`), name and steps. The steps from number `loop` on repeat for ever (None: no lasso;
+    the number of all steps: nothing happens any more). `fails` is a further step whose evaluation
+    has no value (None if a property has none, or nothing failed). `binding` are the values for
+    which an `eventually` fails; `detail` is the engine's comment."""
 
     kind: str
     name: str
@@ -38,7 +38,7 @@ class ToldFinding:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A finding with all that happens in it."""
+    """A finding with the retold steps of its trace."""
 
     found: ToldFinding
     machine: Machine
@@ -52,7 +52,7 @@ class Story:
 
     @property
     def why(self) -> Explanation | None:
-        """Why the property is false where the story ends; None where it tells of something else."""
+        """Why the property is false at the end; None for findings of other kinds."""
         if self.found.kind not in ("always", "stepwise"):
             return None
         prop = next(p for p in self.machine.model.properties if p.name == self.found.name)
@@ -60,7 +60,7 @@ class Story:
 
     @property
     def title(self) -> str:
-        """What the story shows."""
+        """The title: what the finding is."""
         kind, name = self.found.kind, self.found.name
         what = kind if kind == name else f"{kind} {name}"
         return f"{what} of {self.machine.instance.machine}"
@@ -90,13 +90,13 @@ class Story:
         }
 
     def place_of(self, mail: Mail) -> str:
-        """The place of a channel that a message was sent to or received from."""
+        """The entry of a channel that a message was sent to or received from, as text."""
         kinds, universe = keys_of(self.machine, mail.channel), self.machine.universe
         at = (show_value(k, end, universe) for k, end in zip(kinds, mail.ends, strict=True))
         return mail.channel + "".join(f"[{end}]" for end in at)
 
     def message_of(self, mail: Mail) -> str:
-        """A message as a charter writes it."""
+        """A message in charter notation."""
         return show_value(mail.type, mail.message, self.machine.universe)
 
     def binding_json(self) -> dict[str, Json]:
@@ -105,13 +105,13 @@ class Story:
         return {p.name: to_json(p.type, value, universe) for p, value in self.found.binding}
 
     def last_state(self) -> dict[str, str]:
-        """The values of the variables at the end, as a charter writes them."""
+        """The values of the variables in the last state, in charter notation."""
         universe, last = self.machine.universe, self.states[-1]
         return {v.name: show_value(v.type, last[v.name], universe) for v in self.machine.variables}
 
 
 def tell(machine: Machine, found: ToldFinding, same: Same) -> Story:
-    """The story of a finding. Raises NotARun where the definition does not allow it."""
+    """The story of a finding. Raises NotARun if the definition does not allow it."""
     acts = found.acts
     mark = 0 if found.loop is None else found.loop
     states = run_of(machine, acts, lambda run: _shows(machine, found, run, same), mark)
@@ -119,7 +119,7 @@ def tell(machine: Machine, found: ToldFinding, same: Same) -> Story:
 
 
 def _shows(machine: Machine, found: ToldFinding, run: Sequence[State], same: Same) -> bool:
-    """Whether a run shows what was found."""
+    """Whether a run ends in the finding."""
     if found.kind == "eventually":
         return found.loop is None or same(run[found.loop], run[-1])
     prop = next((p for p in machine.model.properties if p.name == found.name), None)
@@ -129,7 +129,7 @@ def _shows(machine: Machine, found: ToldFinding, run: Sequence[State], same: Sam
 
 
 def _last(machine: Machine, found: ToldFinding, prop: n.Property, run: Sequence[State]) -> Scope:
-    """What a property reads at the end of a run."""
+    """The scope in which a property is evaluated at the end of a run."""
     if len(run) > 1 and is_of_transition(prop):
         operation, args = found.acts[-1]
         ways = machine.outcomes(run[-2], operation, args)

@@ -18,17 +18,17 @@ from charter.semantics.machine import Machine
 from charter.semantics.retell import show_value
 
 LONG = 60
-"""Characters of a value that are worth showing."""
+"""The most characters of a value that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecidingPart:
-    """What decides, in the property or in a function that it calls, so that each name means one
-    thing. `function`: whose body it is of ("": the property's own); `where`: its parameters and
-    their values; `given`: variables of quantifiers and their values; `text`: what is not as it has
-    to be, which is false if it `has_to_be` true; `conditions`: what is true, and asks for it;
-    `values`: texts inside of these, with their values (of a name whose value is long: what it
-    stands for)."""
+    """The smallest subexpression that explains the truth value of a property or of a function that
+    it calls. `function`: the function that contains it ("": the property itself); `where`: its
+    parameters with values; `given`: variables of quantifiers with values; `text`: the
+    subexpression, which is false if it `has_to_be` true and true if not; `conditions`: premises
+    that are true; `values`: subexpressions of all these with their values (for a name with a long
+    value, its definition)."""
 
     function: str
     where: tuple[tuple[str, str], ...]
@@ -40,7 +40,7 @@ class DecidingPart:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The part in words: what is false, for what, and the values."""
+        """The part in words: what is false, for which elements, and the values."""
         where = ", ".join(f"{name} is {value}" for name, value in self.where)
         inside = f"in {self.function}, {f'where {where}, ' if where else ''}"
         word = "this is false" if self.has_to_be else "this is true, and must not be"
@@ -67,8 +67,9 @@ class DecidingPart:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`parts`: what decides, each but the first in the function that the one before it calls;
-    `where`: the property's place; `says`: its comment; `cites`: the texts that it follows."""
+    """Why a property is false. `parts`: one for the property, then one for each called function,
+    outermost first; `where`: the property's location; `says`: its comment; `cites`: its
+    citations."""
 
     parts: tuple[DecidingPart, ...]
     where: str
@@ -77,12 +78,12 @@ class Explanation:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The reason in words, from outside to inside."""
+        """The reason in words, outermost part first."""
         return tuple(line for part in self.parts for line in part.lines)
 
     @property
     def source(self) -> str:
-        """Where the property stands, without folders, and what it follows."""
+        """The property's file and line, without folders, and its citations."""
         place = self.where.rpartition("/")[2]
         return f"{place}, after {', '.join(self.cites)}" if self.cites else place
 
@@ -98,7 +99,7 @@ class Explanation:
 
 
 def why(machine: Machine, prop: n.Property, scope: Scope) -> Explanation:
-    """Why `prop`, which is false in `scope`, is."""
+    """Explains why `prop` is false in `scope`."""
     return Explanation(
         parts=tuple(_parts(machine, prop.body, scope)),
         where=prop.span.where(),
@@ -108,11 +109,11 @@ def why(machine: Machine, prop: n.Property, scope: Scope) -> Explanation:
 
 
 Deciding = tuple[n.Expr, Locals, bool]
-"""An expression, its names, and the truth that it has to have and has not."""
+"""An expression, the values of its names, and the truth value that it should have and does not."""
 
 
 def _parts(machine: Machine, body: n.Expr, scope: Scope) -> Iterator[DecidingPart]:
-    """What decides in the property, in the function that this calls, and so on."""
+    """The deciding part in the property, then in the function that it calls, and so on."""
     reader = _Reader(machine, scope)
     at: Deciding = body, machine.arguments(scope), True
     while (inner := reader.inner(at)) is not None:
@@ -131,8 +132,8 @@ def _text(expr: n.Expr) -> str:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads a property, or a `function` called with `params`, in one scope. `stands_for` holds
-    what names were bound to."""
+    """Explains the body of a property, or of `function` called with `params`, in one scope.
+    `stands_for` maps names to the expressions that they are bound to."""
 
     machine: Machine
     scope: Scope
@@ -143,7 +144,7 @@ class _Reader:
     stands_for: dict[str, n.Expr] = field(default_factory=dict)
 
     def part(self, at: Deciding) -> DecidingPart:
-        """All that was read, where `at` is what decides."""
+        """The result if `at` is the smallest deciding expression."""
         expr, names, has_to_be = at
         seen = [(expr, names), *reversed(self.conditions)]
         inside = (node for e, _ in seen for node in nodes(e))
@@ -167,7 +168,7 @@ class _Reader:
         return self.machine.evaluator.value(expr, self.scope, names)
 
     def inner(self, at: Deciding) -> Deciding | None:
-        """What decides in what does; none where nothing smaller does."""
+        """The subexpression that decides the value of `at`; None if there is no smaller one."""
         expr, names, wanted = at
         match expr:
             case n.Unary(op="not", operand=operand):
@@ -192,7 +193,7 @@ class _Reader:
                 return None
 
     def _joined(self, expr: n.Binary, names: Locals, wanted: bool) -> Deciding | None:
-        """The side that decides; none where both do."""
+        """The operand that decides; None if both do."""
         if expr.op == "and" and wanted:
             side = expr.right if self.value(expr.left, names) else expr.left
             return side, names, True
@@ -205,7 +206,7 @@ class _Reader:
         return None
 
     def _element(self, expr: n.Quantified, names: Locals, wanted: bool) -> Deciding | None:
-        """The first element that decides; none where all do."""
+        """The body for the first element that decides; None if all elements do."""
         if (expr.kind == "forall") is not wanted:
             return None
         assert isinstance(expr.domain.type, t.Set)
@@ -217,7 +218,7 @@ class _Reader:
         return None
 
     def _case(self, expr: n.Match, names: Locals, wanted: bool) -> Deciding:
-        """The case that is taken."""
+        """The body of the case that is taken."""
         subject = self.value(expr.subject, names)
         kind = expr.subject.type
         for case in expr.cases:
@@ -245,7 +246,7 @@ class _Reader:
                 yield param.name, value
 
     def _bound(self, read: Mapping[str, n.Local], names: Locals) -> Iterator[tuple[str, str]]:
-        """The names that are read and whose values are long, with what they stand for."""
+        """The names with long values, with their definitions."""
         for name, bound in self.stands_for.items():
             if name in read and len(self.shown(read[name].type, names[name])) > LONG:
                 yield name, _text(bound)
@@ -253,7 +254,7 @@ class _Reader:
     def _values(
         self, parts: Iterable[tuple[n.Expr, Locals]], known: Collection[str]
     ) -> Iterator[tuple[str, str]]:
-        """What stands in expressions and can be looked up, with its value, once each."""
+        """The state and fields that expressions read, with values, each once."""
         seen = set(known)
         for part, names in parts:
             for inner in self._looked_up(part, names):

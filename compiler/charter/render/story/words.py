@@ -9,12 +9,12 @@ from charter.semantics.values import Universe
 
 
 def spoken(name: str, value: str) -> str:
-    """A named value: of a truth value its name says more."""
+    """A named value as text; for a truth value, its name or `not` with its name."""
     return {"true": name, "false": f"not {name}"}.get(value, value)
 
 
 def in_words(kind: t.Type, message: Value, universe: Universe) -> str:
-    """A message, without the name of a record: the channel says what it does."""
+    """A message as text, without the name of its record: the channel tells its purpose."""
     shown = show_value(kind, message, universe)
     if isinstance(kind, t.Record) and kind.fields:
         shown = shown.removeprefix(f"{kind.name} {{ ").removesuffix(" }")
@@ -22,8 +22,8 @@ def in_words(kind: t.Type, message: Value, universe: Universe) -> str:
 
 
 def in_values(kind: t.Type, value: Value, universe: Universe) -> str:
-    """A value without the names of fields: those of a record stand in their order, those of a
-    record inside of it in parentheses."""
+    """A value as text without names of fields: the values in order, those of inner records in
+    parentheses."""
     match kind, value:
         case t.Option(inner=inner), _ if value is not None:
             return in_values(inner, value, universe)
