@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from charter import api
-from charter.check.asked import ASKED
+from charter.check.state_condition import ASKED
 from charter.core import nodes as n
 from charter.explore.native.explore import Choices, NativeOptions, explore
 from charter.explore.native.graph import CompiledGraph
@@ -45,7 +45,7 @@ ASKED_OF = [
 def asked(charter: str, name: str, expression: str) -> tuple[n.Model, n.Instance, n.Property]:
     path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
     opened, model = api.load_opened(path)
-    model = opened.asked(model, api.PLAIN, name, expression)
+    model = opened.with_state_condition(model, api.PLAIN, name, expression)
     instance = next(i for i in model.instances if i.name == name)
     return model, instance, next(p for p in model.properties if p.name == ASKED)
 

@@ -79,7 +79,7 @@ def test_the_tutorial_is_true_when_it_is_done(
         return block.group(0).replace(text, newcomer.run(text))
 
     golden.matches(PAGE, BLOCK.sub(done, page))
-    assert not api.check(newcomer.file).errors
+    assert not api.check_charter(newcomer.file).errors
 
 
 def test_every_block_of_the_tutorial_is_done() -> None:

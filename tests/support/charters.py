@@ -34,7 +34,7 @@ def dump(text: str, *, variant: str = "", mutant: str = "") -> list[str]:
 
 def codes(text: str) -> list[str]:
     """The codes of all errors of `WORDS` and `text`, in the order of the text."""
-    return [item.code for item in api.check_sources((Source("test", WORDS + text),)).errors]
+    return [item.code for item in api.check_texts((Source("test", WORDS + text),)).errors]
 
 
 def body(text: str, result: str = "bool", params: str = "") -> str:

@@ -35,7 +35,7 @@ def test_block_gives_exactly_the_errors_that_it_names(name: str) -> None:
     claimed = {
         (number, code) for number, line in enumerate(lines, start=1) for code in CLAIM.findall(line)
     }
-    found = api.check_sources((Source(name, text),)).errors
+    found = api.check_texts((Source(name, text),)).errors
     shown = "\n".join(item.show() for item in found)
     assert {(item.span.source.position(item.span.start)[0], item.code) for item in found} == (
         claimed

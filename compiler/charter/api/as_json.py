@@ -25,8 +25,8 @@ from charter.semantics.values import to_json
 def search_json(
     found: SearchResult, stories: Iterable[Story] = (), first: Story | None = None
 ) -> dict[str, Json]:
-    """Everything that a search says, with the story of each finding in `found.wrong` and that of
-    the first state that was asked for; a finding without a story has no steps."""
+    """The result of a search as JSON, with the story of each finding in `found.wrong` and of the
+    first match of `--where`. A finding without a story has no steps."""
     whole: dict[str, Json] = {
         "engine": found.engine,
         "instance": found.instance.name,
@@ -68,8 +68,8 @@ def _findings_json(found: SearchResult, stories: Iterable[Story]) -> list[Json]:
 
 
 def _story_json(story: Story | None) -> dict[str, Json]:
-    """What a story adds to its finding: the steps, the trace in ITF, why the property is false, and
-    where something asks for a value that does not exist."""
+    """The fields that a story adds to its finding: steps, trace in ITF, why the property is false,
+    and where an evaluation has no value."""
     if story is None:
         return {}
     whole: dict[str, Json] = {"steps": story.steps_json(), "itf": itf(story)}
@@ -81,7 +81,8 @@ def _story_json(story: Story | None) -> dict[str, Json]:
 
 
 def _place_json(story: Story) -> dict[str, Json]:
-    """The last state, and the step from there that asks for a value (null: a property does)."""
+    """The last state, and the step from it whose evaluation has no value (null: a property has
+    none)."""
     state: dict[str, Json] = {**story.last_state()}
     if story.found.fails is None:
         return {"state": state, "step": None}
@@ -91,7 +92,7 @@ def _place_json(story: Story) -> dict[str, Json]:
 
 
 def _native_json(found: SearchResult) -> dict[str, Json]:
-    """What only compiled code has to say."""
+    """The fields that only the native engine has."""
     if found.storage is None or found.symmetry is None:
         return {}
     return {
@@ -108,9 +109,9 @@ def _native_json(found: SearchResult) -> dict[str, Json]:
 
 
 def finding_json(machine: Machine, one: CheckResult | LivenessResult) -> dict[str, Json]:
-    """A finding; of a verdict on liveness the `binding` of its variables, and `loop`, the number of
-    steps after which the rest of the trace repeats for ever (all of them: nothing happens); null,
-    as the trace, where no run is shown."""
+    """A finding. A liveness violation also has the `binding` of its variables, and `loop`: the
+    steps behind the first `loop` ones repeat for ever (if there are none, nothing happens any
+    more). `loop` and trace are null if no lasso is shown."""
     if isinstance(one, CheckResult):
         return {
             "name": one.name,
@@ -165,7 +166,8 @@ def _match_json(machine: Machine, one: MatchedState) -> dict[str, Json]:
 def walks_json(
     found: WalksResult, stories: Iterable[Story] = (), walk: Story | None = None
 ) -> dict[str, Json]:
-    """Everything that walks say, with the story of each finding and that of the only walk."""
+    """The result of random walks as JSON, with the story of each finding, and of the walk if it is
+    only one."""
     machine = found.machine
     findings: list[Json] = []
     told = iter(stories)

@@ -1,7 +1,8 @@
-"""Read, check, load, flatten, explore, prove, walk, tell, make suites, generate.
+"""The functions of the public interface: check, compile, explore, prove, walk, explain, make
+suites, generate.
 
-Parser, checks, passes and engines are imported by the function that needs them: core that is in
-the cache needs none of them."""
+Each function imports what it needs, since loading core from the cache needs neither parser nor
+checks, passes or engines."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A charter that was read, for callers that want several models of it."""
+    """The sources of a charter, for callers that compile several models from them."""
 
     sources: tuple[Source, ...]
 
@@ -43,16 +44,16 @@ class Opened:
 
         return kept(self.sources, selection, make)
 
-    def asked(
+    def with_state_condition(
         self, model: ir.Model, selection: Selection, instance: str, expression: str
     ) -> ir.Model:
-        """`model`, which is this charter's with the selection applied, together with a question
-        about the states of an instance, for `searched`. Raises `Refused` with every error of the
-        expression, or `Missing`."""
+        """`model`, this charter's with the selection applied, with a condition on states of an
+        instance that `explore` lists. Raises `Refused` with every error of the expression, or
+        `Missing`."""
         from charter.project import compile as compiling
 
         chosen = _instance(model, instance)
-        return compiling.asked(self.sources, selection, model, chosen, expression)
+        return compiling.with_state_condition(self.sources, selection, model, chosen, expression)
 
 
 def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
@@ -73,24 +74,25 @@ def load_opened(path: Path, selection: Selection = PLAIN) -> tuple[Opened, ir.Mo
 
 
 def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> ir.Model:
-    """The core of a protocol in one text, which is not kept. Raises as `Opened.model` does."""
+    """The core of a protocol in one text; it is not cached. Raises as `Opened.model` does."""
     from charter.project import compile as compiling
 
     return compiling.compiled((Source(name, text),), selection)
 
 
-def check(path: Path) -> Diagnostics:
-    """Everything that is wrong with a charter, its variants and mutants. Raises `Unreadable`."""
+def check_charter(path: Path) -> Diagnostics:
+    """Check the charter at `path`, its variants and mutants; returns the diagnostics. Raises
+    `Unreadable`."""
     from charter.project import compile as compiling
 
-    return compiling.check(path)
+    return compiling.check_files(path)
 
 
 def check_overlay(path: Path, overlay: Path) -> Diagnostics:
-    """Everything that is wrong with an overlay of the charter at `path`. Raises `Unreadable`."""
+    """Check an overlay of the charter at `path`; returns the diagnostics. Raises `Unreadable`."""
     from charter.project import compile as compiling
 
-    return compiling.check_overlay(path, overlay)
+    return compiling.check_overlay_files(path, overlay)
 
 
 def overlay_entries(overlay: Path) -> tuple[ir.OverlayEntry, ...]:
@@ -100,11 +102,11 @@ def overlay_entries(overlay: Path) -> tuple[ir.OverlayEntry, ...]:
     return pipeline.overlay_entries(read_sources(overlay))
 
 
-def check_sources(sources: Sequence[Source]) -> Diagnostics:
-    """`check` for texts that were read already."""
+def check_texts(sources: Sequence[Source]) -> Diagnostics:
+    """The same for texts that were already read."""
     from charter.project import pipeline
 
-    return pipeline.check_sources(sources)
+    return pipeline.check_texts(sources)
 
 
 def flattened(path: Path, variant: str) -> str:
@@ -128,7 +130,7 @@ def core_text(path: Path, selection: Selection = PLAIN, after: str = "") -> str:
 
 
 def formatted(source: Source) -> str:
-    """The text of one file as the formatter writes it. Raises `Refused` on a syntax error."""
+    """The formatted text of one file. Raises `Refused` on a syntax error."""
     from charter.project import compile as compiling
 
     return compiling.formatted(source)
@@ -140,7 +142,8 @@ def formatted(source: Source) -> str:
 @dataclass(frozen=True, slots=True)
 class SuiteRequest:
     """Which suite to make: of a component (the first, if "") in a variant, `smoke` or `full`, into
-    the folder `out` (build/suites/... if None). With `search` questions are looked for first."""
+    the folder `out` (build/suites/... if None). With `search` new questions are searched for
+    first."""
 
     charter: Path
     variant: str = ""
@@ -151,8 +154,8 @@ class SuiteRequest:
 
 
 def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> dict[str, Json]:
-    """Write a suite; its manifest, with `folder`, what was `refused`, the obligations that are
-    `open`, each with its bound, and the scenarios that `failed`, each with its place and why.
+    """Write a suite; returns its manifest, with `folder`, counts of questions `refused` by reason,
+    the `open` obligations with their bounds, and the `failed` scenarios with location and reason.
 
     Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
@@ -194,24 +197,23 @@ def generate(root: Path) -> tuple[str, ...]:
 
 
 def outdated(root: Path) -> str:
-    """The counts of a full suite in generated/ that are not of the charter that stands: a sentence
-    with the command that counts anew; "" if there are none."""
+    """A sentence if the counts of a full suite in generated/ are of another version of the charter,
+    with the command that updates them; "" if not."""
     from charter.api import generated
 
     return generated.outdated(root)
 
 
 def stale(root: Path) -> str:
-    """What is stale in generated/: a sentence and a difference; "" if nothing is. Raises
-    `Refused`."""
+    """What is stale in generated/: a sentence and a diff; "" if nothing is. Raises `Refused`."""
     from charter.api import generated
 
-    return generated.check(root)
+    return generated.stale(root)
 
 
 def _instance(model: ir.Model, name: str) -> ir.Instance:
-    """The instance of that name; of "" the one that is called tiny, else the first whose name
-    begins so, else the only one. Raises `Missing`."""
+    """The instance with a name. For "" it is `tiny`, else the first whose name begins with `tiny`,
+    else the only one. Raises `Missing`."""
     known = {instance.name: instance for instance in model.instances}
     tiny = [instance for instance in model.instances if instance.name.startswith("tiny")]
     there_are = ", ".join(known) or "none"
@@ -227,8 +229,8 @@ def _instance(model: ir.Model, name: str) -> ir.Instance:
 
 
 def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:
-    """The names of the instances that a pattern with `*` stands for, in the order of the charter;
-    of a name itself, and of "" the one that is meant without a name. Raises `Missing`."""
+    """The names of the instances that match a pattern with `*`, in the order of the charter; "" is
+    the default instance. Raises `Missing`."""
     if "*" not in pattern:
         return (_instance(model, pattern).name,)
     found = tuple(i.name for i in model.instances if fnmatchcase(i.name, pattern))
@@ -236,9 +238,9 @@ def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:
 
 
 def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model:
-    """`model` with bounds of an instance replaced, each setting a text
-    `name=number`. What the instance `misses`, it misses with its own bounds: it says nothing of
-    others. Raises `Missing` or `WrongBound`."""
+    """`model` with bounds of an instance replaced, each setting a text `name=number`. The `misses`
+    of the instance are dropped, since they hold for its own bounds only. Raises `Missing` or
+    `WrongBound`."""
     chosen = _instance(model, instance)
     made = replace(with_bounds(model, chosen, settings), misses=())
     places = tuple(made if known is chosen else known for known in model.instances)
@@ -248,16 +250,14 @@ def bounded(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Model
 def explore(
     model: ir.Model, instance: str, options: ExploreOptions, progress: Progress
 ) -> SearchResult:
-    """Search an instance ("" for the one that is meant without a name). Raises `Missing` or
-    `CannotExplore`."""
+    """Search an instance ("": the default one). Raises `Missing` or `CannotExplore`."""
     from charter.explore import select
 
     return select.explore(model, _instance(model, instance), options, progress)
 
 
 def failing_scenarios(model: ir.Model, machine: str) -> tuple[ScenarioFails, ...]:
-    """Where the scenarios of a component or a system fail that the rules do not bear out, in the
-    order of the charter."""
+    """The failures of the scenarios of a component or a system, in the order of the charter."""
     from charter.semantics.scenario import failing
 
     return failing(model, machine)
@@ -266,16 +266,16 @@ def failing_scenarios(model: ir.Model, machine: str) -> tuple[ScenarioFails, ...
 def search_json(
     found: SearchResult, stories: Iterable[Story] = (), first: Story | None = None
 ) -> dict[str, Json]:
-    """What a search found, as docs/formats/search.md describes it, with the stories of what is
-    wrong and of the first state that was asked for."""
+    """The result of a search in the format of docs/formats/search.md, with the stories of its
+    findings and of the first match."""
     from charter.api import as_json
 
     return as_json.search_json(found, stories, first)
 
 
 def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
-    """What an instance of a model, which is `mutant` of its charter, is of, and its bounds, as
-    `Head` has them. Raises `Missing`."""
+    """The protocol, machine and bounds of an instance, in the fields of `Head`; `mutant` is the
+    model's mutant. Raises `Missing`."""
     chosen = _instance(model, instance)
     return {
         "protocol": model.protocol,
@@ -288,14 +288,14 @@ def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
 
 
 def told(model: ir.Model, instance: str, finding: CheckResult | LivenessResult) -> Story:
-    """A finding of a search or of walks, told on the definition. Raises `Missing`."""
+    """The story of a finding, replayed on the definition. Raises `Missing`."""
     from charter.api import explain
 
     return explain.told(model, _instance(model, instance), explain.found_of(finding))
 
 
 def trace_told(model: ir.Model, instance: str, called: tuple[str, str], trace: Trace) -> Story:
-    """A trace that is no finding, told on the definition; it is called by a kind and a name. Raises
+    """The story of any trace, replayed on the definition; `called` is its kind and name. Raises
     `Missing`."""
     from charter.api import explain
 
@@ -303,7 +303,7 @@ def trace_told(model: ir.Model, instance: str, called: tuple[str, str], trace: T
 
 
 def drawn(story: Story, form: Literal["svg", "text"]) -> str:
-    """The space-time picture of a story, as a document or for a terminal."""
+    """The space-time diagram of a story, as SVG or as text."""
     from charter.render.story.draw import in_svg, in_text
     from charter.render.story.scene import scene
 
@@ -318,10 +318,10 @@ def itf(story: Story) -> dict[str, Json]:
 
 
 def exported(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diagnostic, ...]]:
-    """Modules and cfgs in TLA+ of an instance ("" for all), by file name, and warnings of what
+    """TLA+ modules and cfg files of an instance ("" for all) by file name, and warnings of what
     they leave out.
 
-    Raises `Missing`, or `Refused` with everything that the export has no form for."""
+    Raises `Missing`, or `Refused` with everything that cannot be exported."""
     from charter.render.tla.export import export
 
     chosen = (_instance(model, instance),) if instance else model.instances
@@ -333,9 +333,9 @@ def exported(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diag
 
 
 def proved(model: ir.Model, instance: str) -> dict[str, Json]:
-    """Try to prove the `always` properties of an instance's machine by induction, for all values
-    of counters: `proved` hold in every reachable state, `open` are the others with the reason.
-    `not_looked_at`: what must happen in the end, of the same machine; `explored` looks at it.
+    """Try to prove the `always` properties of an instance's machine by induction, for all values of
+    counters: `proved` hold in every reachable state, `open` are the others with the reason.
+    `not_looked_at`: its `eventually` properties, which only `explore` checks.
 
     Needs z3 (ImportError without it). Raises `Missing`."""
     from charter.prove import (
@@ -373,8 +373,8 @@ def proved(model: ir.Model, instance: str) -> dict[str, Json]:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """How to walk through an instance: `walks` of at most `steps` steps, from `seed` on, `guided`
-    to what is new, in `workers` processes. The result does not depend on their number."""
+    """Options of random walks: `walks` of at most `steps` steps from `seed` on, `guided` to new
+    states, in `workers` processes. The result does not depend on the number of processes."""
 
     steps: int
     walks: int
@@ -398,8 +398,8 @@ def simulated(
 def walks_json(
     found: WalksResult, stories: Iterable[Story] = (), walk: Story | None = None
 ) -> dict[str, Json]:
-    """What walks found, as docs/formats/search.md describes it, with the story of each finding and
-    that of the only walk."""
+    """The result of walks in the format of docs/formats/search.md, with the story of each finding,
+    and of the walk if it is only one."""
     from charter.api import as_json
 
     return as_json.walks_json(found, stories, walk)

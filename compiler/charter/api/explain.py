@@ -30,7 +30,7 @@ def told(model: n.Model, instance: n.Instance, found: ToldFinding) -> Story:
 
 
 def found_of(one: CheckResult | LivenessResult) -> ToldFinding:
-    """A finding as a story is told of it."""
+    """Converts a finding of an engine to one that a story can be told of."""
     if isinstance(one, LivenessResult):
         loop = len(one.stem) if one.has_run else None
         acts = _acts((*one.stem, *one.cycle))
@@ -49,5 +49,5 @@ def _acts(trace: Iterable[Taken]) -> tuple[Act, ...]:
 
 
 def found_in(called: tuple[str, str], trace: Trace) -> ToldFinding:
-    """A trace, by its kind and name, as a story is told of it."""
+    """Converts a trace with a kind and a name to a finding that a story can be told of."""
     return ToldFinding(*called, _acts(trace))

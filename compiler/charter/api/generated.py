@@ -1,10 +1,10 @@
 """Writes generated/, or reports which of its files are stale; one code path does both.
 
 The tree holds models of all protocols under spec/ and of all overlays of the adapters, the small
-suites of components that targets implement, with the models that these need.
-A sibling model stands there as what differs from the plain one (charter_models.sibling).
-Models of other variants and mutants are built into a cache with `write_siblings`: a Python process
-finds them if the environment variable CHARTER_MODELS names that folder."""
+suites of components that targets implement, with the models that these need. A sibling model is
+stored as its difference from the plain one (charter_models.sibling). Models of other variants and
+mutants are written to a cache folder by `write_siblings`; Python finds them if the environment
+variable CHARTER_MODELS names that folder."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from charter.suites.subject import PACKAGE, Overlay, digest, module_name, overla
 from charter.syntax import nodes as sx
 
 __all__ = [
-    "PACKAGE", "OpenedProtocol", "Protocol", "Tree", "base_models", "check", "digest",
-    "module_name", "mutant_models", "open_protocol", "outdated", "overlay_models", "protocols",
+    "PACKAGE", "OpenedProtocol", "Protocol", "Tree", "base_models", "digest", "module_name",
+    "mutant_models", "open_protocol", "outdated", "overlay_models", "protocols", "stale",
     "tree", "variant_models", "write", "write_siblings",
 ]  # fmt: skip
 
@@ -78,7 +78,7 @@ class OpenedProtocol:
 
 
 def open_protocol(protocol: Protocol) -> OpenedProtocol:
-    """Parse and compile a protocol as it stands. Raises `Refused`."""
+    """Parse and compile a protocol without edits. Raises `Refused`."""
     files = pipeline.parse_or_refuse(protocol.sources)
     model = pipeline.compile_files(files, Selection())
     whole = {
@@ -97,7 +97,7 @@ def _page(model: n.Model, component: n.Component, place: str, module: str) -> Pa
 
 
 def _texts(model: n.Model, component: n.Component, page: Page) -> Texts:
-    """The model of one component, which knows nothing of others."""
+    """The texts of the model of one component alone."""
     return texts(narrowed(model, component.name), component, page)
 
 
@@ -137,7 +137,7 @@ def _protocol_name(source: Source) -> str:
 
 
 def tree(root: Path) -> Tree:
-    """Everything that belongs into generated/. Raises `Refused` for a charter with errors."""
+    """All files of generated/. Raises `Refused` for a charter with errors."""
     files = {
         f"{PACKAGE}/__init__.py": PACKAGE_TEXT,
         f"{PACKAGE}/py.typed": "",
@@ -154,9 +154,9 @@ def tree(root: Path) -> Tree:
 
 
 def suites(root: Path, opened: OpenedProtocol) -> Tree:
-    """The small suites of the components of a protocol that some target implements, with the
-    models that they need: those of the variants that targets are judged against, and of a few
-    mutants. Models of other components are none of theirs."""
+    """The small suites of the components of a protocol that some target implements, with the models
+    that they need: those of the variants that targets are judged against, and of a few mutants.
+    Models of other components are not included."""
     protocol = opened.protocol
     files: dict[str, str] = {}
     models: dict[str, str] = {}
@@ -173,13 +173,13 @@ def suites(root: Path, opened: OpenedProtocol) -> Tree:
 
 
 def _kept(component: str, models: Tree) -> Tree:
-    """The models of one component, with the packages that they stand in."""
+    """The models of one component, with the packages that contain them."""
     kept = ("__init__", component, wire_module(component))
     return {path: text for path, text in models.items() if Path(path).stem in kept}
 
 
 def base_models(opened: OpenedProtocol) -> Tree:
-    """The models of a protocol as it stands."""
+    """The models of a protocol without edits."""
     protocol = opened.protocol
     folder = f"{PACKAGE}/{protocol.package}"
     if not opened.whole:
@@ -191,8 +191,8 @@ def base_models(opened: OpenedProtocol) -> Tree:
 
 
 def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
-    """The models of a protocol with each entry of an overlay applied, and with all of those that
-    apply to the same releases. Raises `Refused`."""
+    """The models of a protocol with each entry of an overlay applied alone, and with all entries
+    that apply to the same releases. Raises `Refused`."""
     protocol = opened.protocol
     target = overlay.package
     package = f"{PACKAGE}/{protocol.package}_overlays"
@@ -214,7 +214,7 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
 
 
 def _chosen(overlay: Overlay) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """The modules of an overlay: name, the entries applied, what it says about itself."""
+    """The modules of an overlay: name, the entries applied, docstring."""
     for entry in overlay.entries:
         yield entry.name, (entry.name,), siblings.of_entry(overlay, entry)
     for release, names in overlay.groups().items():
@@ -222,11 +222,11 @@ def _chosen(overlay: Overlay) -> Iterator[tuple[str, tuple[str, ...], str]]:
 
 
 def _overlaid(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> n.Component:
-    """The component that an overlay is of. Raises `Refused` if the protocol has none such."""
+    """The component of an overlay. Raises `Refused` if the protocol has no such component."""
     found = [c for c in model.components if c.name == overlay.component]
     if not found:
         sources = opened.protocol.sources
-        pipeline.check_overlay_sources(sources, (overlay.source,)).refuse_if_any()
+        pipeline.check_overlay_texts(sources, (overlay.source,)).refuse_if_any()
     return found[0]
 
 
@@ -274,7 +274,7 @@ def _siblings(
 def _sibling_files(
     opened: OpenedProtocol, model: n.Model, component: n.Component, page: Page, about: str
 ) -> Tree:
-    """The files of a sibling: what differs, if it differs in rules alone, and else all of it."""
+    """The files of a sibling: the difference if only rules differ, else the whole model."""
     written = _texts(model, component, page)
     plain = opened.whole.get(component.name)
     if plain is None:
@@ -302,7 +302,7 @@ def write(root: Path) -> tuple[str, ...]:
     return (*_write(files, folder), *stray)
 
 
-def check(root: Path) -> str:
+def stale(root: Path) -> str:
     """What is stale in generated/: a sentence, and the difference of the first stale file; "" if
     everything is fresh."""
     files = tree(root)
@@ -323,8 +323,8 @@ def check(root: Path) -> str:
 
 
 def outdated(root: Path) -> str:
-    """The counts of a full suite that is not of the charter that stands: a sentence with the
-    command that counts anew; "" if there are none. `generate` does not make full suites."""
+    """A sentence if the counts of a full suite are of another version of the charter, with the
+    command that updates them; "" if not. `generate` does not make full suites."""
     places = {protocol.name: protocol.place for protocol in protocols(root)}
     for path in sorted((root / "generated" / "suites").rglob(FULL)):
         small = path.with_name(MANIFEST)

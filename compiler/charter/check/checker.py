@@ -9,8 +9,8 @@ from charter.check.declared import declarations
 from charter.check.effects import check_component, check_faults, check_system, ghosts_of
 from charter.check.elaborate import check_citations, elaborate, elaborate_changes
 from charter.check.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
-from charter.check.needs import check_bounds
 from charter.check.ranges import check_ranges
+from charter.check.required_bounds import check_bounds
 from charter.check.scopes import suggest
 from charter.core import nodes as ir
 from charter.core.walk import nodes
@@ -38,7 +38,7 @@ def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -
     return model
 
 
-def check_bent(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
+def check_edited(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
     """The same for a protocol with the edits of a mutant or an overlay: names and types are
     checked, but not whether a branch is shadowed or a choice can be empty."""
     model = elaborate(files, variant, diagnostics, is_bent=True)
@@ -49,10 +49,10 @@ def check_bent(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir
     return model
 
 
-def check_everything(files: sx.Protocol, diagnostics: Diagnostics, further: Further) -> ir.Model:
-    """Check the protocol, and the protocol edited by each of its variants and mutants. The cores of
-    the protocol and of each variant without errors are given to the `further` checks. Returns the
-    core of the unedited protocol."""
+def check_with_edits(files: sx.Protocol, diagnostics: Diagnostics, further: Further) -> ir.Model:
+    """Check the protocol, and the protocol edited by each of its variants, mutants and overlay
+    entries. The cores of the protocol and of each variant without errors are given to the `further`
+    checks. Returns the core of the unedited protocol."""
     model = check_protocol(files, "", diagnostics)
     if not diagnostics.errors:
         further(model, diagnostics)
@@ -69,13 +69,13 @@ def check_everything(files: sx.Protocol, diagnostics: Diagnostics, further: Furt
                 fresh = _Fresh(title, base, diagnostics)
                 _bent(apply_edits(files, node.edits, fresh.found), files, model, fresh)
             case sx.OverlayDecl():
-                check_overlay(files, node, model, diagnostics)
+                check_entries(files, node, model, diagnostics)
             case _:
                 pass
     return model
 
 
-def check_overlay(
+def check_entries(
     files: sx.Protocol,
     overlay: sx.OverlayDecl,
     model: ir.Model,

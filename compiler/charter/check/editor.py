@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from charter.check.edit_targets import OtherT, Targets
 from charter.check.edits import place_text
 from charter.check.rewrite import (
     Change,
@@ -23,7 +24,6 @@ from charter.check.rewrite import (
     wrapped_guard,
 )
 from charter.check.scopes import REPLACED, free_name
-from charter.check.targets import OtherT, Targets
 from charter.diagnostics import Diagnostics
 from charter.syntax import nodes as sx
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
-from charter.check.known import Facts, can_pick
+from charter.check.facts import Facts, can_pick
 from charter.core import nodes as ir
 from charter.core.walk import nodes, operands, statement_expressions
 from charter.diagnostics import Diagnostics

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from charter.check.effects import with_facts
+from charter.check.facts import Facts
 from charter.check.intervals import ANY, Arithmetic, Interval, exactly, shifted
-from charter.check.known import Facts
-from charter.check.places import inner_of, is_built_here, places
 from charter.check.types import show_type
+from charter.check.value_slots import inner_of, is_built_here, places
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.channels import content_of

@@ -1,7 +1,8 @@
 """Content-addressed files in the user's cache.
 
-A file of the cache is the SHA-256 of the rest, then the rest. One that does not match is not used:
-what it held is made again. A cache that cannot be written is no error.
+A file of the cache is the SHA-256 of its content, followed by the content. A file whose hash does
+not match is ignored, and its content is computed again. A cache that cannot be written is not an
+error.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from pathlib import Path
 import platformdirs
 
 MOST = 256
-"""How many files a folder keeps: those that were used last."""
+"""The most files in a folder; the least recently used ones are deleted."""
 _DIGEST = 32
 
 
 def cache_folder(kind: str) -> Path:
     """The cache folder for files of one kind: below CHARTER_CACHE, or in the user's cache folder.
-    For a user without a home it is a folder that nothing can be kept in."""
+    For a user without a home folder it is one where nothing can be stored."""
     if chosen := os.environ.get("CHARTER_CACHE"):
         return Path(chosen) / kind
     try:
@@ -37,14 +38,14 @@ def from_cache(path: Path) -> bytes | None:
         data = path.read_bytes()
     except OSError:
         return None
-    with suppress(OSError):  # a cache that can only be read is one all the same
+    with suppress(OSError):  # a read-only cache can be used too
         os.utime(path)
     whole = len(data) > _DIGEST and sha256(data[_DIGEST:]).digest() == data[:_DIGEST]
     return data[_DIGEST:] if whole else None
 
 
 def to_cache(path: Path, data: bytes) -> None:
-    """Keep `data`, and forget what was not used for longest."""
+    """Store `data`, and delete the least recently used files above MOST."""
     new = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -28,21 +28,21 @@ def compiled(sources: tuple[Source, ...], selection: Selection) -> ir.Model:
     return pipeline.compile_files(files, selection)
 
 
-def asked(
+def with_state_condition(
     sources: tuple[Source, ...],
     selection: Selection,
     model: ir.Model,
     instance: ir.Instance,
     expression: str,
 ) -> ir.Model:
-    """`model`, which is `compiled` of the rest, together with a question about the states of an
+    """`model`, compiled from the same sources and selection, with a condition on the states of an
     instance. Raises `Refused` with every error of the expression."""
     files = pipeline.parse_or_refuse(sources)
-    return pipeline.with_question(files, selection, model, instance, expression)
+    return pipeline.with_state_condition(files, selection, model, instance, expression)
 
 
 def refuse_unknown(files: sx.Protocol, selection: Selection) -> None:
-    """Raises `Missing` for the name of a variant or mutant that files do not declare."""
+    """Raises `Missing` if the files do not declare the chosen variant or mutant."""
     variants, mutants = (pipeline.edits_of(files, of) for of in (sx.VariantDecl, sx.MutantDecl))
     wanted = [("variant", name, variants) for name in selection.variant.split("+")]
     for kind, name, known in (*wanted, ("mutant", selection.mutant, mutants)):
@@ -52,8 +52,8 @@ def refuse_unknown(files: sx.Protocol, selection: Selection) -> None:
 
 
 def refuse_part(path: Path, found: Diagnostics) -> None:
-    """Raises `Unreadable` where the errors in a file come of its being read without the other
-    files of its folder: they belong to the same protocol, and declare a name that it misses."""
+    """Raises `Unreadable` if a file has errors because it was read without the other files of its
+    folder: they belong to the same protocol and declare a name that it lacks."""
     if not found.errors or not path.is_file():
         return
     names = {span.source.text[span.start : span.end] for span in (e.span for e in found.errors)}
@@ -66,16 +66,17 @@ def refuse_part(path: Path, found: Diagnostics) -> None:
             )
 
 
-def check(path: Path) -> Diagnostics:
-    """Diagnostics of a charter, its variants and mutants. Raises `Unreadable`."""
-    found = pipeline.check_sources(read_sources(path))
+def check_files(path: Path) -> Diagnostics:
+    """Read and check a charter, its variants and mutants; returns the diagnostics. Raises
+    `Unreadable`."""
+    found = pipeline.check_texts(read_sources(path))
     refuse_part(path, found)
     return found
 
 
-def check_overlay(path: Path, overlay: Path) -> Diagnostics:
-    """Diagnostics of an overlay of the charter at `path`. Raises `Unreadable`."""
-    return pipeline.check_overlay_sources(read_sources(path), read_sources(overlay))
+def check_overlay_files(path: Path, overlay: Path) -> Diagnostics:
+    """Read and check an overlay of the charter at `path`. Raises `Unreadable`."""
+    return pipeline.check_overlay_texts(read_sources(path), read_sources(overlay))
 
 
 def flattened(path: Path, variant: str) -> str:
@@ -88,7 +89,7 @@ def flattened(path: Path, variant: str) -> str:
 
 
 def formatted(source: Source) -> str:
-    """The text of one file as the formatter writes it. Raises `Refused` on a syntax error."""
+    """The formatted text of one file. Raises `Refused` on a syntax error."""
     diagnostics = Diagnostics()
     tree = parse(source, diagnostics)
     if tree is None or diagnostics.errors:

@@ -17,8 +17,8 @@ from charter.project.sources import Selection
 
 
 def kept(sources: Sequence[Source], selection: Selection, make: Callable[[], Model]) -> Model:
-    """The core that `make` compiles from these texts and edits, from the cache if it is there.
-    Raises what it raises."""
+    """The core of these texts and edits from the cache, or else from `make`, whose exceptions are
+    passed on."""
     path = cache_folder("core") / f"{_digest(sources, selection)}.core"
     known = from_cache(path)
     if known is not None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from charter.check.asked import asked
-from charter.check.checker import check_bent, check_everything, check_overlay, check_protocol
+from charter.check.checker import check_edited, check_entries, check_protocol, check_with_edits
 from charter.check.elaborate import overlay_entry
 from charter.check.flatten import apply_overlay, apply_selection, only_overlay
+from charter.check.state_condition import state_condition
 from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span
 from charter.passes import run_rich
@@ -32,7 +32,7 @@ def parse_or_refuse(sources: Sequence[Source]) -> sx.Protocol:
 
 @lru_cache(maxsize=8)
 def _parsed(sources: tuple[Source, ...]) -> sx.Protocol:
-    """Kept: callers want the same texts with one edit after another."""
+    """Cached: callers apply one edit after another to the same texts."""
     diagnostics = Diagnostics()
     files = parse_all(sources, diagnostics)
     diagnostics.refuse_if_any()
@@ -59,18 +59,18 @@ def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
     """The core of a protocol with the chosen edits. Raises `Refused` with all errors found."""
     diagnostics = Diagnostics()
     files = flatten(files, selection)
-    check = check_bent if selection.mutant or selection.entries else check_protocol
+    check = check_edited if selection.mutant or selection.entries else check_protocol
     model = check(files, selection.variant, diagnostics)
     diagnostics.refuse_if_any()
     return run_rich(model)
 
 
-def with_question(
+def with_state_condition(
     files: sx.Protocol, selection: Selection, model: ir.Model, instance: ir.Instance, text: str
 ) -> ir.Model:
-    """`model`, which is that of `files` with the chosen edits, and a witness for the states of
-    `instance` in which the expression `text` is true (its name is `ASKED`). Raises `Refused` with
-    all errors of the expression; their places are places of `text`."""
+    """`model`, compiled from `files` with the chosen edits, with a witness named `ASKED` for the
+    states of `instance` in which the expression `text` is true. Raises `Refused` with all errors of
+    the expression; their spans are in `text`."""
     head = f"protocol {model.protocol}\nalways asked of {instance.machine}: "
     whole, shown = Source("", head + text), Source("--where", text)
     diagnostics = Diagnostics()
@@ -80,7 +80,7 @@ def with_question(
         assert isinstance(node, sx.PropertyDecl)
         if more:
             diagnostics.error("syntax/unexpected", "one expression is expected", more[0].span)
-        prop = asked(flatten(files, selection), model, instance, node.body, diagnostics)
+        prop = state_condition(flatten(files, selection), model, instance, node.body, diagnostics)
         if not diagnostics.errors:
             prop = replace(prop, span=Span(shown, 0, len(text)))
             return run_rich(replace(model, properties=(*model.properties, prop)))
@@ -88,7 +88,8 @@ def with_question(
 
 
 def _moved(item: Diagnostic, whole: Source, shown: Source, by: int) -> Diagnostic:
-    """A finding about `shown`, which stands behind so many characters in `whole`."""
+    """A diagnostic with its spans in `whole` moved to `shown`, the part of it that starts at
+    `by`."""
 
     def moved(span: Span) -> Span:
         if span.source is not whole:
@@ -100,30 +101,32 @@ def _moved(item: Diagnostic, whole: Source, shown: Source, by: int) -> Diagnosti
     return replace(item, span=moved(item.span), notes=notes)
 
 
-def check_sources(sources: Sequence[Source]) -> Diagnostics:
-    """Every error of a protocol, in all its variants and mutants."""
+def check_texts(sources: Sequence[Source]) -> Diagnostics:
+    """Parse and check a protocol with all its variants and mutants, and execute its scenarios;
+    returns all diagnostics."""
     diagnostics = Diagnostics()
     files = parse_all(sources, diagnostics)
     if len(files) == len(sources):
-        check_everything(files, diagnostics, check_scenarios)
+        check_with_edits(files, diagnostics, check_scenarios)
     return diagnostics
 
 
 def check_scenarios(model: ir.Model, diagnostics: Diagnostics) -> None:
-    """Every scenario that fails on the definition."""
+    """Report every scenario that fails on the definition."""
     for found in failing(model):
         diagnostics.error("scenario/fails", found.sentence(), found.span)
 
 
-def check_overlay_sources(sources: Sequence[Source], overlay: Sequence[Source]) -> Diagnostics:
-    """Every error of an overlay that stands in files of its own, beside those of the protocol."""
+def check_overlay_texts(sources: Sequence[Source], overlay: Sequence[Source]) -> Diagnostics:
+    """Parse a protocol and files with overlays, and check these overlays; returns all
+    diagnostics."""
     diagnostics = Diagnostics()
     files = parse_all(sources, diagnostics)
     entries = parse_all(overlay, diagnostics)
     if len(files) == len(sources):
         model = check_protocol(files, "", diagnostics)
         for node in overlays_of(entries):
-            check_overlay(files, node, model, diagnostics)
+            check_entries(files, node, model, diagnostics)
     return diagnostics
 
 
@@ -137,9 +140,9 @@ class Declared:
 
 
 def declared_by(of: Source, others: Sequence[Source]) -> Iterator[Declared]:
-    """The names that other files of the protocol of a file declare and it does not. Files with
-    syntax errors and files of other protocols are passed over, and so are copies: files that
-    declare half of its names or more, which no two files of one protocol do."""
+    """The names that other files of the same protocol declare. Files with syntax errors and files
+    of other protocols are ignored, and so are copies of the file: those that declare half of its
+    names or more."""
     ignored = Diagnostics()
     for tree in parse_all((of,), ignored):
         own = _declared(tree)
@@ -173,7 +176,8 @@ def overlays_of(files: sx.Protocol) -> tuple[sx.OverlayDecl, ...]:
 
 @dataclass(frozen=True, slots=True)
 class OverlayHead:
-    """The head of an overlay: its name, what it is of, and its entries."""
+    """The head of an overlay: its name, its protocol and component, and the names of its
+    entries."""
 
     name: str
     protocol: str
@@ -182,8 +186,8 @@ class OverlayHead:
 
 
 def overlay_head(source: Source) -> OverlayHead:
-    """The head of the one overlay of a file. Raises `Refused` on syntax errors, and
-    where the file declares no overlay or several."""
+    """The head of the only overlay in a file. Raises `Refused` on syntax errors, and if the file
+    declares no overlay or several."""
     (file,) = parse_or_refuse((source,))
     diagnostics = Diagnostics()
     node = only_overlay(file, diagnostics)
@@ -200,8 +204,8 @@ def overlay_entries(sources: Sequence[Source]) -> tuple[ir.OverlayEntry, ...]:
 
 
 def as_one_file(files: sx.Protocol) -> sx.File:
-    """All declarations of a protocol in one file, but for variants and mutants: they have been
-    applied, or were written for the plain protocol."""
+    """All declarations of a protocol in one file, without variants and mutants: they have been
+    applied, or are meant for the plain protocol."""
     found = (item for file in files for item in file.declarations)
     edits = (sx.VariantDecl, sx.MutantDecl)
     declarations = tuple(item for item in found if not isinstance(item, edits))

@@ -11,12 +11,12 @@ from charter.diagnostics import Source
 
 
 class Unreadable(Exception):
-    """A charter that cannot be read; the message is one sentence for a person."""
+    """A charter cannot be read; the message is one sentence for the user."""
 
 
 class Missing(Exception):
-    """A charter has no instance, variant or mutant of that name; the message is one sentence for a
-    person."""
+    """A charter has no instance, variant or mutant of that name; the message is one sentence for
+    the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def read_source(path: Path) -> Source:
 
 
 def beside(path: Path) -> Iterator[Source]:
-    """The other files of the folder; nobody asked for them, so one that cannot be read is none."""
+    """The other charters in the folder of `path`; those that cannot be read are skipped."""
     for file in sorted(path.parent.glob("*.charter")):
         if file != path:
             with suppress(Unreadable):

@@ -1,9 +1,9 @@
-"""Z3 in the roles where search cannot go. Small questions in, small answers out:
+"""Uses Z3 for what explicit search cannot do:
 
-`reach`: runs from the initial state, shortest first. `single_step`: obligations with a state and
-arguments, `shadowed`: branches that earlier guards leave nothing. `induction`, `invariants`:
-what every step keeps, for all values of counters. `distinguish`: the first difference between
-two models.
+`reach`: runs from the initial state, shortest first. `single_step`: a transition from any state
+that meets an obligation; `shadowed`: branches that earlier guards make unreachable. `induction`,
+`invariants`: properties that every step preserves, for all values of counters. `distinguish`: the
+first difference between two models.
 
 Every state, run and step in an answer has been replayed on the definition; `ReplayError` means
 that the encoder has a bug. `CannotEncode` is raised for what the encoding does not cover.

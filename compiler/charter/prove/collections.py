@@ -26,19 +26,19 @@ Coded = tuple[Sym, Term]
 
 
 def anything(layout: TermLayout, kind: t.Type) -> Sym:
-    """Some value of `kind`, for places where nothing is defined."""
+    """An arbitrary value of `kind`, where the expression has no value."""
     return layout.constant(kind, layout.universe.least(kind))
 
 
 def look_up(layout: TermLayout, kind: t.Map, table: Fields, key: Sym) -> Coded:
-    """The value of a map at a key, and that the key is one."""
+    """The value of a map at a key, and the condition that the key is in the domain."""
     hits = [layout.equal(key, k) for k in layout.keys(kind.key)[1]]
     value = pick_first(layout, kind.value, list(zip(hits, table.items, strict=True)))
     return value, layout.terms.or_(*hits) if t.may_miss(kind.key) else TRUE
 
 
 def pick_first(layout: TermLayout, kind: t.Type, ways: list[tuple[Term, Sym]]) -> Sym:
-    """The value of the first way that is open; of the last one where none is."""
+    """The value of the first way whose condition holds; of the last way if none does."""
     ways = [way for way in ways if way[0] != FALSE]
     if not ways:
         return anything(layout, kind)
@@ -49,12 +49,12 @@ def pick_first(layout: TermLayout, kind: t.Type, ways: list[tuple[Term, Sym]]) -
 
 
 def normal(layout: TermLayout, inner: t.Type, value: Mask | Bag) -> Mask | Bag:
-    """A set as a mask where its elements are few enough."""
+    """A set as a mask if its element type is small enough."""
     return layout.as_mask(inner, value) if layout.is_finite(inner) else value
 
 
 def listing(layout: TermLayout, kind: t.Type, items: tuple[Sym, ...]) -> Coded:
-    """A sequence or ranking that is written out, and that a ranking repeats nothing."""
+    """A literal sequence or ranking, and the condition that a ranking has no repeats."""
     line = Line(layout.numbers.constant(len(items)), items)
     pairs = [(a, b) for i, a in enumerate(items) for b in items[:i]]
     if not isinstance(kind, t.Ranking):
@@ -163,7 +163,7 @@ def size(layout: TermLayout, value: Sym) -> Number:
 
 
 def primitive(layout: TermLayout, e: n.Primitive[s.Expr], args: tuple[Sym, ...]) -> Coded:
-    """A primitive, and where it has a value."""
+    """A primitive, and the condition that it has a value."""
     # Only names for the types: what these are is told by the name.
     line, number = cast(Line, args[0]), cast(Number, args[-1])
     match e.name:
@@ -204,8 +204,8 @@ def primitive(layout: TermLayout, e: n.Primitive[s.Expr], args: tuple[Sym, ...])
 
 
 def _extreme(layout: TermLayout, e: n.Primitive[s.Expr], pool: Mask | Bag) -> Sym:
-    """A member of a set that is not empty: of numbers the least or the greatest. Of others the
-    first in the order of their domain; where they have none, the set has one member at most."""
+    """A member of a set that is not empty: the least or greatest number; for other types the first
+    in the order of the domain. Without a domain the set has at most one member."""
     terms, numbers = layout.terms, layout.numbers
     members = layout.members(pool)
     if not members or not isinstance(members[0][1], Number):
@@ -244,7 +244,7 @@ def _chosen(layout: TermLayout, at: Number, ways: Iterable[tuple[int, Sym | None
 
 
 def _joined(layout: TermLayout, a: Line, b: Line) -> Line:
-    """One list behind the other. Slots that cannot count are left out."""
+    """Concatenation. Slots that cannot be in use are left out."""
     slots: list[Sym | None] = []
     for k in range(len(a.slots) + len(b.slots)):
         starts = range(max(0, k - len(b.slots) + 1), min(k, len(a.slots)) + 1)

@@ -1,4 +1,4 @@
-"""Decodes a model of the solver into core values."""
+"""Decodes an assignment of the solver to core values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, ScalarT
 
 @dataclass(slots=True)
 class Decoder:
-    """Reads symbolic values under one assignment; what Z3 left open is 0."""
+    """Evaluates symbolic values under one assignment; variables that Z3 left open are 0."""
 
     layout: TermLayout
     values: Mapping[str, int]

@@ -22,16 +22,15 @@ from charter.semantics.evaluate import Scope
 from charter.semantics.machine import Machine
 
 MOST_ROUNDS = 256
-"""How often a candidate may turn out to be allowed by both, with other choices, before the search
-gives up."""
+"""The most candidates that turn out to be allowed by both models before the search gives up."""
 
 Paths = frozenset[tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """After `steps`, which both models allow, `transition` is allowed by one of them (`by`) and
-    by the other not, not even with another state where that cannot be observed."""
+    """After `steps`, which both models allow, `transition` is allowed by only one of them (`by`).
+    The other allows no transition with the same reply and observation either."""
 
     steps: tuple[SolverTransition, ...]
     transition: SolverTransition
@@ -40,7 +39,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """No difference: within `depth` steps, or (0) in one step from any state that was asked for."""
+    """No difference within `depth` steps, or (0) in one step from any state in question."""
 
     depth: int
     core: tuple[str, ...] = ()
@@ -59,9 +58,9 @@ Compared = Difference | Alike | Unclear
 
 @dataclass(frozen=True, slots=True)
 class PairQuestion:
-    """With a `depth`, runs of the first model from its initial state; with 0 one step from any
-    state that satisfies the `lemmas` (and, if `loadable`, that a failover leaves as it is).
-    `whole` compares all of the state and not only what can be observed."""
+    """With a `depth`: compare runs from the initial state of the first model. With 0: compare one
+    step from any state that satisfies the `lemmas` (and, if `loadable`, is unchanged by a
+    failover). `whole`: compare all of the state, not only observables."""
 
     depth: int = 0
     lemmas: tuple[n.Property, ...] = ()
@@ -109,8 +108,8 @@ def distinguish(
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A branch of the other program gives what `taken` gives: `term`, for some values of its
-    `choices`."""
+    """The condition `term` that a branch of the other program has the same outcome as `taken`, for
+    some values of its `choices`."""
 
     taken: Term
     term: Term
@@ -119,8 +118,8 @@ class _Match:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """That `one` program takes a step of an operation which the other one does not allow: `start`
-    with every match refused. Refusals are added for the choices that a candidate calls for."""
+    """The claim that `one` program has a step of an operation that the other does not allow:
+    `start`, and no match. Matches are refuted for the choices of each candidate in turn."""
 
     one: SymbolicProgram
     other: SymbolicProgram
@@ -131,8 +130,8 @@ class _Claim:
 
 @dataclass(slots=True)
 class _Search:
-    """Guesses a step of one program, and refutes the guess by a choice of the other one, until
-    neither goes on."""
+    """Alternates between guessing a step of one program and refuting it by choices of the other,
+    until one of the two is impossible."""
 
     pair: _Pair
     question: PairQuestion
@@ -161,8 +160,8 @@ class _Search:
         return Unclear(frame, f"more than {MOST_ROUNDS} candidates were allowed by both")
 
     def _judge(self, answer: Sat, frame: int) -> Difference | None:
-        """The difference, or None where the other program allows the step: then its choices are
-        refused from here on."""
+        """The difference, or None if the other program allows the step; its choices are then added
+        as a refutation."""
         last = answer.frame(frame)
         terms = self.pair.first.terms
         starts = [c.start for c in self.claims]
@@ -275,8 +274,8 @@ def _choice_variables(terms: Terms, branch: BranchCode, term: Term) -> tuple[Ter
 
 
 def _explain(other: SymbolicProgram, match_: _Match, values: Mapping[str, int]) -> dict[Term, Term]:
-    """Values of the other program's choices with which it matches, all else being as it is.
-    Raises ReplayError if there are none, though the definition has them."""
+    """Values of the other program's choices for which it matches. Raises ReplayError if there are
+    none although the definition allows the step."""
     terms = other.terms
     known = {
         part: terms.literal(values.get(str(terms.nodes[part].payload), 0), terms.sort(part))
@@ -323,7 +322,7 @@ def _alike(pair: _Pair, a: BranchCode, b: BranchCode) -> Term:
 
 
 def _equal_shown(layout: TermLayout, kind: t.Type, pair: tuple[Sym, Sym], paths: Paths) -> Term:
-    """Equality of what the paths show; map keys, options and positions are implied."""
+    """Equality of the values at the paths; these do not mention map keys, options and positions."""
     if () in paths:
         return layout.equal(*pair)
     terms = layout.terms
@@ -351,7 +350,7 @@ def _equal_shown(layout: TermLayout, kind: t.Type, pair: tuple[Sym, Sym], paths:
 
 
 def _allowed(claim: _Claim, found: SolverTransition, question: PairQuestion) -> str | None:
-    """The branch by which the other definition allows a step, None where it does not."""
+    """The branch by which the other definition allows a step, or None."""
     one, other = claim.one.machine, claim.other.machine
     try:
         outcomes = other.outcomes(found.before, found.operation, found.args)

@@ -1,5 +1,5 @@
-"""Core expressions as symbolic values. Every rule follows the rule of the definition
-(`charter.semantics.evaluate`), and says beside the value where the expression has one.
+"""Encodes core expressions as symbolic values. Each rule follows that of the definition
+(`charter.semantics.evaluate`), and also gives the condition under which the expression has a value.
 
 Functions are inlined, once for each tuple of arguments; quantifiers and comprehensions are
 unrolled over the possible members of their domain.
@@ -40,8 +40,8 @@ Way = Callable[[], Coded]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What an expression can see; `took` says of each branch whether it was taken, `arguments` are
-    those of all operations by the names that they have in properties."""
+    """The symbolic state that an expression reads. `took` has for each branch the condition that it
+    was taken; `arguments` are those of all operations by their names in properties."""
 
     before: Mapping[str, Sym]
     after: Mapping[str, Sym] | None = None
@@ -61,9 +61,8 @@ class ComparisonEvent:
 
 @dataclass(slots=True)
 class Encoder:
-    """Encodes the expressions of one model. `watched` maps the places of comparisons to numbers
-    of sites; their evaluations pile up in `events`. `tag` keeps the variables of two models
-    apart."""
+    """Encodes the expressions of one model. `watched` maps spans of comparisons to numbers; their
+    evaluations are recorded in `events`. `tag` distinguishes the variables of two models."""
 
     layout: TermLayout
     functions: Mapping[str, s.Function]
@@ -143,7 +142,7 @@ class Encoder:
                 return result, terms.and_(defined, possible)
 
     def applied(self, e: s.Strict, args: tuple[Sym, ...]) -> Coded:
-        """An operation whose operands are all evaluated: its value, and where it has one."""
+        """An operation with evaluated operands: its value, and the condition that it has one."""
         layout = self.layout
         match e:
             case n.Call(function=name):
@@ -197,7 +196,7 @@ class Encoder:
 
     @contextmanager
     def under(self, condition: Term) -> Iterator[None]:
-        """What is encoded inside is evaluated only where `condition` holds."""
+        """A context: expressions encoded inside are evaluated only if `condition` holds."""
         before = self.path
         self.path = self.terms.and_(before, condition)
         try:
@@ -221,7 +220,7 @@ class Encoder:
         return known[0]
 
     def either(self, condition: s.Expr, ways: tuple[Way, Way], view: View, names: Names) -> Coded:
-        """The first of two ways where a condition holds, else the second; only one is evaluated."""
+        """`ways[0]` if a condition holds, else `ways[1]`; only one is evaluated."""
         truth, defined = self.truth(condition, view, names)
         if truth in (TRUE, FALSE):
             value, inside = ways[FALSE if truth == TRUE else TRUE]()
@@ -234,7 +233,7 @@ class Encoder:
         return self.layout.choose(truth, a, b), self.terms.and_(defined, inside)
 
     def quantified(self, e: n.Quantified[s.Expr], view: View, names: Names) -> Coded:
-        """`forall` and `some`, which look no further than what decides."""
+        """`forall` and `some`; members behind the first that decides are not evaluated."""
         terms = self.terms
         domain, defined = self.set_of(e.domain, view, names)
         seen: list[tuple[Term, Term, Term]] = []
@@ -254,7 +253,7 @@ class Encoder:
         return ScalarTerm(truth), terms.and_(defined, rest)
 
     def comprehend(self, e: n.Comprehend[s.Expr], view: View, names: Names) -> Coded:
-        """The members that a body makes, or joins, of what is chosen."""
+        """A comprehension: the set of its bodies, or their union."""
         terms, layout = self.terms, self.layout
         domain, defined = self.set_of(e.domain, view, names)
         parts = [defined]
@@ -275,7 +274,7 @@ class Encoder:
         return col.normal(layout, t.inner_of(e.type), Bag(tuple(found))), terms.and_(*parts)
 
     def compared(self, expr: n.Binary[s.Expr], left: Sym, right: Sym, defined: Term) -> None:
-        """Note the evaluation of a comparison, if it is watched."""
+        """Record the evaluation of a comparison if it is watched."""
         if not self.watched or expr.op not in COMPARISONS:
             return
         site = self.watched.get(expr.span)

@@ -16,8 +16,8 @@ from charter.prove.values import Number, ScalarTerm, Sym, Tagged
 
 
 def comparison_sites(wanted: Iterable[Obligation]) -> dict[Span, int]:
-    """The comparisons that an encoder has to watch for these obligations, numbered. They are known
-    by their place, which the passes keep."""
+    """The comparisons that an encoder has to watch for these obligations, numbered. They are
+    identified by their spans, which the passes keep."""
     comparisons = (o.expr for o in wanted if o.kind == "boundary" and o.expr is not None)
     return {span: i for i, span in enumerate(dict.fromkeys(e.span for e in comparisons))}
 
@@ -30,7 +30,7 @@ class Goals:
     sites: Mapping[Span, int]
 
     def term(self, obligation: Obligation) -> Term:
-        """That the step meets the obligation; false where its operation is not offered."""
+        """That the step meets the obligation; false if its operation is not offered."""
         if obligation.kind == "boundary":
             return self._boundary(obligation)
         try:

@@ -1,4 +1,4 @@
-"""One-step induction with unbounded counters: what holds before a step holds after it."""
+"""One-step induction with unbounded counters: proves that steps preserve properties."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from charter.semantics.machine import Machine
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """The property holds after every step from a state where it and the lemmas hold, for all
-    values of counters, in this universe of sorts; `core` names what the proof rests on. An
-    `always` property holds initially too, so together with lemmas that are proved it holds in
-    every reachable state."""
+    """The property holds after every step from a state where it and the lemmas hold, for all values
+    of counters, for these sizes of sorts; `core` names the assumptions of the proof. An `always`
+    property holds initially too, so together with lemmas that are proved it holds in every
+    reachable state."""
 
     rule: str
     core: tuple[str, ...]
@@ -59,8 +59,8 @@ def induction(
     lemmas: Sequence[n.Property] = (),
     rlimit: int = RLIMIT,
 ) -> Inducted:
-    """Whether every step keeps `prop` (`always`), or is as it says (`stepwise`), given `always`
-    lemmas of the state before. Raises ValueError for a witness."""
+    """Whether every step preserves `prop` (`always`) or satisfies it (`stepwise`), if the `always`
+    lemmas hold in the state before. Raises ValueError for a witness."""
     if prop.kind == "witness":
         raise ValueError(f"{prop.name} is a witness")
     if prop.kind == "always" and not machine.holds(prop, Scope(machine.initial())):
@@ -113,16 +113,17 @@ def _check(
 @dataclass(frozen=True, slots=True)
 class Invariants:
     """`proved`: properties that hold together in every reachable state. `open`: the others, each
-    with what stands in the way, given those that are proved and were not dropped before it."""
+    with the reason: a step that violates it although the properties that were not dropped before it
+    hold."""
 
     proved: tuple[str, ...]
     open: tuple[Inducted, ...]
 
 
 def invariants(machine: Machine, props: Sequence[n.Property], rlimit: int = RLIMIT) -> Invariants:
-    """The largest part of `always` properties that keep each other: what no step keeps is dropped
-    until nothing has to be. An obligation that is infeasible by lemmas is proved to be so if all
-    of them are proved."""
+    """The largest set of `always` properties that is inductive together: properties that a step
+    violates are dropped until there are none. An obligation that is infeasible under lemmas is
+    proved infeasible if all of these are proved."""
     kept = list(props)
     dropped: list[Inducted] = []
     while True:

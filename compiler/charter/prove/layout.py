@@ -26,13 +26,13 @@ from charter.semantics.builtins import ordered
 from charter.semantics.values import NotFinite, Universe
 
 LARGEST_SET = 4096
-"""Sets over more elements than this are not laid out as one truth value each."""
+"""Sets over types with more values than this are not represented by one truth value for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class TermLayout:
-    """The layout of types in one universe. `counter_bits` is the width of every counter where
-    numbers are words; where they are integers counters have no upper end."""
+    """The representation of types in one universe. `counter_bits` is the width of counters if
+    numbers are words; if they are integers, counters are unbounded."""
 
     terms: Terms
     universe: Universe
@@ -101,7 +101,7 @@ class TermLayout:
         return known
 
     def is_finite(self, kind: t.Type) -> bool:
-        """Whether a set over `kind` is laid out as one truth value for each element."""
+        """Whether a set over `kind` is represented by one truth value for each element."""
         try:
             return self.cardinality(kind) <= LARGEST_SET
         except NotFinite:
@@ -212,7 +212,7 @@ class TermLayout:
                 return self.cardinality(inner)
 
     def range(self, kind: t.Int | t.Counter) -> tuple[int | None, int | None]:
-        """The least and the greatest number of a type, None where it has no end."""
+        """The least and the greatest number of a type; None: unbounded."""
         if isinstance(kind, t.Counter):
             return 0, None if self.numbers.integers else (1 << self.counter_bits) - 1
         low = None if kind.low is None else self.universe.limit(kind.low)
@@ -366,7 +366,7 @@ class TermLayout:
         return terms.and_(*(terms.implies(there, self.contains(b, x)) for there, x in each))
 
     def as_mask(self, inner: t.Type, value: Mask | Bag) -> Mask:
-        """A set as a mask over all of a finite type; members outside it are lost."""
+        """A set as a mask over all values of a finite type; other members are dropped."""
         keys, items = self.keys(inner)
         if isinstance(value, Mask) and value.keys == keys:
             return value
@@ -376,7 +376,7 @@ class TermLayout:
         return Mask(keys, tuple(self.contains(value, item) for item in items), items)
 
     def fitted(self, kind: t.Type, value: Sym) -> Sym:
-        """`value` with its sets laid out as `kind` has them."""
+        """`value` with its sets in the representation for `kind`."""
         match kind, value:
             case t.Set(inner=inner), (Mask() | Bag()) if self.is_finite(inner):
                 return self.as_mask(inner, value)
@@ -449,7 +449,7 @@ class TermLayout:
 
 
 def word_width(count: int) -> int:
-    """The width of a word that tells `count` things apart."""
+    """The width of a word with at least `count` values."""
     return max(1, (count - 1).bit_length())
 
 

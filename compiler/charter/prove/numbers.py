@@ -29,11 +29,11 @@ class Numbers:
         return width
 
     def constant(self, value: int) -> Number:
-        """A number that is known."""
+        """A constant number."""
         return Number(self.terms.const(value, self.sort(value, value)), value, value)
 
     def variable(self, name: str, low: int | None, high: int | None) -> Number:
-        """A fresh number; that it is in its range has to be asserted beside it."""
+        """A fresh variable. The caller has to assert that it is in its range."""
         if low is not None and low == high:
             return self.constant(low)
         sort = self.sort(low, high)

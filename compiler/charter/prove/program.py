@@ -20,7 +20,7 @@ from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
 
 NEXT = "'"
-"""What the names of the variables of the state after begin with."""
+"""The prefix of the names of variables of the state after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class EncodingOptions:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicProgram:
-    """The encoding. `step` holds of exactly the transitions that the instance offers, that stay
-    inside it, and on which everything evaluated is defined."""
+    """The encoding. `step` is true exactly for the transitions that the instance offers, that stay
+    inside it, and whose evaluation is defined."""
 
     machine: Machine
     component: s.Component
@@ -62,7 +62,7 @@ class SymbolicProgram:
         return tuple((o, b) for o in self.operations for b in o.branches)
 
     def takes(self, branch: str) -> Term:
-        """That the step takes the branch named `operation/branch`. Raises KeyError."""
+        """The condition that the step takes the branch `operation/branch`. Raises KeyError."""
         return self.took[branch]
 
     def calls(self, operation: OperationCode) -> Term:
@@ -90,7 +90,7 @@ class SymbolicProgram:
         return View(self.before, self.after, self.took, arguments)
 
     def view_after(self) -> View:
-        """The state after, as if it were the state before: for properties of one state."""
+        """The state after as `before`, for properties of one state."""
         return View(self.after)
 
     def holds(self, body: n.Expr, view: View) -> Term:
@@ -116,9 +116,8 @@ class SymbolicProgram:
 def encode_component(
     machine: Machine, options: EncodingOptions, watched: Mapping[Span, int] | None = None
 ) -> SymbolicProgram:
-    """The transition relation of the component that `machine` is; the comparisons at the spans of
-    `watched` have these numbers. Raises CannotEncode for systems and for types that have no
-    layout."""
+    """The transition relation of the component `machine`; `watched` maps spans of comparisons to
+    numbers. Raises CannotEncode for systems and for types that cannot be represented."""
     layout = TermLayout.of(
         machine.universe, integers=options.integers, counter_bits=options.counter_bits
     )
@@ -132,9 +131,9 @@ def build(
     tag: str = "",
     watched: Mapping[Span, int] | None = None,
 ) -> SymbolicProgram:
-    """The same with a layout that exists. Programs that share one share the state before and the
-    arguments; the `tag` keeps the rest apart. Raises CannotEncode, and ValueError for a model with
-    faults."""
+    """The same with an existing layout. Programs with the same layout share the state before and
+    the arguments; `tag` distinguishes their other variables. Raises CannotEncode, and ValueError
+    for a model with faults."""
     refuse_faults(machine.model)
     own = Machine.of(*lowered_instance(machine.model, machine.instance))
     component = own.component
@@ -179,8 +178,8 @@ def _offered(
     operations: tuple[OperationCode, ...],
     view: View,
 ) -> list[Term]:
-    """That a call keeps to what the instance says of arguments; where that has no value the
-    instance does not offer the call."""
+    """The conditions of the instance on the arguments; a call for which one has no value is not
+    offered."""
     terms, parts = encoder.terms, []
     for name, condition in machine.instance.only:
         for code in operations:

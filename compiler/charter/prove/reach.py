@@ -1,4 +1,4 @@
-"""Bounded search from the initial state: one solver that grows by a step at a time."""
+"""Bounded model checking from the initial state: one solver, extended by one step at a time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Takes:
 
 @dataclass(frozen=True, slots=True)
 class Violates:
-    """A property is false: of a state if it is `always`, else of a step."""
+    """A property is violated: by a state if it is `always`, else by a step."""
 
     rule: str
 
@@ -74,7 +74,7 @@ Goal = Takes | Violates | Holds | Meets
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A shortest run from the initial state whose last step meets the goal. Without steps: the
+    """A shortest run from the initial state whose last step meets the goal; without steps the
     initial state meets it."""
 
     goal: str
@@ -110,7 +110,8 @@ def find_property(model: n.Model, name: str) -> n.Property:
 
 
 def meets(program: SymbolicProgram, goal: Goal, sites: Mapping[Span, int]) -> Term:
-    """That the step meets the goal. An `always` property is read in the state after."""
+    """The condition that the step meets the goal. An `always` property is evaluated in the state
+    after."""
     match goal:
         case Takes(branch=branch):
             return program.takes(branch)
@@ -164,7 +165,7 @@ def reach(
 
 
 def _own(machine: Machine, goals: Sequence[Goal]) -> tuple[Goal, ...]:
-    """The goals with the obligations of this model."""
+    """The goals, with obligations replaced by the same ones of this model."""
     if machine.component is None:
         raise CannotEncode(f"{machine.instance.machine} is a system")
     asked = [goal.obligation for goal in goals if isinstance(goal, Meets)]

@@ -1,4 +1,4 @@
-"""Replays every model of Z3 on the definition before it is reported."""
+"""Replays every transition that Z3 finds on the definition before it is reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from charter.semantics.machine import Machine
 
 
 class ReplayError(Exception):
-    """The definition does not allow what Z3 found: the encoder is wrong."""
+    """The definition does not allow what Z3 found: the encoder has a bug."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def replay(machine: Machine, found: SolverTransition) -> None:
 
 
 def expect(machine: Machine, body: n.Expr, scope: Scope, *, wanted: bool, what: str) -> None:
-    """Raises ReplayError unless an expression is defined and has the truth that Z3 says."""
+    """Raises ReplayError unless an expression is defined and has the truth value that Z3 found."""
     try:
         truth = machine.truth(body, scope)
     except EvaluationError as error:

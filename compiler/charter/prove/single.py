@@ -1,4 +1,5 @@
-"""One step from any state that satisfies the types and the invariants: obligations with data."""
+"""Finds transitions that meet obligations, from any state that satisfies the types and the
+lemmas."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ class SingleStep:
 
 @dataclass(frozen=True, slots=True)
 class Infeasible:
-    """No transition of the instance meets it; `core`: the lemmas that this rests on (and "start",
-    if on the restriction to states that can be loaded)."""
+    """No transition of the instance meets it. `core`: the lemmas that the proof uses (and "start"
+    if it uses the restriction to loadable states)."""
 
     obligation: str
     core: tuple[str, ...]
@@ -49,9 +50,8 @@ Answered = SingleStep | Infeasible | Undecided
 
 @dataclass(frozen=True, slots=True)
 class StepQuestion:
-    """Which transitions are looked for: `lemmas` are `always` properties that hold of the state
-    before; with `loadable` it is one that a failover leaves as it is, and its ghost variables have
-    their initial values."""
+    """The obligations to meet. The state before satisfies the `always` properties `lemmas`; with
+    `loadable` it is also unchanged by a failover, and ghost variables have their initial values."""
 
     wanted: tuple[Obligation, ...]
     lemmas: tuple[n.Property, ...] = ()
@@ -104,8 +104,8 @@ def single_step(
 
 
 def shadowed(machine: Machine, wanted: Sequence[Obligation]) -> tuple[Answered, ...]:
-    """The branches that no state and no arguments reach, whatever invariants hold: earlier guards
-    take everything. `wanted`: obligations, of which those for branches count."""
+    """The branches that no state and arguments reach, without assuming invariants: earlier guards
+    cover them. Of the obligations `wanted` only those for branches are used."""
     branches = tuple(o for o in wanted if o.kind == "branch")
     answers = single_step(machine, StepQuestion(branches))
     return tuple(a for a in answers if not isinstance(a, SingleStep))
@@ -125,7 +125,8 @@ def _check(
 
 
 def loadable(program: SymbolicProgram) -> Term:
-    """A failover changes nothing, and the ghosts are as at the beginning."""
+    """The condition that a failover changes nothing and ghost variables have their initial
+    values."""
     terms, layout, machine = program.terms, program.layout, program.machine
     parts: list[Term] = []
     initial = machine.initial()
@@ -144,5 +145,5 @@ def loadable(program: SymbolicProgram) -> Term:
 
 
 def always(model: n.Model, component: str) -> tuple[n.Property, ...]:
-    """The `always` properties of a component: what may serve as lemmas."""
+    """The `always` properties of a component, which can be used as lemmas."""
     return tuple(p for p in model.properties if p.kind == "always" and p.machine == component)

@@ -1,7 +1,7 @@
 """Runs Z3: one incremental solver, goals as assumptions. The only module that talks to it.
 
 Limits are resource limits, never time, so the same question has the same answer on every machine.
-Every solver has a context of its own: what was asked elsewhere changes nothing here.
+Every solver has a context of its own, so earlier questions do not influence its answers.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from charter.prove.program import NEXT
 from charter.prove.terms import BOOL, INTEGER, Term, TermNode, Terms, TermSort, wrap
 
 BOUNDED = "QF_FD"
-"""The logic of truth values and words; with integers Z3 answers unknown at once."""
+"""The logic of truth values and words; for integers Z3 answers unknown at once."""
 UNBOUNDED = "ALL"
 RLIMIT = 50_000_000
-"""Z3's own unit of work for one question, so that an answer never depends on the clock."""
+"""The limit for one question in Z3's unit of work, so that answers do not depend on time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Sat:
     values: Mapping[tuple[str, int], int]
 
     def frame(self, number: int) -> dict[str, int]:
-        """The variables of one frame; those of the state after it belong to the next one."""
+        """The variables of one frame; the state after is in the next frame."""
         found = {name: value for (name, at), value in self.values.items() if at == number}
         after = {
             f"{NEXT}{name}": value for (name, at), value in self.values.items() if at == number + 1
@@ -111,7 +111,7 @@ class Solver:
                 continue
             if z3.Z3_is_numeral_ast(context, value):
                 number = int(z3.Z3_get_numeral_string(context, value))
-            else:  # a sum, which Z3 leaves as it is until it is asked
+            else:  # Z3 evaluates a sum only on request
                 number = model.eval(variable, model_completion=True).as_long()
             found[key] = wrap(number, self._sorts[key])
         return found

@@ -2,8 +2,8 @@
 
 A term is the number of its node. Equal nodes have equal numbers, and a node's number is greater
 than those of its arguments, so going through a set of terms in ascending order meets arguments
-first. Building here and not in Z3 keeps encoding cheap (docs/ARCHITECTURE.md, smt), and lets tests
-evaluate an encoding without a solver.
+first. Building here and not in Z3 keeps encoding cheap and lets tests evaluate an encoding without
+a solver.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class TermNode:
 
 
 def wrap(value: int, sort: TermSort) -> int:
-    """`value` as a word of `sort` holds it; integers stay as they are."""
+    """`value` wrapped to a word of `sort` (two's complement); integers are unchanged."""
     if sort == INTEGER:
         return value
     low = value & ((1 << sort) - 1)
@@ -80,7 +80,7 @@ class Terms:
         return self.const(value, sort)
 
     def var(self, name: str, sort: TermSort) -> Term:
-        """A variable; a name has one sort for ever."""
+        """A variable. All variables of one name have one sort."""
         return self._node("var", (), name, sort)
 
     # --- truth values ----------------------------------------------------------------------------
@@ -270,7 +270,7 @@ class Terms:
         return sorted(seen)
 
     def evaluate(self, roots: Sequence[Term], values: Mapping[str, int]) -> dict[Term, int]:
-        """The values of the roots and of all below them; variables that are not named are 0."""
+        """The values of the roots and of all their subterms; variables without a value are 0."""
         found: dict[Term, int] = {}
         for term in self.below(roots):
             node = self.nodes[term]

@@ -19,8 +19,8 @@ from charter.prove.values import Bag, Fields, Mask, Maybe, Sym
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A condition of a guard that is not built of others. `decides`: the guard's truth is that of
-    this condition (or its opposite), all others being as they are."""
+    """An atomic condition of a guard. `decides`: the guard's value changes with this condition if
+    all others keep theirs."""
 
     expr: s.Expr
     value: Term
@@ -39,8 +39,8 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class BranchCode:
-    """A branch. It may be taken where `enabled`; with choices that are `allowed`, and where all
-    that it evaluates is `defined`, it gives `reply` and the state `after`."""
+    """A branch. It may be taken if `enabled`. If its choices are `allowed` and its evaluation is
+    `defined`, its outcome is `reply` and the state `after`."""
 
     name: str
     reached: Term
@@ -68,7 +68,7 @@ class OperationCode:
 
 @dataclass(slots=True)
 class _Work:
-    """What piles up along the body of a branch."""
+    """The state of encoding the body of a branch."""
 
     names: dict[str, Sym]
     after: dict[str, Sym]
@@ -80,8 +80,8 @@ class _Work:
 def encode_operation(
     encoder: Encoder, component: s.Component, operation: s.Operation, view: View
 ) -> OperationCode:
-    """`operation` from the state that `view` shows, with fresh parameters and choices. What
-    `view.took` says of a branch is the condition under which its body counts as evaluated."""
+    """Encode `operation` from the state in `view` with fresh parameters and choices. The body of a
+    branch counts as evaluated under its condition in `view.took`."""
     layout, terms = encoder.layout, encoder.terms
     params = tuple(layout.variable(p.type, f"{operation.name}({p.name})") for p in operation.params)
     pairs = list(zip(operation.params, params, strict=True))
@@ -111,7 +111,8 @@ def encode_operation(
 
 
 def _lets(encoder: Encoder, branch: s.Branch, view: View, names: dict[str, Sym]) -> Term:
-    """Bind what stands before the branch and is not bound yet; where it is defined."""
+    """Bind the lets before the branch that are not yet bound; returns the condition that they are
+    defined."""
     defined = []
     for bind in branch.lets:
         if bind.name not in names:
@@ -148,7 +149,7 @@ def _under(terms: Terms, atoms: tuple[Atom, ...], *conditions: Term) -> tuple[At
 
 
 def _condition(encoder: Encoder, expr: s.Expr, view: View, names: Names) -> Guard:
-    """A condition, with what its atoms decide; a right side that is undefined decides nothing."""
+    """Encode a condition with its atoms; atoms of an undefined right side do not decide."""
     terms = encoder.terms
     match expr:
         case n.Unary(op="not", operand=(n.Binary(op="and" | "or" | "implies") | n.Unary()) as part):

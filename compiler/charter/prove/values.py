@@ -1,7 +1,7 @@
 """Symbolic values: trees in the shape of core values, with terms at their leaves.
 
-A part that is not there (the inside of an option that is none, a slot past the end) may be any
-value or None, so nothing may read it without asking whether it is there.
+An absent part (the content of an option that is none, a slot past the end) may be any value or
+None, so readers must check its presence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from charter.prove.terms import Term
 
 
 class CannotEncode(Exception):
-    """Something that the encoding cannot say; the message tells what."""
+    """The encoding does not cover something; the message says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ScalarTerm:
 @dataclass(frozen=True, slots=True)
 class Number:
     """An int or a counter. Words are always wide enough for `low` to `high`, so that arithmetic
-    never wraps; None is an open end (integers only)."""
+    never wraps; None: unbounded (integers only)."""
 
     term: Term
     low: int | None
@@ -67,7 +67,8 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """A set whose members are expressions, each there under a condition; repeats do not count."""
+    """A set given by possible members, each with the condition that it is present; repeats are
+    allowed."""
 
     items: tuple[tuple[Term, Sym], ...]
 

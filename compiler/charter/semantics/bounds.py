@@ -21,7 +21,7 @@ NUMBERED = re.compile(r"(?P<stem>.*?)[0-9]+")
 
 
 class WrongBound(Exception):
-    """A bound that cannot be set; the message is one sentence for a person."""
+    """A bound that cannot be set; the message is one sentence for the user."""
 
 
 def bounds_of(instance: n.Instance) -> dict[str, int]:

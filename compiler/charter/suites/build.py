@@ -15,8 +15,8 @@ from charter.formats.vector import Vector
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.sources import Selection
-from charter.suites.engine import Engine
 from charter.suites.explored import ExploredInstance
+from charter.suites.instance_planner import InstancePlanner
 from charter.suites.record import VectorRecord, merged, packed, unpacked
 from charter.suites.walks import Walks
 from charter.vectors.plan import OPEN
@@ -107,7 +107,7 @@ def write(records: list[VectorRecord], place: Path) -> int:
     return len(records)
 
 
-def _refused(engines: Iterable[Engine]) -> dict[str, int]:
+def _refused(engines: Iterable[InstancePlanner]) -> dict[str, int]:
     found: dict[str, int] = {}
     for engine in engines:
         for reason, count in engine.planner.refused.items():

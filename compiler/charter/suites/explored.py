@@ -14,7 +14,7 @@ from charter.explore.successors import StateGraph, Transition, path
 from charter.formats.vector import Vector, Why
 from charter.semantics.evaluate import State
 from charter.semantics.retell import Act
-from charter.suites.engine import Engine, pair
+from charter.suites.instance_planner import InstancePlanner, pair
 from charter.suites.walks import Chooser
 from charter.vectors.plan import OPEN, PlannedStep
 
@@ -26,8 +26,8 @@ class ExploredInstance:
     first with each enum member in the reply of each branch."""
 
     graph: StateGraph
-    engine: Engine
-    opened: Engine
+    engine: InstancePlanner
+    opened: InstancePlanner
     pairs: set[int] = field(default_factory=set)
     taken: dict[str, Transition] = field(default_factory=dict)
     replies: dict[str, Transition] = field(default_factory=dict)
@@ -36,8 +36,8 @@ class ExploredInstance:
     def of(model: n.Model, instance: n.Instance) -> ExploredInstance:
         """Search `instance` to its end."""
         graph = state_graph(model, instance)
-        engine = Engine.around(model, graph.successors)
-        return ExploredInstance(graph, engine, Engine.opened(model, instance))
+        engine = InstancePlanner.around(model, graph.successors)
+        return ExploredInstance(graph, engine, InstancePlanner.opened(model, instance))
 
     def witnesses(self) -> Iterator[Vector]:
         """A shortest path to every branch, every witness property and every error reply; after

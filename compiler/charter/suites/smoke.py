@@ -17,7 +17,7 @@ from charter.semantics.coverage import Coverage
 from charter.semantics.evaluate import Outcome, State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails
-from charter.suites.engine import Engine
+from charter.suites.instance_planner import InstancePlanner
 from charter.suites.subject import Subject
 from charter.syntax import nodes as sx
 from charter.vectors.answer import Answers, NoAnswer
@@ -104,13 +104,13 @@ class Desk:
 
     model: n.Model
     wanted: tuple[Obligation, ...]
-    engines: dict[str, tuple[Engine, Covering]] = field(default_factory=dict)
+    engines: dict[str, tuple[InstancePlanner, Covering]] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
 
-    def at(self, instance: n.Instance) -> tuple[Engine, Covering]:
+    def at(self, instance: n.Instance) -> tuple[InstancePlanner, Covering]:
         """The engine of an instance with everything offered."""
         if instance.name not in self.engines:
-            engine = Engine.defined(self.model, instance)
+            engine = InstancePlanner.defined(self.model, instance)
             covering = Covering(Coverage.of(engine.machine, self.wanted))
             self.engines[instance.name] = (engine, covering)
         return self.engines[instance.name]

@@ -16,7 +16,7 @@ from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments, Context, narrowed
 from charter.semantics.evaluate import Outcome, State
 from charter.semantics.retell import Act
-from charter.suites.engine import Engine, pair
+from charter.suites.instance_planner import InstancePlanner, pair
 from charter.vectors.plan import OPEN
 
 SHORTEST, LONGEST = 6, 14
@@ -98,14 +98,14 @@ class Chooser:
 class Walks:
     """Random walks through an instance, with everything that its component offers."""
 
-    engine: Engine
+    engine: InstancePlanner
     name: str
     pairs: set[int] = field(default_factory=set)
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance) -> Walks:
         """Walks that begin where `instance` does."""
-        return Walks(Engine.opened(model, instance), instance.name)
+        return Walks(InstancePlanner.opened(model, instance), instance.name)
 
     def vectors(self, count: int) -> Iterator[Vector]:
         """As many walks (fewer, where a question cannot be asked)."""

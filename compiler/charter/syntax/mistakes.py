@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from charter.syntax.habits import HABITS
 from charter.syntax.stuck import Mistake, Stuck
+from charter.syntax.tla_habits import HABITS
 
 UNEXPECTED: Final = "syntax/unexpected"
 COMPARATORS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "subset", "not"})

@@ -7,7 +7,10 @@ from typing import assert_never
 
 from charter.syntax import nodes
 from charter.syntax.layout import LINE, STEP, Doc, Group, Nest
-from charter.syntax.rows import (
+from charter.syntax.show_body import branch_rows, cites_doc, operation_rows, state_rows
+from charter.syntax.show_decl import plain_rows, step_rows
+from charter.syntax.show_expr import bound_to, quoted, show_expr, show_type
+from charter.syntax.text_lines import (
     BLANK,
     TextLine,
     block,
@@ -18,9 +21,6 @@ from charter.syntax.rows import (
     rows_of,
     text_of,
 )
-from charter.syntax.show_body import branch_rows, cites_doc, operation_rows, state_rows
-from charter.syntax.show_decl import plain_rows, step_rows
-from charter.syntax.show_expr import bound_to, quoted, show_expr, show_type
 
 __all__ = ["show", "show_declaration", "show_expr", "show_type"]
 

@@ -7,7 +7,6 @@ from typing import assert_never
 from charter.syntax import nodes
 from charter.syntax.layout import LINE, STEP, Doc, Group, Nest, flat, join
 from charter.syntax.nodes import Expr
-from charter.syntax.rows import TextLine, block, comment_rows, fits, remark, remarked, rows_of
 from charter.syntax.show_expr import (
     LOGIC,
     LOGICAL,
@@ -23,6 +22,7 @@ from charter.syntax.show_expr import (
     quoted,
     type_doc,
 )
+from charter.syntax.text_lines import TextLine, block, comment_rows, fits, remark, remarked, rows_of
 
 
 def cites_doc(citations: tuple[nodes.Citation, ...]) -> Doc:

@@ -6,7 +6,6 @@ from typing import assert_never
 
 from charter.syntax import nodes
 from charter.syntax.layout import LINE, STEP, WIDTH, Doc, Group, Nest, brackets, flat, join
-from charter.syntax.rows import BLANK, TextLine, block, fits, remark, remarked, rows_of
 from charter.syntax.show_body import (
     alias_doc,
     cites_doc,
@@ -25,6 +24,7 @@ from charter.syntax.show_expr import (
     quoted,
     type_doc,
 )
+from charter.syntax.text_lines import BLANK, TextLine, block, fits, remark, remarked, rows_of
 
 Plain = (
     nodes.SourceDecl | nodes.SortDecl | nodes.CounterDecl | nodes.ConstDecl | nodes.AliasDecl

@@ -58,23 +58,23 @@ def test_check_shows_the_difference_when_a_file_was_edited(
 ) -> None:
     root = tmp_path / "copy"
     shutil.copytree(small_root, root)
-    assert generate.check(root) == ""
+    assert generate.stale(root) == ""
     model = root / "generated" / "charter_models" / "lamp" / "lamp.py"
     model.write_text(model.read_text().replace("press/on", "press/never"))
-    message = generate.check(root)
+    message = generate.stale(root)
     assert message.startswith("generated/charter_models/lamp/lamp.py is stale")
     assert "press/never" in message
     generate.write(root)
-    assert generate.check(root) == ""
+    assert generate.stale(root) == ""
 
 
 def test_check_refuses_when_a_file_is_a_stranger(small_root: Path, tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(small_root, root)
     (root / "generated" / "stray.txt").write_text("hello")
-    assert generate.check(root) == "generated/stray.txt was not generated; remove it"
+    assert generate.stale(root) == "generated/stray.txt was not generated; remove it"
     assert "stray.txt" in generate.write(root)
-    assert generate.check(root) == ""
+    assert generate.stale(root) == ""
 
 
 def with_counts(root: Path, digest: str) -> None:
@@ -108,7 +108,7 @@ def test_counts_of_a_full_suite_are_refused_when_they_are_of_no_suite(
     lonely = root / "generated" / "suites" / "lamp" / "full.json"
     lonely.parent.mkdir(parents=True)
     lonely.write_text("{}")
-    assert generate.check(root) == (
+    assert generate.stale(root) == (
         "generated/suites/lamp/full.json lies beside no suite; remove it"
     )
 

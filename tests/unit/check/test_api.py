@@ -29,7 +29,7 @@ def test_folder_is_one_protocol_in_the_order_of_its_names(tmp_path: Path) -> Non
 def test_files_of_two_protocols_are_not_mixed(tmp_path: Path) -> None:
     (tmp_path / "1.charter").write_text(WORDS, encoding="utf-8")
     (tmp_path / "2.charter").write_text("protocol other\n", encoding="utf-8")
-    assert [item.code for item in api.check(tmp_path).errors] == ["protocol/mixed"]
+    assert [item.code for item in api.check_charter(tmp_path).errors] == ["protocol/mixed"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_errors_of_all_files_come_together(tmp_path: Path) -> None:
 
 
 def test_kafka_charter_is_in_order() -> None:
-    assert api.check(ROOT / "spec" / "kafka").errors == ()
+    assert api.check_charter(ROOT / "spec" / "kafka").errors == ()
 
 
 WORD = re.compile(r"\w+")
@@ -81,5 +81,5 @@ def test_damaged_charters_are_refused_without_a_traceback() -> None:
             (text[: one[0]], text[other[0] : other[1]], text[one[1] : other[0]],
              text[one[0] : one[1]], text[other[1] :])
         )  # fmt: skip
-        refused += bool(api.check_sources((Source("damaged", damaged),)).errors)
+        refused += bool(api.check_texts((Source("damaged", damaged),)).errors)
     assert refused > 12

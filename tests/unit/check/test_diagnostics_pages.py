@@ -29,7 +29,7 @@ def used_codes() -> set[str]:
 
 def codes_of(text: str) -> set[str]:
     whole = text if text.startswith("protocol ") else f"protocol example\n{text}"
-    return {item.code for item in api.check_sources((Source("page", whole),))}
+    return {item.code for item in api.check_texts((Source("page", whole),))}
 
 
 def test_pages_are_there_for_exactly_the_codes_that_are_used() -> None:

@@ -143,7 +143,7 @@ def test_a_step_of_a_system_is_edited_by_its_name(edit: str, steps: list[str]) -
              "replace in s operation act() -> bool { branch done reply true }"],
 )  # fmt: skip
 def test_a_misplaced_edit_of_a_step_is_told_how_steps_are_edited(edit: str) -> None:
-    (found,) = api.check_sources((Source("t", WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"),))
+    (found,) = api.check_texts((Source("t", WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"),))
     assert found.code == "edit/unknown-target"
     assert "system.step" in found.hint
 
@@ -163,7 +163,7 @@ def test_a_misplaced_edit_of_a_step_is_told_how_steps_are_edited(edit: str) -> N
 def test_an_edit_of_a_part_of_a_step_that_is_not_there_is_reported_once(
     edit: str, hint: str
 ) -> None:
-    (found,) = api.check_sources((Source("t", WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"),))
+    (found,) = api.check_texts((Source("t", WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"),))
     assert found.code == "edit/unknown-target"
     assert hint in found.hint
 
@@ -222,7 +222,7 @@ def test_guard_that_an_edit_leaves_empty_is_warned_of_where_branches_stand_behin
     edits: str, warned: list[str]
 ) -> None:
     text = WORDS + GATE + f"mutant m in small {{ {edits} }} caught by fine"
-    found = list(api.check_sources((Source("t", text),)))
+    found = list(api.check_texts((Source("t", text),)))
     assert [(item.code, item.severity) for item in found] == [
         ("edit/guard-gone", "warning") for _ in warned
     ]
@@ -233,7 +233,7 @@ def test_guard_that_an_edit_leaves_empty_is_warned_of_where_branches_stand_behin
 def test_guard_that_a_variant_leaves_empty_is_an_error_of_the_branches_behind() -> None:
     text = GATE + "variant v { drop conjunct four of d.go/last }"
     assert codes(text) == ["branch/shadowed"]
-    assert len(list(api.check_sources((Source("t", WORDS + text),)))) == 2
+    assert len(list(api.check_texts((Source("t", WORDS + text),)))) == 2
 
 
 def branches(edits: str) -> list[tuple[str, int]]:

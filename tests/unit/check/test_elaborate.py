@@ -242,7 +242,7 @@ def test_what_is_left_of_a_budget_is_not_read() -> None:
 witness w of s: took t
 always p of s: budget.limit == 0
 """
-    (found,) = api.check_sources((Source("t", WORDS + text),))
+    (found,) = api.check_texts((Source("t", WORDS + text),))
     assert found.code == "name/unknown"
     assert found.hint.startswith("what is left of a budget cannot be read; count in a state")
 
@@ -421,7 +421,7 @@ component c {
 witness w of c: nobody
 instance tiny of c { Brooker = 2 }
 """
-    first, other, *more = api.check_sources((Source("t", WORDS + text),))
+    first, other, *more = api.check_texts((Source("t", WORDS + text),))
     assert first.message == "there is no type `Brooker`"
     assert first.hint == "did you mean `Broker`?"
     ((places, at),) = first.notes
@@ -437,5 +437,5 @@ def test_name_that_is_no_type_is_told_at_each_place() -> None:
 }
 witness w of c: took go/ok
 """
-    found = list(api.check_sources((Source("t", WORDS + text),)))
+    found = list(api.check_texts((Source("t", WORDS + text),)))
     assert [item.message for item in found] == ["`of` is not declared"] * 2

@@ -38,7 +38,7 @@ def params(text: str, name: str, **selection: str) -> list[str]:
 
 def told(text: str) -> list[str]:
     whole = "protocol test\nsort Broker\n" + text
-    return [item.show() for item in api.check_sources((Source("test", whole),)).errors]
+    return [item.show() for item in api.check_texts((Source("test", whole),)).errors]
 
 
 SAME = """fun fit(b: Broker) of c -> bool = not b in known and idle()

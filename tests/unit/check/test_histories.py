@@ -36,7 +36,7 @@ always p of hall: opened == opened
 
 def told(text: str) -> list[str]:
     """All errors: the code, and the message up to its first colon."""
-    found = api.check_sources((Source("test", WORDS + text),)).errors
+    found = api.check_texts((Source("test", WORDS + text),)).errors
     return [f"{item.code} {item.message.split(':')[0]}" for item in found]
 
 

@@ -38,7 +38,7 @@ def same(short: str, long: str) -> None:
 
 
 def errors(text: str) -> list[str]:
-    return [item.code for item in api.check_sources((Source("x", LEASE + text),)).errors]
+    return [item.code for item in api.check_texts((Source("x", LEASE + text),)).errors]
 
 
 def test_lines_of_ones_own_stand_in_the_place_of_those_taken_over() -> None:

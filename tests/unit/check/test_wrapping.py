@@ -208,7 +208,7 @@ def test_a_wrong_use_of_what_is_replaced_is_reported(edit: str, found: list[str]
 def test_a_let_that_stands_twice_in_a_function_is_not_guessed() -> None:
     twice = "fun two(b: bool) -> bool = if b then let x = b in x else let x = not b in x\n"
     text = BASE + twice + "mutant m in tiny { replace let x of two with true } caught by fine"
-    (found,) = api.check_sources((api.Source("t", WORDS + text),))
+    (found,) = api.check_texts((api.Source("t", WORDS + text),))
     assert found.code == "edit/unknown-target" and "there are 2" in found.message
 
 

@@ -97,7 +97,7 @@ def test_a_step_that_is_not_enabled_says_which_line_stops_it() -> None:
 
 def test_check_reports_a_failing_scenario_at_its_line() -> None:
     text = scenario('step "1 first"\ndo acquire(a)\nexpect holder == none')
-    (found,) = api.check_sources((Source("lease", text),)).errors
+    (found,) = api.check_texts((Source("lease", text),)).errors
     assert found.code == "scenario/fails"
     assert found.span.where() == "lease:32:1"
     assert "holder" in found.message
@@ -108,7 +108,7 @@ def test_check_reports_a_scenario_that_fails_in_a_variant_only() -> None:
         "variant again {\n  replace in lease.acquire/held"
         " branch held when taken: holder != none and mine: holder != present(n) reply false\n}\n"
     )
-    (found,) = api.check_sources((Source("lease", text),)).errors
+    (found,) = api.check_texts((Source("lease", text),)).errors
     assert found.code == "scenario/fails"
     assert [note for note, _ in found.notes] == ["in variant `again`"]
 

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        found = api.check(arguments.charter)
+        found = api.check_charter(arguments.charter)
         if arguments.overlay and not found.errors:
             found = api.check_overlay(arguments.charter, arguments.overlay)
         if arguments.show is not None and not found.errors:

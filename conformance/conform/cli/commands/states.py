@@ -51,7 +51,7 @@ def asked(charter: Opened, model: Model, selection: Selection, chosen: argparse.
     if chosen.where is None:
         return model
     try:
-        return charter.asked(model, selection, chosen.instance, chosen.where)
+        return charter.with_state_condition(model, selection, chosen.instance, chosen.where)
     except api.Refused as error:
         raise BadExpression(
             f"the expression of --where has {refused(error)}; it is written as that of an `always`"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from charter import api
-from charter.check.asked import ASKED
+from charter.check.state_condition import ASKED
 from charter.core import nodes as n
 
 TEXT = """protocol test.asked
@@ -30,7 +30,7 @@ mutant forgets in tiny { replace conjunct crowded of box.put/full with false } c
 
 def asked(expression: str, selection: api.Selection = api.PLAIN) -> n.Model:
     opened = api.Opened((api.Source("<text>", TEXT),))
-    return opened.asked(opened.model(selection), selection, "", expression)
+    return opened.with_state_condition(opened.model(selection), selection, "", expression)
 
 
 @pytest.mark.parametrize(

@@ -18,31 +18,33 @@ from charter.vectors.plan import Planner
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class InstancePlanner:
     """The operations of an instance, and a planner that uses them."""
 
     asked: Successors
     planner: Planner
 
     @staticmethod
-    def of(model: n.Model, instance: n.Instance) -> Engine:
+    def of(model: n.Model, instance: n.Instance) -> InstancePlanner:
         """An engine for `instance` as it stands."""
-        return Engine.around(model, successors(model, instance))
+        return InstancePlanner.around(model, successors(model, instance))
 
     @staticmethod
-    def opened(model: n.Model, instance: n.Instance) -> Engine:
+    def opened(model: n.Model, instance: n.Instance) -> InstancePlanner:
         """The same, with every operation of the component and all arguments."""
-        return Engine.of(model, replace(instance, offers=(), only=()))
+        return InstancePlanner.of(model, replace(instance, offers=(), only=()))
 
     @staticmethod
-    def defined(model: n.Model, instance: n.Instance) -> Engine:
+    def defined(model: n.Model, instance: n.Instance) -> InstancePlanner:
         """The same on the definition: few questions are answered sooner than code is compiled."""
-        return Engine.around(model, Defined.of(model, replace(instance, offers=(), only=())))
+        return InstancePlanner.around(
+            model, Defined.of(model, replace(instance, offers=(), only=()))
+        )
 
     @staticmethod
-    def around(model: n.Model, asked: Successors) -> Engine:
+    def around(model: n.Model, asked: Successors) -> InstancePlanner:
         """An engine of operations that are there already."""
-        return Engine(asked, Planner.of(model, asked.machine, Answered(asked)))
+        return InstancePlanner(asked, Planner.of(model, asked.machine, Answered(asked)))
 
     @property
     def machine(self) -> Machine:

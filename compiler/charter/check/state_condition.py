@@ -1,4 +1,4 @@
-"""Checks the expression of `--where` as if it were a property of the charter."""
+"""Elaborates the expression of `--where`: a condition on states."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from charter.check import machines
 from charter.check.elaborate import CheckContext
-from charter.check.needs import check_bounds
 from charter.check.ranges import check_ranges
+from charter.check.required_bounds import check_bounds
 from charter.check.types import BOOL
 from charter.core import nodes as ir
 from charter.core.nodes import ASKED
@@ -15,7 +15,7 @@ from charter.diagnostics import Diagnostics
 from charter.syntax import nodes as sx
 
 
-def asked(
+def state_condition(
     files: sx.Protocol,
     model: ir.Model,
     instance: ir.Instance,
