@@ -28,7 +28,7 @@ from charter.explore.reference.search import ReferenceOptions as PlainOptions
 from charter.explore.reference.search import explore as plainly
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"

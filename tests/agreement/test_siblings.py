@@ -24,7 +24,7 @@ from charter.project import pipeline
 from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.suites.subject import overlays_in
 from charter_models.kafka_replication import controller_wire as controller

@@ -21,7 +21,7 @@ from charter.explore.native.traces import Teller
 from charter.explore.reference.search import ReferenceOptions
 from charter.explore.reference.search import explore as explore_by_definition
 from charter.formats.states import Cell
-from charter.semantics.evaluate import Scope, State
+from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json
 

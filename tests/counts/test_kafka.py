@@ -13,7 +13,7 @@ from tests.support.golden import Golden
 
 from charter.explore.native.compiled import CompiledMachine
 from charter.semantics.environment import Arguments, offers
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 
 PINS = Path(__file__).parent / "kafka"
 TINY = [

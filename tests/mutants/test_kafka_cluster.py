@@ -11,7 +11,7 @@ from tests.support.engines import natively
 from charter import api
 from charter.core import nodes as n
 from charter.explore.result import CheckResult
-from charter.semantics.evaluate import Scope, State
+from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails, follow
 

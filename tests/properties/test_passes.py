@@ -19,7 +19,8 @@ from charter.core.nodes import Value
 from charter.passes import PASSES, run_checked
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments
-from charter.semantics.evaluate import Outcome, Scope, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
 
 STATES, ARGUMENTS = 8, 8

@@ -13,7 +13,8 @@ from charter.core.nodes import Value
 from charter.explore.native.compiled import CompiledMachine
 from charter.render.python_model.emit import Page, prelude_text, texts, wire_module
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Outcome, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import Json, text, to_json
 

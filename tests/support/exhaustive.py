@@ -18,7 +18,7 @@ from charter.explore.native.traces import OutcomeBuffer, Teller
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.canonical import Canonical
 from charter.semantics.environment import Arguments
-from charter.semantics.evaluate import Locals, Scope, State
+from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.machine import Machine
 
 Flat = tuple[Value, ...]
@@ -135,21 +135,36 @@ def defined(numbers: Numbers, offers: Offers, state: State, replies: bool) -> De
     return Defined(moves, outside)
 
 
-def verdicts(numbers: Numbers, state: State, moves: Moves) -> Verdicts:
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """The properties of a machine, each with whether it is one of transitions. `by_arguments`: one
+    of them reads the arguments."""
+
+    properties: tuple[tuple[n.Property, bool], ...]
+    by_arguments: bool
+
+    @staticmethod
+    def of(machine: Machine) -> Properties:
+        """Those of the machine of an instance."""
+        own = [p for p in machine.model.properties if p.machine == machine.instance.machine]
+        return Properties(
+            tuple([(prop, is_of_transition(prop)) for prop in own]),
+            any(reads_arguments(prop.body) for prop in own),
+        )
+
+
+def verdicts(numbers: Numbers, about: Properties, state: State, moves: Moves) -> Verdicts:
     """What the properties of a machine say of a state and of the transitions from it, on the
     definition."""
     machine = numbers.machine
     found: Counter[tuple[str, str]] = Counter()
     each: Counter[tuple[str, int, Args]] = Counter()
-    read = any(reads_arguments(prop.body) for prop in machine.model.properties)
     for (_, args, branch, after, _), count in moves.items():
         if branch:
-            each[branch, after, args if read else ()] += count
-    for prop in machine.model.properties:
-        if prop.machine != machine.instance.machine:
-            continue
+            each[branch, after, args if about.by_arguments else ()] += count
+    for prop, of_transition in about.properties:
         scopes = [(Scope(state, state), 1)]
-        if is_of_transition(prop):
+        if of_transition:
             scopes = [
                 (Scope(state, numbers.states[z], b, args), count)
                 for (b, z, args), count in each.items()
@@ -176,6 +191,7 @@ class Engine:
     search: Search
     numbers: Numbers
     asked: OutcomeBuffer
+    places: dict[int, tuple[Sequence[n.Param], Sequence[int], int]] = field(default_factory=dict)
     args: dict[tuple[int, bytes], Args] = field(default_factory=dict)
     after: dict[bytes, int] = field(default_factory=dict)
     replies: dict[tuple[int, bytes], Value] = field(default_factory=dict)
@@ -223,8 +239,10 @@ class Engine:
     def _args(self, rows: memoryview, at: int, operation: int) -> Args:
         plan = self.search.program.plan
         start = at + 3 + plan.context.words
-        params = list(plan.machine.operations.values())[operation].params
-        offsets, size = arguments_of(plan.layout, params)
+        if operation not in self.places:
+            params = list(plan.machine.operations.values())[operation].params
+            self.places[operation] = params, *arguments_of(plan.layout, params)
+        params, offsets, size = self.places[operation]
         key = operation, rows[start : start + size].tobytes()
         if key not in self.args:
             slots = rows[start : start + size].tolist()
@@ -279,10 +297,10 @@ def compare(found: Exploration, machine: Machine, every: int = 1) -> Tally:
     that the search has reached (of every so many): all transitions, and what properties say of the
     state and of each; with replies, where the program was compiled to tell them. `machine` is that
     of the search, whose model is narrowed."""
-    numbers, offers = Numbers(machine), Offers(machine)
+    numbers, offers, properties = Numbers(machine), Offers(machine), Properties.of(machine)
     engine, teller = Engine.of(found, numbers), Teller(found.search.program)
     replies = found.search.program.plan.context.detailed
-    asked: set[int] = set()
+    known: set[int] = set()
     moved = noted = 0
     for i in range(0, found.counts.distinct, every):
         state = engine.state(i)
@@ -290,20 +308,20 @@ def compare(found: Exploration, machine: Machine, every: int = 1) -> Tally:
         by_definition = defined(numbers, offers, state, replies)
         assert moves == by_definition.moves, _difference(state, moves, by_definition.moves)
         assert outside == by_definition.outside, state
-        assert said == verdicts(numbers, state, moves), state
+        assert said == verdicts(numbers, properties, state, moves), state
         number = numbers.of(state)
         engine.keys[number] = teller.key(state)
-        asked.add(number)
+        known.add(number)
         moved, noted = moved + moves.total(), noted + len(said)
     canonical = Canonical.of(machine)
     forms = {number: canonical.form(numbers.states[number]) for number in engine.keys}
     pairs = {(key, forms[number]) for number, key in engine.keys.items()}
     assert len(pairs) == len({key for key, _ in pairs}) == len({form for _, form in pairs})
     if every == 1:
-        reached = {forms[number] for number in asked}
+        reached = {forms[number] for number in known}
         assert canonical.form(machine.initial()) in reached
         assert len(reached) == len(pairs) == found.counts.distinct
-    return Tally(len(asked), moved, noted)
+    return Tally(len(known), moved, noted)
 
 
 __all__ = ["Tally", "compare"]

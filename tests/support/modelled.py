@@ -8,7 +8,8 @@ from types import ModuleType
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.semantics.evaluate import Evaluator, Outcome, State
+from charter.semantics.evaluate import Evaluator, Outcome
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import Json, Universe, to_json
 

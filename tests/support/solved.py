@@ -12,7 +12,8 @@ from charter.prove.program import EncodingOptions, SymbolicProgram, encode_compo
 from charter.prove.solve import BOUNDED, Solver
 from charter.prove.terms import FALSE, Term
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Outcome, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
 

@@ -9,7 +9,7 @@ from charter.explore.result import CheckResult, Trace
 from charter.passes.narrow import narrowed
 from charter.render.story.tell import Story, ToldFinding, tell
 from charter.semantics.canonical import Canonical
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine, Taken
 from charter.semantics.retell import Act

@@ -10,7 +10,7 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.formats.states import StateTable
 from charter.semantics.bounds import bounds_of
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
 

@@ -23,7 +23,8 @@ from charter.explore.select import successors
 from charter.explore.successors import Defined, Successors
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments, offered, offers
-from charter.semantics.evaluate import Outcome, Scope, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import Scope, State
 
 BATCH = 50
 """Walks of one batch."""

@@ -12,7 +12,8 @@ from charter.core.nodes import Value
 from charter.explore.result import Trace, TraceStep
 from charter.passes.narrow import narrowed
 from charter.semantics.canonical import Canonical
-from charter.semantics.evaluate import Outcome, Scope, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
 
 

@@ -18,7 +18,7 @@ from charter.prove.terms import Term, Terms
 from charter.prove.transition import BranchCode
 from charter.prove.values import CannotEncode, Fields, Maybe, Sym
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Scope
+from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 MOST_ROUNDS = 256

@@ -11,7 +11,7 @@ from charter.prove.replay import ReplayError, SolverTransition, expect, read_tra
 from charter.prove.solve import RLIMIT, UNBOUNDED, Sat, Solver, Unsat
 from charter.prove.terms import Term
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Scope
+from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 

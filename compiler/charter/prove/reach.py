@@ -21,7 +21,7 @@ from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unknown
 from charter.prove.terms import Term
 from charter.prove.values import CannotEncode
 from charter.semantics.coverage import Coverage
-from charter.semantics.evaluate import Scope
+from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 

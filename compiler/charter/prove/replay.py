@@ -10,7 +10,7 @@ from charter.core.nodes import Value
 from charter.prove.decode import Decoder
 from charter.prove.program import SymbolicProgram
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Scope
+from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 

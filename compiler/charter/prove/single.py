@@ -16,7 +16,7 @@ from charter.prove.terms import Term
 from charter.prove.transition import encode_operation
 from charter.prove.values import CannotEncode
 from charter.semantics.coverage import Coverage
-from charter.semantics.evaluate import Scope
+from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 

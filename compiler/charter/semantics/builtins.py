@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Literal as OneOf
 from typing import assert_never, cast
 
@@ -139,6 +140,8 @@ def apply_primitive(e: n.Primitive, args: Sequence[Value], universe: Universe) -
             assert_never(e.name)
 
 
+_Infix = Callable[[Value, Value], Value]
+
 Eager = OneOf[
     "eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul",
     "union", "intersection", "difference", "in", "subset",
@@ -146,36 +149,32 @@ Eager = OneOf[
 """The infix operations that look at both sides."""
 
 
-def apply_infix(op: Eager, left: Value, right: Value) -> Value:
-    """An infix operation on values."""
+def infix(op: Eager) -> Callable[[Value, Value], Value]:
+    """An infix operation as a function of both sides. The check has seen to their types."""
     match op:
         case "eq":
-            return left == right
+            return operator.eq
         case "ne":
-            return left != right
+            return operator.ne
         case "in":
-            return left in cast(Members, right)
+            return lambda left, right: left in cast(Members, right)
         case "union":
-            return cast(Members, left) | cast(Members, right)
+            return cast(_Infix, operator.or_)
         case "intersection":
-            return cast(Members, left) & cast(Members, right)
-        case "difference":
-            return cast(Members, left) - cast(Members, right)
-        case "subset":
-            return cast(Members, left) <= cast(Members, right)
+            return cast(_Infix, operator.and_)
+        case "difference" | "sub":
+            return cast(_Infix, operator.sub)
+        case "subset" | "le":
+            return cast(_Infix, operator.le)
         case "lt":
-            return cast(int, left) < cast(int, right)
-        case "le":
-            return cast(int, left) <= cast(int, right)
+            return cast(_Infix, operator.lt)
         case "gt":
-            return cast(int, left) > cast(int, right)
+            return cast(_Infix, operator.gt)
         case "ge":
-            return cast(int, left) >= cast(int, right)
+            return cast(_Infix, operator.ge)
         case "add":
-            return cast(int, left) + cast(int, right)
-        case "sub":
-            return cast(int, left) - cast(int, right)
+            return cast(_Infix, operator.add)
         case "mul":
-            return cast(int, left) * cast(int, right)
+            return cast(_Infix, operator.mul)
         case _:
             assert_never(op)

@@ -15,7 +15,7 @@ from typing import assert_never, cast
 from charter.core import types as t
 from charter.core.nodes import StateVar, Value
 from charter.semantics.builtins import ordered
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.quotient import Quotient, Renaming, permute
 from charter.semantics.values import Universe

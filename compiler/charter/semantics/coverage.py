@@ -10,7 +10,8 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.obligations import Obligation, bound
 from charter.semantics.builtins import EvaluationError, items
-from charter.semantics.evaluate import Evaluator, Locals, Scope, State
+from charter.semantics.evaluate import Evaluator
+from charter.semantics.expressions import Code, Locals, Scope, State
 from charter.semantics.machine import Machine
 
 
@@ -21,14 +22,20 @@ class _Watcher(Evaluator):
     watched: Mapping[int, n.Binary] = field(default_factory=dict)
     seen: set[tuple[int, Value, Value]] = field(default_factory=set)
 
-    def value(self, expr: n.Expr, scope: Scope, names: Locals) -> Value:
-        found = Evaluator.value(self, expr, scope, names)
+    def code(self, expr: n.Expr) -> Code:
+        code = Evaluator.code(self, expr)
         watched = self.watched.get(id(expr))
-        if watched is not None:
-            left = Evaluator.value(self, watched.left, scope, names)
-            right = Evaluator.value(self, watched.right, scope, names)
-            self.seen.add((id(expr), left, right))
-        return found
+        return code if watched is None else self._noting(watched, code)
+
+    def _noting(self, watched: n.Binary, code: Code) -> Code:
+        left, right = Evaluator.code(self, watched.left), Evaluator.code(self, watched.right)
+
+        def noting(scope: Scope, names: Locals) -> Value:
+            found = code(scope, names)
+            self.seen.add((id(watched), left(scope, names), right(scope, names)))
+            return found
+
+        return noting
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +53,7 @@ class Coverage:
 
     machine: Machine
     obligations: tuple[Obligation, ...]
-    _branches: Mapping[str, n.Branch]
-    _sites: Mapping[int, n.Binary]
+    _watcher: _Watcher
 
     @staticmethod
     def of(machine: Machine, obligations: Iterable[Obligation]) -> Coverage:
@@ -55,14 +61,11 @@ class Coverage:
         have."""
         assert machine.component is not None
         wanted = bound(machine.model, machine.component, obligations)
-        branches = {
-            f"{o.name}/{b.name}": b
-            for o in machine.operations.values()
-            if isinstance(o, n.Operation)
-            for b in o.branches
-        }
         sites = {id(o.expr): o.expr for o in wanted if o.kind == "boundary"}
-        return Coverage(machine, wanted, branches, cast(Mapping[int, n.Binary], sites))
+        base = machine.evaluator
+        watched = cast(Mapping[int, n.Binary], sites)
+        watcher = _Watcher(base.universe, base.functions, base.parts, watched)
+        return Coverage(machine, wanted, watcher)
 
     def met(
         self, state: State, operation: str, args: tuple[Value, ...], branch: str, reply: Value
@@ -93,9 +96,8 @@ class Coverage:
         self, operation: n.Operation, state: State, args: tuple[Value, ...], taken: str
     ) -> tuple[dict[int, list[tuple[Value, Value]]], list[tuple[str, tuple[int, int], bool]]]:
         """Evaluate up to the branch, its group, and its body; what was seen on the way."""
-        machine = self.machine
-        base = machine.evaluator
-        watcher = _Watcher(base.universe, base.functions, base.parts, self._sites)
+        base, watcher = self.machine.evaluator, self._watcher
+        watcher.seen.clear()
         names: Locals = dict(zip((p.name for p in operation.params), args, strict=True))
         scope, decided, group, done = Scope(state), [], 0, False
         for branch in operation.branches:

@@ -17,7 +17,7 @@ from itertools import combinations, permutations, product
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.evaluate import Scope, State
+from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.values import NotFinite, Universe
 

@@ -11,33 +11,9 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.channels import Content, content_of
 from charter.core.nodes import Value
-from charter.semantics.builtins import (
-    EvaluationError,
-    Items,
-    Members,
-    apply_builtin,
-    apply_infix,
-    apply_primitive,
-    items,
-    ordered,
-)
+from charter.semantics.builtins import EvaluationError, Items, Members, items, ordered
+from charter.semantics.expressions import Expressions, Locals, Scope, State
 from charter.semantics.values import Universe
-
-State = Mapping[str, Value]
-"""The value of every state variable of a machine, by name."""
-
-Locals = dict[str, Value]
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What an expression can see: the state before and, in step properties, the state after, the
-    branch that was taken, and with which arguments."""
-
-    before: State
-    after: State | None = None
-    took: str = ""
-    args: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +39,10 @@ class Mail:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluator:
+class Evaluator(Expressions):
     """Evaluates the expressions, operations and steps of one machine in one universe. `parts` are
     those of a system, each with its component."""
 
-    universe: Universe
-    functions: Mapping[str, n.Function]
     parts: Mapping[str, tuple[n.Part, n.Component]]
 
     @staticmethod
@@ -81,189 +55,6 @@ class Evaluator:
             {f.name: f for f in model.functions},
             {part.name: (part, components[part.component]) for part in parts},
         )
-
-    # --- expressions -----------------------------------------------------------------------------
-
-    def value(self, expr: n.Expr, scope: Scope, names: Locals) -> Value:
-        """The value of `expr`. Raises EvaluationError where it has none. The most frequent kinds
-        come first; a `match` of classes here would take a third more time."""
-        if type(expr) is n.Local:
-            return names[expr.name]
-        if type(expr) is n.Binary:
-            return self._binary(expr, scope, names)
-        if type(expr) is n.Literal:
-            return expr.value
-        if type(expr) is n.StateRef:
-            return (_after(expr, scope) if expr.primed else scope.before)[expr.name]
-        if type(expr) is n.FieldOf:
-            record = cast(Items, self.value(expr.target, scope, names))
-            return record[_place(expr)]
-        if type(expr) is n.MapGet:
-            return self._map_get(expr, scope, names)
-        if type(expr) is n.Builtin:
-            return apply_builtin(expr, self._each(expr.args, scope, names), self.universe)
-        if type(expr) is n.Unary:
-            operand = self.value(expr.operand, scope, names)
-            return not operand if expr.op == "not" else -cast(int, operand)
-        if type(expr) is n.Call:
-            function = self.functions[expr.function]
-            args = self._each(expr.args, scope, names)
-            return self.value(function.body, scope, _named(function.params, args))
-        if type(expr) is n.Match:
-            return self._match(expr, scope, names)
-        if type(expr) is n.If:
-            holds = self.value(expr.condition, scope, names)
-            return self.value(expr.then if holds else expr.otherwise, scope, names)
-        if type(expr) is n.Let:
-            bound = self.value(expr.value, scope, names)
-            return self.value(expr.body, scope, {**names, expr.name: bound})
-        if type(expr) is n.Quantified:
-            return self._quantified(expr, scope, names)
-        if type(expr) is n.Comprehend:
-            return self._comprehend(expr, scope, names)
-        if type(expr) is n.Domain:
-            return frozenset(self.members(expr, scope, names))
-        if type(expr) is n.ConstRef:
-            return self.universe.consts[expr.name]
-        if type(expr) is n.Took:
-            return scope.took == expr.branch
-        if type(expr) is n.Present:
-            return self.value(expr.inner, scope, names)
-        if type(expr) is n.SetNew:
-            return frozenset(self._each(expr.items, scope, names))
-        if type(expr) is n.SeqNew:
-            return self._seq_new(expr, scope, names)
-        if type(expr) is n.UnionNew:
-            return (expr.tag, *self._each(expr.args, scope, names))
-        if type(expr) is n.RecordNew:
-            return self._each(expr.fields, scope, names)
-        if type(expr) is n.RecordWith:
-            return self._record_with(expr, scope, names)
-        if type(expr) is n.MapNew:
-            return self._map_new(expr, scope, names)
-        if type(expr) is n.MapWith:
-            return self._map_with(expr, scope, names)
-        return self._lowered(expr, scope, names)
-
-    def _lowered(
-        self,
-        expr: n.IsCase | n.CaseArg | n.Primitive | n.Checked,
-        scope: Scope,
-        names: Locals,
-    ) -> Value:
-        """What only the passes write: the definition evaluates small core too."""
-        match expr:
-            case n.IsCase():
-                tag, _ = _case(expr.target.type, self.value(expr.target, scope, names))
-                return tag == expr.tag
-            case n.CaseArg():
-                _, parts = _case(expr.target.type, self.value(expr.target, scope, names))
-                return parts[expr.position]
-            case n.Primitive():
-                return apply_primitive(expr, self._each(expr.args, scope, names), self.universe)
-            case n.Checked():
-                if not self.value(expr.condition, scope, names):
-                    raise EvaluationError(expr.why, expr.span)
-                return self.value(expr.value, scope, names)
-            case _:
-                assert_never(expr)
-
-    def truth(self, expr: n.Expr, scope: Scope, names: Locals) -> bool:
-        """The value of a boolean expression."""
-        return cast(bool, self.value(expr, scope, names))
-
-    def members(self, expr: n.Expr, scope: Scope, names: Locals) -> Sequence[Value]:
-        """The members of a set in a fixed order, so that results never depend on hashing."""
-        assert isinstance(expr.type, t.Set)
-        if isinstance(expr, n.Domain):
-            return self.universe.domain(expr.type.inner)
-        return ordered(cast(Members, self.value(expr, scope, names)), expr.type.inner)
-
-    def _each(self, exprs: Sequence[n.Expr], scope: Scope, names: Locals) -> tuple[Value, ...]:
-        return tuple([self.value(e, scope, names) for e in exprs])
-
-    def _binary(self, e: n.Binary, scope: Scope, names: Locals) -> Value:
-        left = self.value(e.left, scope, names)
-        match e.op:
-            case "and":
-                return self.value(e.right, scope, names) if left else False
-            case "or":
-                return True if left else self.value(e.right, scope, names)
-            case "implies":
-                return self.value(e.right, scope, names) if left else True
-            case _:
-                return apply_infix(e.op, left, self.value(e.right, scope, names))
-
-    def _map_get(self, e: n.MapGet, scope: Scope, names: Locals) -> Value:
-        position = self._position(e.target.type, e.key, scope, names)
-        return cast(Items, self.value(e.target, scope, names))[position]
-
-    def _record_with(self, e: n.RecordWith, scope: Scope, names: Locals) -> Value:
-        assert isinstance(e.type, t.Record)
-        fields = list(cast(Items, self.value(e.target, scope, names)))
-        for name, value in e.fields:
-            fields[e.type.index(name)] = self.value(value, scope, names)
-        return tuple(fields)
-
-    def _map_with(self, e: n.MapWith, scope: Scope, names: Locals) -> Value:
-        values = list(cast(Items, self.value(e.target, scope, names)))
-        for key, value in e.entries:
-            at = self._position(e.type, key, scope, names)
-            values[at] = self.value(value, scope, names)
-        return tuple(values)
-
-    def _position(self, kind: t.Type, key: n.Expr, scope: Scope, names: Locals) -> int:
-        assert isinstance(kind, t.Map)
-        value = self.value(key, scope, names)
-        try:
-            return self.universe.position(kind.key, value)
-        except KeyError:
-            raise EvaluationError(f"{value!r} is not a key of the map", key.span) from None
-
-    def _map_new(self, e: n.MapNew, scope: Scope, names: Locals) -> Value:
-        assert isinstance(e.type, t.Map)
-        keys = self.universe.domain(e.type.key)
-        return tuple([self.value(e.value, scope, {**names, e.name: key}) for key in keys])
-
-    def _seq_new(self, e: n.SeqNew, scope: Scope, names: Locals) -> Value:
-        values = self._each(e.items, scope, names)
-        if isinstance(e.type, t.Ranking) and len(set(values)) < len(values):
-            raise EvaluationError("a ranking holds nothing twice", e.span)
-        return values
-
-    def _comprehend(self, e: n.Comprehend, scope: Scope, names: Locals) -> Value:
-        found: set[Value] = set()
-        for member in self.members(e.domain, scope, names):
-            local = {**names, e.name: member}
-            if self.value(e.condition, scope, local):
-                value = self.value(e.body, scope, local)
-                found |= cast(Members, value) if e.flatten else {value}
-        return frozenset(found)
-
-    def _quantified(self, e: n.Quantified, scope: Scope, names: Locals) -> Value:
-        found: list[Value] = []
-        for member in self.members(e.domain, scope, names):
-            if self.value(e.body, scope, {**names, e.name: member}):
-                if e.kind == "some":
-                    return True
-                found.append(member)
-            elif e.kind == "forall":
-                return False
-        if e.kind == "exactly one":
-            return len(found) == 1
-        if e.kind != "the":
-            return e.kind == "forall"
-        if len(found) != 1:
-            raise EvaluationError(f"`the` of {len(found)} members", e.span)
-        return found[0]
-
-    def _match(self, e: n.Match, scope: Scope, names: Locals) -> Value:
-        tag, parts = _case(e.subject.type, self.value(e.subject, scope, names))
-        case = next(c for c in e.cases if c.tag == tag)
-        inside = {**names, **dict(zip(case.names, parts, strict=True))} if case.names else names
-        return self.value(case.body, scope, inside)
-
-    # --- operations and steps --------------------------------------------------------------------
 
     def operate(
         self, operation: n.Operation, state: State, args: tuple[Value, ...]
@@ -279,7 +70,7 @@ class Evaluator:
             for bind in branch.lets:
                 if bind.name not in names:
                     names[bind.name] = self.value(bind.value, scope, names)
-            if all(self.value(c.condition, scope, names) for c in branch.guard):
+            if all(self.code(c.condition)(scope, names) for c in branch.guard):
                 group = branch.group
                 label = f"{operation.name}/{branch.name}"
                 for local, after in self.run(branch.body, state, names):
@@ -348,7 +139,7 @@ class Evaluator:
     ) -> Iterator[tuple[Mail, Locals, State]]:
         """Each way to send or receive: what becomes of the message, the locals and the state
         after. Whether there is room, or a message, is asked of the state `before`."""
-        ends = self._each(line.keys, Scope(before, work), names)
+        ends = self._each(line.keys)(Scope(before, work), names)
         kind = content_of(line.type, len(ends))
         lies = self._at(line.type, before[line.channel], ends)
         if isinstance(line, n.Send):
@@ -393,7 +184,7 @@ class Evaluator:
         scope = Scope(before, work)
         part, component = self.parts[line.part]
         operation = next(o for o in component.operations if o.name == line.operation)
-        args = self._each(line.args, scope, names)
+        args = self._each(line.args)(scope, names)
         position: int | None = None
         if part.index is not None and line.index is not None:
             key = self.value(line.index, scope, names)
@@ -467,25 +258,3 @@ def _named(params: Sequence[n.Param], args: Sequence[Value]) -> Locals:
 
 def _put(whole: Value, position: int, value: Value) -> tuple[Value, ...]:
     return (*items(whole)[:position], value, *items(whole)[position + 1 :])
-
-
-def _place(e: n.FieldOf) -> int:
-    assert isinstance(e.target.type, t.Record)
-    return e.target.type.index(e.field)
-
-
-def _case(kind: t.Type, value: Value) -> tuple[Value, Items]:
-    """The case that an option, a union or an enum is in, and what that has."""
-    match kind:
-        case t.Option():
-            return ("none", ()) if value is None else ("present", (value,))
-        case t.Union():
-            return items(value)[0], items(value)[1:]
-        case _:
-            return value, ()
-
-
-def _after(e: n.StateRef, scope: Scope) -> State:
-    if scope.after is None:
-        raise EvaluationError(f"{e.name}' is read where there is no state after", e.span)
-    return scope.after

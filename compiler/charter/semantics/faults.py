@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.semantics.evaluate import Evaluator, Locals, Scope, State
+from charter.semantics.evaluate import Evaluator
+from charter.semantics.expressions import Locals, Scope, State
 
 
 @dataclass(frozen=True, slots=True)

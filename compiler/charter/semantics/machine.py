@@ -14,7 +14,8 @@ from charter.core.nodes import S_co, Value
 from charter.core.transition import argument
 from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Evaluator, Locals, Outcome, Scope, State
+from charter.semantics.evaluate import Evaluator, Outcome
+from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.values import Universe, fits, from_json, to_json
 
 E = TypeVar("E", bound="n.Expr")

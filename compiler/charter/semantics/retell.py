@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.evaluate import Locals, Mail, Scope, State
+from charter.semantics.evaluate import Mail
+from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
 

@@ -12,7 +12,8 @@ from charter.core.walk import nodes, operands
 from charter.diagnostics import Span
 from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Locals, Outcome, Scope, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import Locals, Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import show_value
 

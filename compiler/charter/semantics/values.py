@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, permutations, product
-from typing import assert_never, cast
+from typing import assert_never
 
 from charter.core import types as t
 from charter.core.nodes import Instance, Value
@@ -73,13 +73,15 @@ class Universe:
 
     def position(self, kind: t.Type, value: Value) -> int:
         """The index of `value` in `domain(kind)`. Raises KeyError."""
-        if isinstance(kind, t.Sort) and value in range(len(self.sorts[kind.name])):
-            return cast(int, value)
+        return self.positions(kind)[value]
+
+    def positions(self, kind: t.Type) -> Mapping[Value, int]:
+        """The index of each value in `domain(kind)`."""
         known = self._positions.get(kind)
         if known is None:
             known = {value: i for i, value in enumerate(self.domain(kind))}
             self._positions[kind] = known
-        return known[value]
+        return known
 
 
 def _domain(kind: t.Type, universe: Universe) -> tuple[Value, ...]:

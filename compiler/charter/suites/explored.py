@@ -12,7 +12,7 @@ from charter.explore.result import Trace
 from charter.explore.select import state_graph
 from charter.explore.successors import StateGraph, Transition, path
 from charter.formats.vector import Vector, Why
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.retell import Act
 from charter.suites.instance_planner import InstancePlanner, pair
 from charter.suites.walks import Chooser

@@ -11,7 +11,8 @@ from charter.core.nodes import Value
 from charter.explore.select import successors
 from charter.explore.successors import Defined, Successors
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Outcome, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.vectors.answer import NoAnswer
 from charter.vectors.plan import Planner

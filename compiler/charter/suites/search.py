@@ -13,7 +13,7 @@ from charter.core.obligations import Obligation, obligations
 from charter.formats.vector import Vector, Why
 from charter.project import pipeline
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Scope
+from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 from charter.suites.build import TINY, Progress
 from charter.suites.explored import ExploredInstance

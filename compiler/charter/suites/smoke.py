@@ -14,7 +14,8 @@ from charter.project import pipeline
 from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.coverage import Coverage
-from charter.semantics.evaluate import Outcome, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails
 from charter.suites.instance_planner import InstancePlanner

@@ -14,7 +14,8 @@ from charter.explore.successors import Successors
 from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments, Context, narrowed
-from charter.semantics.evaluate import Outcome, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import State
 from charter.semantics.retell import Act
 from charter.suites.instance_planner import InstancePlanner, pair
 from charter.vectors.plan import OPEN

@@ -11,7 +11,8 @@ from charter.formats.canonical import Json, text
 from charter.formats.labels import Labels
 from charter.formats.resolve import Path, Unresolved, is_reference, resolve
 from charter.formats.vector import MAX_NODES, Answer, AnswerNode, OperationCall, Question
-from charter.semantics.evaluate import Outcome, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json, to_json
 

@@ -15,7 +15,7 @@ from charter.core.reach import printed
 from charter.formats.canonical import Json
 from charter.formats.vector import Question, Vector, Why
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act

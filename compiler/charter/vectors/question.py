@@ -12,7 +12,7 @@ from charter.core import types as t
 from charter.core.nodes import Model, Value
 from charter.formats.canonical import Json, text
 from charter.formats.vector import Delta, OperationCall, Question
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act
 from charter.semantics.values import to_json

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from tests.support.charters import load
 
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 
 POST = """system post {{

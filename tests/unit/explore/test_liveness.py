@@ -15,7 +15,7 @@ from charter.explore.native.liveness import check_liveness as natively
 from charter.explore.reference.liveness import check_liveness
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.formats.canonical import Json
-from charter.semantics.evaluate import Scope, State
+from charter.semantics.expressions import Scope, State
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.lasso import OUTSIDE, FairEdge, Waiting, lasso
 from charter.semantics.machine import Machine

@@ -9,7 +9,7 @@ from charter.explore.reference.graph import DefinedGraph
 from charter.explore.reference.search import ReferenceExploration, ReferenceOptions, explore
 from charter.semantics.canonical import Canonical
 from charter.semantics.environment import Arguments
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 
 COUNTING = """

@@ -40,7 +40,7 @@ from charter.prove import (
     single_step,
 )
 from charter.prove.replay import replay
-from charter.semantics.evaluate import Scope
+from charter.semantics.expressions import Scope
 
 
 def answers(*, loadable: bool = False) -> dict[str, object]:

@@ -6,7 +6,7 @@ import pytest
 
 from charter import api
 from charter.render.story.why import Explanation, why
-from charter.semantics.evaluate import Scope
+from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 CHARTER = """protocol desk

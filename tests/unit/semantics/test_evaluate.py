@@ -8,7 +8,7 @@ from charter import api
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Scope
+from charter.semantics.expressions import Scope
 from charter.semantics.machine import Machine
 
 TWO_SYSTEMS = """protocol test.two

@@ -15,7 +15,8 @@ from charter.explore.native.context import ERROR, FATAL, MachineContext
 from charter.explore.native.memory import Array
 from charter.explore.native.program import Choices, Program, program
 from charter.semantics.canonical import Canonical
-from charter.semantics.evaluate import Outcome, Scope, State
+from charter.semantics.evaluate import Outcome
+from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
 
 MOST_KNOWN = 1 << 16

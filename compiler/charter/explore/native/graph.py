@@ -15,7 +15,7 @@ from charter.explore.native.program import Choices
 from charter.explore.native.traces import OutcomeBuffer
 from charter.explore.result import Trace, TraceStep
 from charter.explore.successors import Transition
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 
 
 @dataclass(slots=True)

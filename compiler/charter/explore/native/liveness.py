@@ -34,7 +34,7 @@ from charter.explore.native.runs import Graph, LeadsTo, follow, functions
 from charter.explore.native.search import Search
 from charter.explore.native.traces import DecodedOutcome, Disagreement, ReachedStep, Teller, Traces
 from charter.passes.narrow import narrowed
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.fairness import LivenessResult, bound, gave_up, names_elements
 from charter.semantics.faults import refuse_faults
 from charter.semantics.lasso import Lasso

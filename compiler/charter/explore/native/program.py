@@ -37,7 +37,7 @@ from charter.explore.native.visited_set import TablePrinter
 from charter.passes import lowered_expr, lowered_instance
 from charter.passes.narrow import narrowed
 from charter.project.cache import from_cache, to_cache
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.quotient import Quotient
 

@@ -41,7 +41,7 @@ from charter.formats.states import (
     SOURCE as FROM,
 )
 from charter.semantics.bounds import bounds_of
-from charter.semantics.evaluate import Scope, State
+from charter.semantics.expressions import Scope, State
 from charter.semantics.values import Universe, to_json
 
 MOST_KNOWN = 1 << 16

@@ -21,7 +21,7 @@ from charter.explore.native.search import Note
 from charter.explore.result import Trace
 from charter.explore.result import TraceStep as Bare
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Scope, State
+from charter.semantics.expressions import Scope, State
 
 MOST_TOLD = 1 << 15
 """Outcomes of one state that there is room for at first."""

@@ -12,7 +12,7 @@ from charter.explore.successors import Defined, Transition
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.coverage import atoms_read
 from charter.semantics.environment import offered
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 
 
 @dataclass(frozen=True, slots=True)

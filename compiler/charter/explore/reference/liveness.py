@@ -17,7 +17,7 @@ from charter.explore.reference.search import ReferenceExploration, ReferenceOpti
 from charter.explore.result import TraceStep
 from charter.semantics import lasso as runs
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Scope
+from charter.semantics.expressions import Scope
 from charter.semantics.fairness import LivenessResult, bound, gave_up, names_elements, places_of
 
 

@@ -16,7 +16,7 @@ from charter.passes.narrow import narrowed
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.canonical import Canonical, Form
 from charter.semantics.environment import offered
-from charter.semantics.evaluate import Scope, State
+from charter.semantics.expressions import Scope, State
 from charter.semantics.faults import refuse_faults
 from charter.semantics.machine import Machine
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.evaluate import State
+from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import RetoldStep, keys_of
 

@@ -10,7 +10,8 @@ from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.formats.canonical import Json
 from charter.render.story.why import Explanation, why
-from charter.semantics.evaluate import Mail, Scope, State
+from charter.semantics.evaluate import Mail
+from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
 from charter.semantics.retell import Act, RetoldStep, keys_of, retell, run_of, show_value
 from charter.semantics.values import to_json

@@ -13,7 +13,7 @@ from charter.core.transition import is_argument
 from charter.core.walk import children, nodes
 from charter.formats.canonical import Json
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Locals, Scope
+from charter.semantics.expressions import Locals, Scope
 from charter.semantics.machine import Machine
 from charter.semantics.retell import show_value
 

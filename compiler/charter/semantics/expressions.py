@@ -1,0 +1,376 @@
+"""What expressions mean: each kind of node as a Python function of what can be seen and named.
+
+An expression is translated once and run often, so that the kind of a node, its operator and the
+place of a field are looked up once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import assert_never, cast
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.nodes import Value
+from charter.semantics.builtins import (
+    EvaluationError,
+    Items,
+    Members,
+    apply_builtin,
+    apply_primitive,
+    infix,
+    items,
+    ordered,
+)
+from charter.semantics.values import Universe
+
+State = Mapping[str, Value]
+"""The value of every state variable of a machine, by name."""
+
+Locals = dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What an expression can see: the state before and, in step properties, the state after, the
+    branch that was taken, and with which arguments."""
+
+    before: State
+    after: State | None = None
+    took: str = ""
+    args: tuple[Value, ...] = ()
+
+
+Code = Callable[[Scope, Locals], Value]
+"""An expression as a function. Raises EvaluationError where the expression has no value."""
+_Parts = Callable[[Scope, Locals], Items]
+_Pool = Callable[[Scope, Locals], Members]
+_Place = Callable[[Scope, Locals], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """The expressions of one machine in one universe, each as a function that is made once."""
+
+    universe: Universe
+    functions: Mapping[str, n.Function]
+    _made: dict[int, tuple[n.Expr, Code]] = field(default_factory=dict, init=False, repr=False)
+    """By the identity of the expression, which is held so that no other one gets it."""
+
+    def value(self, expr: n.Expr, scope: Scope, names: Locals) -> Value:
+        """The value of `expr`. Raises EvaluationError where it has none."""
+        return self.code(expr)(scope, names)
+
+    def truth(self, expr: n.Expr, scope: Scope, names: Locals) -> bool:
+        """The value of a boolean expression."""
+        return cast(bool, self.code(expr)(scope, names))
+
+    def members(self, expr: n.Expr, scope: Scope, names: Locals) -> Sequence[Value]:
+        """The members of a set in a fixed order, so that results never depend on hashing."""
+        return self._members(expr)(scope, names)
+
+    def code(self, expr: n.Expr) -> Code:
+        """`expr` as a function."""
+        known = self._made.get(id(expr))
+        if known is None:
+            known = self._made[id(expr)] = expr, self._code(expr)
+        return known[1]
+
+    def _code(self, e: n.Expr) -> Code:
+        match e:
+            case n.Literal(value=value):
+                return lambda scope, names: value
+            case n.Local(name=name):
+                return lambda scope, names: names[name]
+            case n.ConstRef(name=name):
+                return lambda scope, names: self.universe.consts[name]
+            case n.StateRef():
+                return _state_ref(e)
+            case n.Took(branch=branch):
+                return lambda scope, names: scope.took == branch
+            case n.Binary() | n.Unary() | n.If():
+                return self._operation(e)
+            case n.Call() | n.Let() | n.Match():
+                return self._naming(e)
+            case n.Quantified():
+                return self._quantified(e)
+            case n.Comprehend():
+                return self._comprehend(e)
+            case n.Domain():
+                members = self._members(e)
+                return lambda scope, names: frozenset(members(scope, names))
+            case n.Present(inner=inner):
+                return self.code(inner)
+            case n.FieldOf() | n.MapGet():
+                return self._part(e)
+            case n.RecordWith() | n.MapWith():
+                return self._updated(e)
+            case n.SetNew() | n.SeqNew() | n.UnionNew() | n.RecordNew() | n.MapNew():
+                return self._made_new(e)
+            case n.Builtin():
+                args = self._each(e.args)
+                return lambda scope, names: apply_builtin(e, args(scope, names), self.universe)
+            case n.IsCase() | n.CaseArg() | n.Primitive() | n.Checked():
+                return self._lowered(e)
+            case _:
+                assert_never(e)
+
+    def _lowered(self, e: n.IsCase | n.CaseArg | n.Primitive | n.Checked) -> Code:
+        """What only the passes write: the definition evaluates small core too."""
+        match e:
+            case n.IsCase(target=target, tag=tag):
+                kind, of = target.type, self.code(target)
+                return lambda scope, names: _case(kind, of(scope, names))[0] == tag
+            case n.CaseArg(target=target, position=position):
+                kind, of = target.type, self.code(target)
+                return lambda scope, names: _case(kind, of(scope, names))[1][position]
+            case n.Primitive():
+                args = self._each(e.args)
+                return lambda scope, names: apply_primitive(e, args(scope, names), self.universe)
+            case n.Checked():
+                return self._checked(e)
+            case _:
+                assert_never(e)
+
+    def _checked(self, e: n.Checked) -> Code:
+        condition, value = self.code(e.condition), self.code(e.value)
+
+        def checked(scope: Scope, names: Locals) -> Value:
+            if not condition(scope, names):
+                raise EvaluationError(e.why, e.span)
+            return value(scope, names)
+
+        return checked
+
+    def _each(self, exprs: Sequence[n.Expr]) -> _Parts:
+        codes = [self.code(e) for e in exprs]
+        if len(codes) == 1:
+            (only,) = codes
+            return lambda scope, names: (only(scope, names),)
+        return lambda scope, names: tuple([code(scope, names) for code in codes])
+
+    # --- operators and names ---------------------------------------------------------------------
+
+    def _operation(self, e: n.Binary | n.Unary | n.If) -> Code:
+        match e:
+            case n.If():
+                condition = self.code(e.condition)
+                then, otherwise = self.code(e.then), self.code(e.otherwise)
+                return lambda scope, names: (
+                    then(scope, names) if condition(scope, names) else otherwise(scope, names)
+                )
+            case n.Unary(op=op):
+                operand = self.code(e.operand)
+                if op == "not":
+                    return lambda scope, names: not operand(scope, names)
+                return lambda scope, names: -cast(int, operand(scope, names))
+            case n.Binary():
+                return self._binary(e)
+
+    def _binary(self, e: n.Binary) -> Code:
+        left, right = self.code(e.left), self.code(e.right)
+        match e.op:
+            case "and":
+                return lambda scope, names: right(scope, names) if left(scope, names) else False
+            case "or":
+                return lambda scope, names: True if left(scope, names) else right(scope, names)
+            case "implies":
+                return lambda scope, names: right(scope, names) if left(scope, names) else True
+            case op:
+                apply = infix(op)
+                return lambda scope, names: apply(left(scope, names), right(scope, names))
+
+    def _naming(self, e: n.Call | n.Let | n.Match) -> Code:
+        match e:
+            case n.Call():
+                return self._call(e)
+            case n.Let(name=name):
+                bound, body = self.code(e.value), self.code(e.body)
+                return lambda scope, names: body(scope, {**names, name: bound(scope, names)})
+            case n.Match():
+                return self._match(e)
+
+    def _call(self, e: n.Call) -> Code:
+        function = self.functions[e.function]
+        params = [param.name for param in function.params]
+        body, args = self.code(function.body), self._each(e.args)
+        return lambda scope, names: body(scope, dict(zip(params, args(scope, names), strict=True)))
+
+    def _match(self, e: n.Match) -> Code:
+        kind, subject = e.subject.type, self.code(e.subject)
+        cases: dict[Value, tuple[tuple[str, ...], Code]] = {}
+        for case in e.cases:
+            cases.setdefault(case.tag, (case.names, self.code(case.body)))
+
+        def matched(scope: Scope, names: Locals) -> Value:
+            tag, parts = _case(kind, subject(scope, names))
+            given, body = cases[tag]
+            inside = {**names, **dict(zip(given, parts, strict=True))} if given else names
+            return body(scope, inside)
+
+        return matched
+
+    # --- sets ------------------------------------------------------------------------------------
+
+    def _members(self, e: n.Expr) -> Callable[[Scope, Locals], Sequence[Value]]:
+        assert isinstance(e.type, t.Set)
+        inner = e.type.inner
+        if isinstance(e, n.Domain):
+            domain = cache(lambda: self.universe.domain(inner))
+            return lambda scope, names: domain()
+        pool = cast(_Pool, self.code(e))
+        return lambda scope, names: ordered(pool(scope, names), inner)
+
+    def _quantified(self, e: n.Quantified) -> Code:
+        members, body, name = self._members(e.domain), self.code(e.body), e.name
+
+        def decided(scope: Scope, names: Locals) -> Value:
+            found: list[Value] = []
+            local = dict(names)
+            for local[name] in members(scope, names):
+                if body(scope, local):
+                    if e.kind == "some":
+                        return True
+                    found.append(local[name])
+                elif e.kind == "forall":
+                    return False
+            if e.kind == "exactly one":
+                return len(found) == 1
+            if e.kind != "the":
+                return e.kind == "forall"
+            if len(found) != 1:
+                raise EvaluationError(f"`the` of {len(found)} members", e.span)
+            return found[0]
+
+        return decided
+
+    def _comprehend(self, e: n.Comprehend) -> Code:
+        members, name = self._members(e.domain), e.name
+        condition, body = self.code(e.condition), self.code(e.body)
+
+        def comprehended(scope: Scope, names: Locals) -> Value:
+            found: set[Value] = set()
+            local = dict(names)
+            for local[name] in members(scope, names):
+                if condition(scope, local):
+                    value = body(scope, local)
+                    found |= cast(Members, value) if e.flatten else {value}
+            return frozenset(found)
+
+        return comprehended
+
+    # --- records, maps and lists -----------------------------------------------------------------
+
+    def _part(self, e: n.FieldOf | n.MapGet) -> Code:
+        whole = cast(_Parts, self.code(e.target))
+        match e:
+            case n.FieldOf(field=name):
+                assert isinstance(e.target.type, t.Record)
+                place = e.target.type.index(name)
+                return lambda scope, names: whole(scope, names)[place]
+            case n.MapGet():
+                position = self._position(e.target.type, e.key)
+
+                def got(scope: Scope, names: Locals) -> Value:
+                    at = position(scope, names)
+                    return whole(scope, names)[at]
+
+                return got
+
+    def _position(self, kind: t.Type, key: n.Expr) -> _Place:
+        code, keys = self.code(key), t.map_of(kind).key
+        positions = cache(lambda: self.universe.positions(keys))
+
+        def position(scope: Scope, names: Locals) -> int:
+            value = code(scope, names)
+            try:
+                return positions()[value]
+            except KeyError:
+                raise EvaluationError(f"{value!r} is not a key of the map", key.span) from None
+
+        return position
+
+    def _updated(self, e: n.RecordWith | n.MapWith) -> Code:
+        whole = cast(_Parts, self.code(e.target))
+        entries: list[tuple[_Place, Code]] = []
+        match e:
+            case n.RecordWith(type=t.Record() as record):
+                for name, value in e.fields:
+                    entries.append((_always(record.index(name)), self.code(value)))
+            case n.MapWith():
+                for key, value in e.entries:
+                    entries.append((self._position(e.type, key), self.code(value)))
+            case _:
+                raise TypeError(e.type)
+
+        def updated(scope: Scope, names: Locals) -> Value:
+            values = list(whole(scope, names))
+            for at, code in entries:
+                values[at(scope, names)] = code(scope, names)
+            return tuple(values)
+
+        return updated
+
+    def _made_new(self, e: n.SetNew | n.SeqNew | n.UnionNew | n.RecordNew | n.MapNew) -> Code:
+        match e:
+            case n.SetNew():
+                each = self._each(e.items)
+                return lambda scope, names: frozenset(each(scope, names))
+            case n.SeqNew():
+                each = self._each(e.items)
+                return lambda scope, names: _listed(e, each(scope, names))
+            case n.UnionNew(tag=tag):
+                each = self._each(e.args)
+                return lambda scope, names: (tag, *each(scope, names))
+            case n.RecordNew():
+                return self._each(e.fields)
+            case n.MapNew():
+                return self._map_new(e)
+
+    def _map_new(self, e: n.MapNew) -> Code:
+        kind, name, value = t.map_of(e.type).key, e.name, self.code(e.value)
+        keys = cache(lambda: self.universe.domain(kind))
+
+        def mapped(scope: Scope, names: Locals) -> Value:
+            local, values = dict(names), []
+            for local[name] in keys():
+                values.append(value(scope, local))
+            return tuple(values)
+
+        return mapped
+
+
+def _state_ref(e: n.StateRef) -> Code:
+    name = e.name
+    if not e.primed:
+        return lambda scope, names: scope.before[name]
+
+    def after(scope: Scope, names: Locals) -> Value:
+        if scope.after is None:
+            raise EvaluationError(f"{name}' is read where there is no state after", e.span)
+        return scope.after[name]
+
+    return after
+
+
+def _case(kind: t.Type, value: Value) -> tuple[Value, Items]:
+    """The case that an option, a union or an enum is in, and what that has."""
+    match kind:
+        case t.Option():
+            return ("none", ()) if value is None else ("present", (value,))
+        case t.Union():
+            return items(value)[0], items(value)[1:]
+        case _:
+            return value, ()
+
+
+def _listed(e: n.SeqNew, values: Items) -> Items:
+    if isinstance(e.type, t.Ranking) and len(set(values)) < len(values):
+        raise EvaluationError("a ranking holds nothing twice", e.span)
+    return values
+
+
+def _always(place: int) -> _Place:
+    return lambda scope, names: place
