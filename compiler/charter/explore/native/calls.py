@@ -40,64 +40,39 @@ def _simple(expr: Expr, kind: t.Type) -> bool:
 
 
 def _fits(expr: Expr, kind: t.Type, value: Held) -> bool:
-    if not isinstance(value, Scalar) or isinstance(kind, t.Bool):
-        return True
-    if isinstance(kind, t.Set):
+    if not isinstance(value, Scalar) or isinstance(kind, t.Bool | t.Set):
         return _simple(expr, kind)
     low, high = expr.layout.span(kind)
     return low <= value.low and value.high <= high
 
 
 def called(expr: Expr, function: s.Function, args: list[Held]) -> Held:
-    """A call of a function of its own."""
-    kind, refs = function.result, ["%ctx"]
-    for param, value in zip(function.params, args, strict=True):
-        if isinstance(value, Scalar):
-            refs.append(passed(expr, param.type, value))
-        else:
-            refs.append(expr.keep.address(expr.keep.placed(value, param.type)))
+    """A call of a function of its own: scalars are passed as they are, others by their places, and
+    a result that is no scalar is written to a place."""
     unit_function(expr, function)
-    target = _target(expr, function)
+    name, kinds, kind = f"fn_{function.name}", [p.type for p in function.params], function.result
+    refs = [passed(expr, k, value) for k, value in zip(kinds, args, strict=True)]
+    types = [expr.layout.register(k)[0] for k in (*kinds, kind)]
     if isinstance(kind, SCALARS):
-        return bounded(expr, kind, expr.code.call(target, *refs))
+        callee = Callee(name, ("ptr", *types[:-1]), types[-1])
+        return received(expr, kind, expr.code.call(callee, "%ctx", *refs))
     room = expr.code.memory(expr.layout.slots(kind))
-    expr.code.call(target, *refs, room)
+    expr.code.call(Callee(name, ("ptr", *types)), "%ctx", *refs, room)
     return InMemory(kind, room)
 
 
-def _target(expr: Expr, function: s.Function) -> Callee:
-    """What is called: scalars are passed as they are, others by their places, and a result that is
-    no scalar is written to a place."""
-    kinds = [p.type for p in function.params]
-    types = [register(expr, k) if isinstance(k, SCALARS) else "ptr" for k in kinds]
-    name = f"fn_{function.name}"
-    if isinstance(function.result, SCALARS):
-        return Callee(name, ("ptr", *types), register(expr, function.result))
-    return Callee(name, ("ptr", *types, "ptr"))
+def passed(expr: Expr, kind: t.Type, value: Held) -> Ref:
+    """A value as an argument of its type."""
+    if not isinstance(value, Scalar):
+        return expr.keep.address(expr.keep.placed(value, kind))
+    _, low, high = expr.layout.register(kind)
+    return expr.keep.rebased(value, low, high) if isinstance(kind, t.Set) else value.ref
 
 
-def register(expr: Expr, kind: t.Type) -> str:
-    """The LLVM type of a scalar."""
-    if isinstance(kind, t.Bool):
-        return "i1"
-    return expr.layout.width(kind)[0] if isinstance(kind, t.Set) else "i64"
-
-
-def passed(expr: Expr, kind: t.Type, value: Scalar) -> Ref:
-    """A scalar as an argument of its type."""
-    if isinstance(kind, t.Set):
-        _, low, high = expr.layout.width(kind)
-        return expr.keep.rebased(value, low, high)
-    return value.ref
-
-
-def bounded(expr: Expr, kind: t.Type, ref: Ref) -> Scalar:
-    """A scalar of a type."""
-    if isinstance(kind, t.Set):
-        _, low, high = expr.layout.width(kind)
-    else:
-        low, high = expr.layout.span(kind)
-    return Scalar(ref, low, high)
+def received(expr: Expr, kind: t.Type, ref: Ref) -> Held:
+    """A value that was passed."""
+    _, low, high = expr.layout.register(kind)
+    return Scalar(ref, low, high) if isinstance(kind, SCALARS) else InMemory(kind, ref)
 
 
 def unit_function(expr: Expr, function: s.Function) -> None:
@@ -107,39 +82,32 @@ def unit_function(expr: Expr, function: s.Function) -> None:
     expr.unit.printed.add(function.name)
     texts, names = ["ptr %ctx"], dict[str, Held]()
     for i, param in enumerate(function.params):
-        if isinstance(param.type, SCALARS):
-            texts.append(f"{register(expr, param.type)} %a{i}")
-            names[param.name] = bounded(expr, param.type, f"%a{i}")
-        else:
-            texts.append(f"ptr noalias readonly %a{i}")
-            names[param.name] = InMemory(param.type, f"%a{i}")
-    kind = function.result
-    plain = isinstance(kind, SCALARS)
-    ty = register(expr, kind) if plain else "void"
-    out = [] if plain else ["ptr noalias %out"]
-    head = f"internal {ty} @fn_{function.name}({', '.join([*texts, *out])})"
-    code = Code(head, "nounwind")
+        ty = expr.layout.register(param.type)[0]
+        texts.append(f"{'ptr noalias readonly' if ty == 'ptr' else ty} %a{i}")
+        names[param.name] = received(expr, param.type, f"%a{i}")
+    kind, (ty, *_) = function.result, expr.layout.register(function.result)
+    if ty == "ptr":
+        ty, texts = "void", [*texts, "ptr noalias %out"]
+    code = Code(f"internal {ty} @fn_{function.name}({', '.join(texts)})", "nounwind")
     inner = replace(expr, code=code, names=names, before={}, after={})
     value = inner.value(function.body)
     if isinstance(value, Scalar):
-        code.give(passed(inner, kind, checked(inner, kind, value)))
+        hold(inner, kind, value)
+        code.give(passed(inner, kind, value))
     else:
         inner.keep.put(value, kind, "%out", 0)
         code.give()
     expr.unit.add(code)
 
 
-def checked(expr: Expr, kind: t.Type, value: Scalar) -> Scalar:
-    """A scalar that is within its type, or the engine cannot go on."""
-    if isinstance(kind, t.Bool | t.Set):
-        return value
+def hold(expr: Expr, kind: t.Type, value: Scalar) -> None:
+    """Go on only if a number is within its type."""
     low, high = expr.layout.span(kind)
-    if value.low < low or value.high > high:
-        at = expr.code.binary("sub", value.ref, str(low))
-        if low != -FAR:
-            with expr.code.unless(expr.code.compare("ule", at, str(high - low))):
-                expr.fatal(FATAL_RANGE if not isinstance(kind, t.Counter) else FATAL_COUNTER)
-    return value
+    if isinstance(kind, t.Set) or low == -FAR or _fits(expr, kind, value):
+        return
+    at = expr.code.binary("sub", value.ref, str(low))
+    with expr.code.unless(expr.code.compare("ule", at, str(high - low))):
+        expr.fatal(FATAL_COUNTER if isinstance(kind, t.Counter) else FATAL_RANGE)
 
 
 def size_of(expr: n.Expr) -> int:

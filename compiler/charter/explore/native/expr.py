@@ -17,7 +17,7 @@ from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref, constant
 from charter.explore.native.layout import CannotCompile, Layout, mask_type
 from charter.explore.native.unit import FATAL_RANGE, Unit
-from charter.explore.native.values import Composite, Held, InMemory, Keeper, Scalar, scalar
+from charter.explore.native.values import SCALARS, Composite, Held, InMemory, Keeper, Scalar, scalar
 
 ERROR, FATAL = 0, 1
 """Slots of the context: the first failure, and why the engine cannot go on."""
@@ -164,13 +164,11 @@ class Expr:
             at = self.code.binary("sub", scalar(held).ref, str(self.layout.low(kind)))
         else:
             at = self.bit(kind, held)
-        size = self.layout.size(kind)
+        size, known = self.layout.size(kind), constant(at)
         value = self.names.get(key.name) if isinstance(key, n.Local) else None
-        bounded = isinstance(kind, t.Sort | t.Bool | t.Enum) or constant(at) is not None
-        known = constant(at)
-        if (bounded and (known is None or 0 <= known < size)) or isinstance(
-            value, Composite | InMemory
-        ):
+        numbered = isinstance(kind, t.Sort | t.Bool | t.Enum)
+        sure = numbered if known is None else 0 <= known < size
+        if sure or isinstance(value, Composite | InMemory):
             return at
         inside = self.code.compare("ult", at, str(size))
         self.demand(inside, "not a key of the map", key.span)
@@ -290,46 +288,31 @@ class Expr:
         code = self.code
         first, second, after = code.label(), code.label(), code.label()
         code.fork(test, first, second)
-        code.start(first)
-        one = self._settled(yes(), kind)
-        from_one = code.block
-        code.jump(after)
-        code.start(second)
-        two = self._settled(no(), kind)
-        from_two = code.block
-        code.jump(after)
+        ends: list[tuple[Scalar, str]] = []
+        for label, way in ((first, yes), (second, no)):
+            code.start(label)
+            ends.append((self._settled(way(), kind), code.block))
+            code.jump(after)
         code.start(after)
-        return self._joined(kind, (one, from_one), (two, from_two))
+        (x, from_x), (y, from_y) = ends
+        low, high = min(x.low, y.low), max(x.high, y.high)
+        is_set = isinstance(kind, t.Set)
+        ty = mask_type(high - low + 1) if is_set else self.layout.register(kind)[0]
+        ref = x.ref if x.ref == y.ref else code.merged(ty, (x.ref, from_x), (y.ref, from_y))
+        return Scalar(ref, low, high) if isinstance(kind, SCALARS) else InMemory(kind, ref)
 
-    def _settled(self, value: Held, kind: t.Type) -> Held:
-        """A value as it is joined with another: scalars as they are, all else in memory."""
-        if isinstance(value, Scalar):
-            if isinstance(kind, t.Set) and not self.layout.is_open(kind.inner):
-                _, low, high = self.layout.width(kind)
-                return Scalar(self.keep.rebased(value, low, high), low, high)
-            if isinstance(kind, t.Set):
-                if value.low < -32 or value.high > 223:
-                    raise CannotCompile("a set of numbers without a range")
-                return Scalar(self.keep.rebased(value, -32, 223), -32, 223)
+    def _settled(self, value: Held, kind: t.Type) -> Scalar:
+        """A value as it is joined with another; what is no scalar is told by its address."""
+        if not isinstance(value, Scalar):
+            return Scalar(self.keep.address(self.keep.placed(value, kind)))
+        if not isinstance(kind, t.Set):
             return value
-        place = self.keep.placed(value, kind)
-        return InMemory(kind, self.keep.address(place))
-
-    def _joined(self, kind: t.Type, a: tuple[Held, str], b: tuple[Held, str]) -> Held:
-        (x, from_x), (y, from_y) = a, b
-        if isinstance(x, InMemory) and isinstance(y, InMemory):
-            if x.pointer == y.pointer:
-                return x
-            ref = self.code.merged("ptr", (x.pointer, from_x), (y.pointer, from_y))
-            return InMemory(kind, ref)
-        x, y = scalar(x), scalar(y)
-        bounds = (min(x.low, y.low), max(x.high, y.high))
-        if x.ref == y.ref:
-            return Scalar(x.ref, *bounds)
-        ty = "i1" if isinstance(kind, t.Bool) else "i64"
-        if isinstance(kind, t.Set):
-            ty = mask_type(x.high - x.low + 1)
-        return Scalar(self.code.merged(ty, (x.ref, from_x), (y.ref, from_y)), *bounds)
+        _, low, high = self.layout.register(kind)
+        if self.layout.is_open(kind.inner):
+            low, high = -32, 223
+            if value.low < low or value.high > high:
+                raise CannotCompile("a set of numbers without a range")
+        return Scalar(self.keep.rebased(value, low, high), low, high)
 
     def is_case(self, kind: t.Type, tag: str, target: Held) -> Ref:
         """Whether an option, a union or an enum is in a case."""

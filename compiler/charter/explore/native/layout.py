@@ -156,14 +156,22 @@ class Layout:
         """Whether a type is that of numbers without a range."""
         return isinstance(kind, t.Int) and self.span(kind)[0] == -FAR
 
-    def width(self, kind: t.Set) -> tuple[str, int, int]:
-        """The LLVM type of a set as a mask, and what its first and last bit stand for."""
-        low, high = self.span(kind.inner)
-        if self.is_open(kind.inner):
-            return "i64", 0, 63
-        if not isinstance(kind.inner, t.Int | t.Counter):
-            low, high = 0, self.size(kind.inner) - 1
-        return mask_type(high - low + 1), low, high
+    def register(self, kind: t.Type) -> tuple[str, int, int]:
+        """The LLVM type in which a value is passed, with the least and the greatest of numbers, and
+        what the first and the last bit of a set stand for. Others are passed by their address."""
+        match kind:
+            case t.Set(inner=inner) if self.is_open(inner):
+                return "i64", 0, 63
+            case t.Set(inner=inner):
+                number = isinstance(inner, t.Int | t.Counter)
+                low, high = self.span(inner) if number else (0, self.size(inner) - 1)
+                return mask_type(high - low + 1), low, high
+            case t.Bool():
+                return "i1", 0, 1
+            case t.Int() | t.Sort() | t.Counter() | t.Enum():
+                return "i64", *self.span(kind)
+            case t.Option() | t.Record() | t.Union() | t.Map() | t.Seq() | t.Ranking():
+                return "ptr", 0, 0
 
     # --- values as slots -------------------------------------------------------------------------
 

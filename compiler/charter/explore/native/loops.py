@@ -100,21 +100,18 @@ def span(expr: Expr, e: n.Comprehend[s.Expr]) -> tuple[int, int]:
     printed once into nowhere to see what it can be."""
     assert isinstance(e.type, t.Set)
     if not expr.layout.is_open(e.type.inner):
-        _, low, high = expr.layout.width(e.type)
+        _, low, high = expr.layout.register(e.type)
         return low, high
     if e.flatten:
         raise CannotCompile("nested comprehensions of numbers without a range")
     code = expr.code
-    kept, allocas = len(code.lines), len(code.allocas)
-    block, bounds = code.block, []
+    kept, allocas, block = len(code.lines), len(code.allocas), code.block
     assert isinstance(e.domain.type, t.Set)
     mask = scalar(expr.value(e.domain))
     expr.names[e.name] = expr.member(e.domain.type.inner, code.add("%ctx_", "1"), mask)
     found = scalar(expr.value(e.body))
-    bounds = [found.low, found.high]
-    del code.lines[kept:]
-    del code.allocas[allocas:]
+    del code.lines[kept:], code.allocas[allocas:]
     code.block = block
-    if bounds[1] - bounds[0] > 255:
+    if found.high - found.low > 255:
         raise CannotCompile("a set of numbers without a range")
-    return bounds[0], bounds[1]
+    return found.low, found.high

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.explore.native import functions as fn
-from charter.explore.native.code import Ref, constant
+from charter.explore.native.code import FOLDED, Ref, constant
 from charter.explore.native.layout import CannotCompile, mask_type
 from charter.explore.native.unit import FATAL_COUNTER
 from charter.explore.native.values import Held, Scalar, scalar
@@ -19,12 +17,6 @@ if TYPE_CHECKING:
     from charter.explore.native.expr import Expr
 
 SetOp = OneOf["union", "intersection", "difference", "subset"]
-COMPARISONS: Mapping[OneOf["lt", "le", "gt", "ge"], str] = {
-    "lt": "slt",
-    "le": "sle",
-    "gt": "sgt",
-    "ge": "sge",
-}
 
 
 def unary(expr: Expr, op: n.UnaryOp, operand: Scalar) -> Scalar:
@@ -44,8 +36,7 @@ def binary(expr: Expr, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
         case "in":
             return Scalar(member(expr, t.inner_of(e.right.type), left, scalar(right)))
         case "lt" | "le" | "gt" | "ge":
-            how = COMPARISONS[e.op]
-            return Scalar(code.compare(how, scalar(left).ref, scalar(right).ref))
+            return Scalar(code.compare(f"s{e.op}", scalar(left).ref, scalar(right).ref))
         case "add" | "sub" | "mul":
             number = arithmetic(expr, e.op, scalar(left), scalar(right))
             return bounded(expr, number) if isinstance(e.type, t.Counter) else number
@@ -74,7 +65,7 @@ def members_span(expr: Expr, kind: t.Type, items: list[Scalar]) -> tuple[int, in
         if high - low > 255:
             raise CannotCompile("a set of numbers without a range")
         return low, high
-    _, low, high = expr.layout.width(t.Set(t.inner_of(kind)))
+    _, low, high = expr.layout.register(t.Set(t.inner_of(kind)))
     return low, high
 
 
@@ -122,13 +113,6 @@ def member(expr: Expr, kind: t.Type, item: Held, mask: Scalar) -> Ref:
     return code.both(inside, code.compare("ne", bit, "0", ty))
 
 
-def at_least_zero(expr: Expr, number: Scalar) -> Ref:
-    """A number, or 0 if it is negative."""
-    if number.low >= 0:
-        return number.ref
-    return expr.code.call(fn.GREATER, number.ref, 0)
-
-
 def bounded(expr: Expr, counter: Scalar) -> Scalar:
     """A counter that has grown; past 63 the engine cannot go on."""
     code = expr.code
@@ -140,12 +124,5 @@ def bounded(expr: Expr, counter: Scalar) -> Scalar:
 
 def arithmetic(expr: Expr, op: OneOf["add", "sub", "mul"], a: Scalar, b: Scalar) -> Scalar:
     """A number from two others, with what it can be."""
-    ref = expr.code.binary(op, a.ref, b.ref)
-    match op:
-        case "add":
-            return Scalar(ref, a.low + b.low, a.high + b.high)
-        case "sub":
-            return Scalar(ref, a.low - b.high, a.high - b.low)
-        case "mul":
-            ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-            return Scalar(ref, min(ends), max(ends))
+    ends = [FOLDED[op](x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Scalar(expr.code.binary(op, a.ref, b.ref), min(ends), max(ends))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
+from charter.explore.native import functions as fn
 from charter.explore.native import operators
-from charter.explore.native.code import Ref
+from charter.explore.native.code import Ref, constant
 from charter.explore.native.layout import mask_type
 from charter.explore.native.values import Composite, Held, InMemory, Scalar, scalar
 
@@ -43,10 +43,8 @@ def size(expr: Expr, kind: t.Type, value: Held) -> Scalar:
         mask = scalar(value)
         ty = mask_type(mask.high - mask.low + 1)
         return Scalar(expr.code.bits(mask.ref, ty), 0, mask.high - mask.low + 1)
-    if isinstance(value, Composite):
-        return expr.keep.number(len(value.parts))
-    assert isinstance(value, InMemory) and isinstance(value.kind, t.Seq | t.Ranking)
-    return Scalar(expr.keep.length(value), 0, expr.layout.most(value.kind))
+    count = expr.keep.length(value)
+    return Scalar(count, constant(count) or 0, most(expr, value))
 
 
 def extreme(expr: Expr, e: n.Primitive[s.Expr], mask: Scalar) -> Held:
@@ -94,17 +92,18 @@ def listed(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
     )
     out, count = _Growing(expr, target, room), keep.length(source)
     if other is not None:
-        out.copy(source, count, lambda x: "true")
-        out.copy(other, keep.length(other), lambda x: "true")
+        out.copy(source, count)
+        out.copy(other, keep.length(other))
         if isinstance(e.type, t.Seq):
             fits = code.compare("sle", code.load(room), str(expr.layout.most(e.type)))
             expr.demand(fits, "the sequence grows past its limit", e.span)
     elif e.name == "keep":
-        mask = scalar(args[1])
-        out.copy(source, count, lambda x: operators.member(expr, target.inner, x, mask))
+        out.copy(source, count, kept=scalar(args[1]))
     else:
-        cut = operators.at_least_zero(expr, scalar(args[1]))
-        out.copy_part(source, count, cut, e.name == "take")
+        cut = scalar(args[1])
+        at = cut.ref if cut.low >= 0 else code.call(fn.GREATER, cut.ref, 0)
+        bound = code.select(code.compare("slt", at, count), at, count)
+        out.copy(source, *((bound,) if e.name == "take" else (count, bound)))
     return InMemory(target, room)
 
 
@@ -149,18 +148,12 @@ class _Growing:
                 code.clear(code.at(behind, 1), size)
         code.store(code.add(count, code.widened(wanted)), self.room)
 
-    def copy(self, source: InMemory, count: Ref, test: Callable[[Held], Ref]) -> None:
-        """The items of another list that pass a test, in their order."""
-        code, keep = self.expr.code, self.expr.keep
-        with code.counting(count) as i:
-            item = keep.item(source, i)
-            self.add(item, test(item))
-
-    def copy_part(self, source: InMemory, count: Ref, cut: Ref, first: bool) -> None:
-        """The first `cut` items, or all but those."""
-        code, keep = self.expr.code, self.expr.keep
-        inside = code.compare("slt", cut, count)
-        bound = code.select(inside, cut, count)
-        loop = code.counting(bound) if first else code.counting(count, bound)
-        with loop as i:
-            self.add(keep.item(source, i), "true")
+    def copy(
+        self, source: InMemory, end: Ref, first: Ref = "0", kept: Scalar | None = None
+    ) -> None:
+        """The items of another list from `first` up to `end`; only members of `kept`, if that is
+        given."""
+        with self.expr.code.counting(end, first) as i:
+            item = self.expr.keep.item(source, i)
+            inner = self.kind.inner
+            self.add(item, operators.member(self.expr, inner, item, kept) if kept else "true")

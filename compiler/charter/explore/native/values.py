@@ -61,7 +61,7 @@ class Keeper:
         if not isinstance(kind, SCALARS):
             return InMemory(kind, pointer, offset)
         if isinstance(kind, t.Set):
-            ty, low, high = self.layout.width(kind)
+            ty, low, high = self.layout.register(kind)
             return Scalar(self.code.load(pointer, offset, ty), low, high)
         raw = self.code.load(pointer, offset)
         low, high = self.layout.span(kind)
@@ -199,7 +199,7 @@ class Keeper:
         if isinstance(kind, t.Bool):
             code.store(code.widened(value.ref), pointer, offset)
         elif isinstance(kind, t.Set):
-            ty, low, high = self.layout.width(kind)
+            ty, low, high = self.layout.register(kind)
             code.store(self.rebased(value, low, high), pointer, offset, ty)
         else:
             low = self.layout.low(kind)
@@ -348,7 +348,7 @@ class Keeper:
                 parts = tuple(self.constant(part, v) for (_, part), v in pairs)
                 return Composite(kind, (self.number(number), *parts))
             case t.Set(inner=inner), frozenset():
-                _, low, high = self.layout.width(kind)
+                _, low, high = self.layout.register(kind)
                 mask = sum(1 << self.layout.position(inner, item) for item in value)
                 return Scalar(str(mask), low, high)
             case t.Map(value=inner), tuple():
