@@ -20,9 +20,9 @@ from charter.explore.native.liveness import check_liveness, explore_live
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.search import Search
 from charter.explore.reference import liveness as plain
+from charter.explore.reference.search import Progress as PlainTell
 from charter.explore.reference.search import ReferenceExploration, explore
 from charter.explore.reference.search import ReferenceOptions as PlainOptions
-from charter.explore.reference.search import SearchCounts as PlainTell
 from charter.semantics.fairness import LivenessResult
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
