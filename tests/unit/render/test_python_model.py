@@ -273,3 +273,25 @@ def test_what_was_tested_for_none_is_printed_without_value() -> None:
     ):
         assert row in page, page
     assert "value(" not in page
+
+
+ONLY_CASE = """
+protocol test.single
+sort Wall
+union Letter { sent(at: Wall) }
+fun letter(at: Wall) -> Letter = sent(at)
+component house {
+  state open: bool = true
+  operation press(one: Wall) -> bool cites silent {
+    branch pressed reply open and match letter(one) { sent(at) -> at == one }
+  }
+}
+witness opened of house: open
+instance tiny of house { Wall = 1 }
+"""
+
+
+def test_a_subject_has_its_value_when_it_has_one_case_and_is_not_always_reached() -> None:
+    model = api.load_text(ONLY_CASE, name="spec/single.charter")
+    page = texts(model, model.components[0], Page("spec/single.charter", "5" * 20, "s", "prelude"))
+    assert "next(subject.at == one for subject in [letter(one)])" in page.model

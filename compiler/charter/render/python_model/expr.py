@@ -38,8 +38,8 @@ from charter.render.python_model.pieces import (
     UNARY,
     Assignment,
     Piece,
+    function_of,
 )
-from charter.render.python_model.prelude_calls import call_of
 from charter.render.python_model.types import TypePrinter
 
 
@@ -77,13 +77,24 @@ class ExprPrinter:
         piece = self.piece(e)
         return piece.doc if piece.level >= level else Block("(", (piece.doc,), ")", "")
 
+    @contextmanager
+    def place(self, *, sure: bool = True, looped: bool = False) -> Iterator[None]:
+        """Where expressions are printed that are not always evaluated, or in the iterable of a
+        comprehension: Python does not allow `:=` there."""
+        before = self.sure, self.looped
+        self.sure, self.looped = self.sure and sure, self.looped or looped
+        yield
+        self.sure, self.looped = before
+
     def unsure(self, e: n.Expr, level: int = CHOICE) -> Doc:
         """`e` where it is not always evaluated."""
-        before, self.sure = self.sure, False
-        try:
+        with self.place(sure=False):
             return self.doc(e, level)
-        finally:
-            self.sure = before
+
+    def iterated(self, e: n.Expr, level: int = CHOICE) -> Doc:
+        """The iterable of a comprehension."""
+        with self.place(looped=True):
+            return self.doc(e, level)
 
     @contextmanager
     def knowing(self, condition: n.Expr = TRUE, *, holds: bool = True) -> Iterator[None]:
@@ -163,8 +174,8 @@ class ExprPrinter:
                 return self.binary(e)
             case n.If(condition=condition, then=then, otherwise=otherwise):
                 return self.choice(condition, then, otherwise)
-            case n.Let(name=name, value=value, body=body):
-                return self.let(name, value, body)
+            case n.Let():
+                return self.let(e)
             case n.Match():
                 return self.match(e)
             case n.Quantified():
@@ -185,21 +196,17 @@ class ExprPrinter:
             case n.MapGet(target=target, key=key):
                 return Joined((self.doc(target, ATOM), Block("[", (self.doc(key),), "]", "")))
             case n.RecordNew(fields=values):
-                assert isinstance(e.type, t.Record)
-                fields = zip(e.type.fields, values, strict=True)
-                args = [self.keyword(name, value) for (name, _), value in fields]
-                return call(self.names.types[e.type.name], *args)
+                kind = t.record_of(e.type)
+                return self.keywords(self.names.types[kind.name], kind.fields, values)
             case n.RecordWith(target=target, fields=changed):
                 args = [self.keyword(name, value) for name, value in changed]
                 return call("replace", self.doc(target), *args)
             case n.UnionNew(tag=tag, args=values):
                 assert isinstance(e.type, t.Union)
                 params = e.type.params(tag)
-                if len(params) < 2:
-                    return call(self.names.cases[tag], *(self.doc(v) for v in values))
-                named = zip(params, values, strict=True)
-                args = [self.keyword(name, value) for (name, _), value in named]
-                return call(self.names.cases[tag], *args)
+                if len(params) == 1:
+                    return call(self.names.cases[tag], self.doc(values[0]))
+                return self.keywords(self.names.cases[tag], params, values)
             case n.MapWith(target=target, entries=entries):
                 whole = self.doc(target, ATOM)
                 for key, value in entries:
@@ -221,6 +228,13 @@ class ExprPrinter:
             case n.Comprehend():
                 with self.knowing():
                     return self.comprehend(e)
+
+    def keywords(
+        self, function: str, fields: Sequence[tuple[str, t.Type]], values: Sequence[n.Expr]
+    ) -> Doc:
+        """`function(name=value, ...)`."""
+        named = zip(fields, values, strict=True)
+        return call(function, *(self.keyword(name, value) for (name, _), value in named))
 
     def keyword(self, name: str, value: n.Expr) -> Doc:
         """`name=value`."""
@@ -302,31 +316,26 @@ class ExprPrinter:
                 no = self.unsure(otherwise)
         return Piece(Spread((yes, joined("if ", test), joined("else ", no))), CHOICE)
 
-    def let(self, name: str, value: n.Expr, body: n.Expr) -> Piece:
+    def let(self, e: n.Let) -> Piece:
         """A let: an assignment before the statement if it is always evaluated, else a clause over
         one value."""
         if self.sure:
-            self.needed.append(self.bind(name, value))
-            return self.piece(body)
-        loop = joined(f"for {self.bound(name)} in [", self.iterated(value), "]")
-        return Piece(Block("next(", (self.unsure(body), loop), ")", ""))
+            self.needed.append(self.bind(e.name, e.value))
+            return self.piece(e.body)
+        clauses, body = self.inner_lets(e)
+        return Piece(Block("next(", (self.unsure(body), *clauses), ")", ""))
 
     def match(self, e: n.Match) -> Piece:
-        """A chain of tests on one subject."""
-        before = len(self.needed)
-        subject, first = self.subject(e)
-        if self.looped and not isinstance(first, str):
-            del self.needed[before:]
-            return self.match_of_one(e, subject)
-        return self.chain(e, subject, first)
-
-    def match_of_one(self, e: n.Match, subject: str) -> Piece:
-        """A match where Python takes no `:=`: a comprehension over one value."""
-        before, self.sure = self.sure, False
-        value = self.iterated(e.subject)
-        self.sure = before
-        body = self.chain(e, subject, subject).doc
-        return Piece(Block("next(", (body, joined(f"for {subject} in [", value, "]")), ")", ""))
+        """A chain of tests on one subject. Where it cannot be named at its first mention, a
+        comprehension over one value names it."""
+        subject, value = self.subject(e)
+        if value is None:
+            return self.chain(e, subject, subject)
+        if self.looped or len(e.cases) == 1:
+            loop = joined(f"for {subject} in [", value, "]")
+            body = self.chain(e, subject, subject).doc
+            return Piece(Block("next(", (body, loop), ")", ""))
+        return self.chain(e, subject, Block("(", (joined(f"{subject} := ", value),), ")", ""))
 
     def chain(self, e: n.Match, subject: str, first: Doc) -> Piece:
         """The tests in the order of the cases; `first` is the first mention of the subject."""
@@ -346,24 +355,22 @@ class ExprPrinter:
             doc = Spread((self.case(case, subject), joined("if ", test), joined("else ", doc)))
         return Piece(doc, CHOICE)
 
-    def subject(self, e: n.Match) -> tuple[str, Doc]:
-        """The name of the matched value, and the text of its first mention."""
-        piece = self.piece(e.subject)
+    def subject(self, e: n.Match) -> tuple[str, Doc | None]:
+        """The name of the matched value, and the value if the name is not assigned yet."""
+        doc = self.doc(e.subject)
         present = next((c.names[0] for c in e.cases if c.tag == "present"), "")
-        text = flat(piece.doc)
+        text = flat(doc)
         if is_path(text):
             if present:
                 self.renamed[present] = text
-            return text, text
+            return text, None
         self.subjects += 1
         numbered = f"subject{self.subjects if self.subjects > 1 else ''}"
         name = self.bound(present) if present else numbered
-        if len(e.cases) == 1 and not self.sure:
-            return name, Joined((piece.doc,))
-        if self.sure:
-            self.needed.append(Assignment(name, "", piece.doc))
-            return name, name
-        return name, Block("(", (joined(f"{name} := ", piece.doc),), ")", "")
+        if not self.sure:
+            return name, doc
+        self.needed.append(Assignment(name, "", doc))
+        return name, None
 
     def option(self, none: n.Expr, present: n.Case, subject: Doc) -> Piece:
         """`none if x is None else present`, simpler where one side is a truth value."""
@@ -375,12 +382,11 @@ class ExprPrinter:
             if present.body in (TRUE, FALSE):
                 return Piece(test, COMPARE)
             return Piece(Spread((test, joined(f"{word} ", self.unsure(present.body, NOT)))), level)
+        yes, no, test = none, present.body, joined(subject, " is None")
         if isinstance(none, n.Literal) and none.value is None:
-            yes, no = self.unsure(present.body, OR), self.unsure(none)
-            test = joined("if ", subject, " is not None")
-            return Piece(Spread((yes, test, joined("else ", no))), CHOICE)
-        yes, no = self.unsure(none, OR), self.unsure(present.body)
-        return Piece(Spread((yes, joined("if ", subject, " is None"), joined("else ", no))), CHOICE)
+            yes, no, test = no, yes, joined(subject, " is not None")
+        docs = self.unsure(yes, OR), joined("if ", test), joined("else ", self.unsure(no))
+        return Piece(Spread(docs), CHOICE)
 
     def case(self, case: n.Case, subject: str) -> Doc:
         """The value of one case of a union or an enum; parameters are read from the subject."""
@@ -391,14 +397,6 @@ class ExprPrinter:
     def params(self, tag: str) -> tuple[str, ...]:
         """The names of a case's parameters."""
         return self.case_params.get(tag, ())
-
-    def iterated(self, e: n.Expr, level: int = CHOICE) -> Doc:
-        """The iterable of a comprehension; Python does not allow `:=` there."""
-        before, self.looped = self.looped, True
-        try:
-            return self.doc(e, level)
-        finally:
-            self.looped = before
 
     # --- loops -----------------------------------------------------------------------------------
 
@@ -414,12 +412,11 @@ class ExprPrinter:
     def inner_lets(self, e: n.Expr) -> tuple[list[Doc], n.Expr]:
         """Lets at the head of a loop's body as clauses of the loop."""
         clauses: list[Doc] = []
-        before, self.sure = self.sure, False
-        while isinstance(e, n.Let):
-            value = self.iterated(e.value)
-            clauses.append(joined(f"for {self.bound(e.name)} in [", value, "]"))
-            e = e.body
-        self.sure = before
+        with self.place(sure=False):
+            while isinstance(e, n.Let):
+                value = self.iterated(e.value)
+                clauses.append(joined(f"for {self.bound(e.name)} in [", value, "]"))
+                e = e.body
         return clauses, e
 
     def quantified(self, e: n.Quantified) -> Piece:
@@ -438,9 +435,8 @@ class ExprPrinter:
         clauses: list[Doc] = []
         body: n.Expr = e
         while isinstance(body, n.Quantified) and body.kind == e.kind:
-            before, self.sure = self.sure, self.sure and body is e
-            clauses.append(self.clause(body.name, body.domain))
-            self.sure = before
+            with self.place(sure=body is e):
+                clauses.append(self.clause(body.name, body.domain))
             body = body.body
         lets, body = self.inner_lets(body)
         word = "all" if e.kind == "forall" else "any"
@@ -464,9 +460,8 @@ class ExprPrinter:
         inner: n.Expr = e
         while True:
             assert isinstance(inner, n.Comprehend)
-            before, self.sure = self.sure, self.sure and inner is e
-            clauses.append(self.clause(inner.name, inner.domain))
-            self.sure = before
+            with self.place(sure=inner is e):
+                clauses.append(self.clause(inner.name, inner.domain))
             if inner.condition != TRUE:
                 self.name_found(inner.condition, [inner.body])
                 clauses.append(joined("if ", self.unsure(inner.condition, OR)))
@@ -474,9 +469,8 @@ class ExprPrinter:
             if not inner.flatten:
                 break
             if not isinstance(inner.body, n.Comprehend):
-                before, self.sure = self.sure, False
-                clauses.append(joined("for member in ", self.iterated(inner.body, OR)))
-                self.sure = before
+                with self.place(sure=False):
+                    clauses.append(joined("for member in ", self.iterated(inner.body, OR)))
                 return Block("frozenset(", ("member", *clauses), ")", "")
             inner = inner.body
         lets, body = self.inner_lets(inner.body)
@@ -496,4 +490,7 @@ class ExprPrinter:
             found = self.piece(first)
             if is_path(flat(found.doc)):
                 return found
-        return Piece(call_of(e, [self.doc(a) for a in e.args], self.types, self.world))
+        args = [self.doc(a) for a in e.args]
+        if e.name in ("append", "concat") and isinstance(e.type, t.Seq):
+            args.append(self.types.limit(e.type.limit, self.world))
+        return Piece(call(function_of(e), *args))

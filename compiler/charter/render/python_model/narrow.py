@@ -101,13 +101,8 @@ def bound(places: Iterable[n.Expr]) -> frozenset[str]:
     """The names of all locals that expressions read or bind."""
     found: set[str] = set()
     for node in (node for place in places for node in nodes(place)):
-        match node:
-            case n.Local(name=name) | n.Let(name=name) | n.MapNew(name=name):
-                found.add(name)
-            case n.Quantified(name=name) | n.Comprehend(name=name):
-                found.add(name)
-            case n.Match(cases=cases):
-                found |= {name for case in cases for name in case.names}
-            case _:
-                pass
+        if isinstance(node, n.Local | n.Let | n.MapNew | n.Quantified | n.Comprehend):
+            found.add(node.name)
+        elif isinstance(node, n.Match):
+            found.update(name for case in node.cases for name in case.names)
     return frozenset(found)

@@ -358,14 +358,9 @@ class OperationPrinter:
         certain = never_empty(pick.domain, self.printer.functions)
         if pick.or_none and certain and pick.index is None:
             self.printer.chosen.add(pick.name)
-        printer = self.printer
-        before, printer.sure = printer.sure, printer.sure and sure
-        try:
-            return self.ordered(
-                pick.domain, "one_of" if certain or not pick.or_none else "one_or_none"
-            )
-        finally:
-            self.printer.sure = before
+        function = "one_of" if certain or not pick.or_none else "one_or_none"
+        with self.printer.place(sure=sure):
+            return self.ordered(pick.domain, function)
 
     def ordered(self, domain: n.Expr, function: str) -> Doc:
         """The members of a set in a fixed order, by a function of the prelude if need be."""

@@ -1,4 +1,4 @@
-"""Printed expressions, and how tightly Python's operators bind."""
+"""Printed expressions, and Python's operators and functions."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ INFIX: Mapping[str, Infix] = {
     "mul": ("*", TIMES), "union": ("|", OR_SET), "intersection": ("&", AND_SET),
     "difference": ("-", PLUS),
 }  # fmt: skip
+FUNCTIONS: Mapping[str, str] = {"size": "len", "set": "frozenset", "remove": "without"}
 TRUE = n.Literal(True, type=t.Bool())
 FALSE = n.Literal(False, type=t.Bool())
 
@@ -40,3 +41,16 @@ class Assignment:
     name: str
     hint: str
     value: Doc
+
+
+def function_of(e: n.Builtin) -> str:
+    """Python's function for a built-in one, or that of the prelude; most have their own names."""
+    match e.name, e.type:
+        case "append", t.Ranking():
+            return "place_last"
+        case "concat", t.Ranking():
+            return "join"
+        case "bump", t.Counter(ordered=False):
+            return "fresh"
+        case _:
+            return FUNCTIONS.get(e.name, e.name)

@@ -793,13 +793,11 @@ class Changed(Controller):
                         self,
                         partition=Map({
                             t: next(
-                                next(
-                                    recorded(slot, next_, twice)
-                                    for next_ in [refreshed(slot, leader[t], self.config)
-                                    if not doubted and slot is not None and broker in slot.elr
-                                    else handed_over(slot, broker, doubted, leader[t], self.config)]
-                                )
+                                recorded(slot, next_, twice)
                                 for slot in [self.partition[t]]
+                                for next_ in [refreshed(slot, leader[t], self.config)
+                                if not doubted and slot is not None and broker in slot.elr
+                                else handed_over(slot, broker, doubted, leader[t], self.config)]
                             )
                             for t in self.world.topics
                         }),
