@@ -316,8 +316,8 @@ class ActionPrinter:
                     )
                     inner = self.outcome(after, reply, new)
                     return Around("UNION {", Binding(inner, head), "}")
-        rows_of_state = [(f"!.{name}", value) for name, value in new.items()]
-        state = self.printer.updated(Text("self"), rows_of_state)
+        changes = tuple(Around(f"!.{name} = ", value) for name, value in new.items())
+        state = Listed("[self EXCEPT ", changes, "]") if changes else Text("self")
         fields = [("reply", self.printer.doc(reply)), ("state", state)]
         return Around("{", self.printer.record(fields), "}")
 

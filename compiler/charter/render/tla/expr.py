@@ -193,21 +193,18 @@ class Printer:
 
     def get(self, e: n.MapGet[s.Expr]) -> Doc:
         """`f[key]`; of a part `part[key].variable`."""
-        assert isinstance(e.target.type, t.Map)
-        key, after = self.doc(e.key), "]"
-        target: Doc
+        key = self.doc(e.key)
+        if not sure(t.map_of(e.target.type).key, e.key):
+            return call("Get", self.doc(e.target), key)
         inside = self.state.split(e.target.name) if isinstance(e.target, n.StateRef) else None
         if isinstance(e.target, n.StateRef) and inside is not None and inside[0].index is not None:
-            name = self.names.of("variable", inside[0].name)
-            target = Text(self.state.whole(name, e.target.primed))
-            after = f"].{inside[1]}"
-        else:
-            target = self.doc(e.target, ATOM)
-        if not sure(e.target.type.key, e.key):
-            return call("Get", self.doc(e.target), key)
+            part, variable = inside
+            whole = self.state.whole(self.names.of("variable", part.name), e.target.primed)
+            return Listed(f"{whole}[", (key,), f"].{variable}")
+        target = self.doc(e.target, ATOM)
         if isinstance(target, Text):
-            return Listed(f"{target.text}[", (key,), after)
-        return Indexed(target, key, after)
+            return Listed(f"{target.text}[", (key,), "]")
+        return Indexed(target, key)
 
     def structure(self, e: Structure) -> Doc:
         """Records, maps, sets and sequences."""
@@ -246,17 +243,6 @@ class Printer:
         if not rows:
             return Text("<<>>")
         return Listed("[", tuple(Around(f"{name} |-> ", value) for name, value in rows), "]")
-
-    @staticmethod
-    def updated(target: Doc, rows: list[tuple[str, Doc]]) -> Doc:
-        """`[target EXCEPT !.field = value, ...]`."""
-        if not rows:
-            return target
-        changes = tuple(Around(f"{place} = ", value) for place, value in rows)
-        flat = target.flat
-        if flat and len(flat) <= 30:
-            return Listed(f"[{flat} EXCEPT ", changes, "]")
-        return Around("[", Infix(target, "EXCEPT", Listed("", changes, "")), "]")
 
     def comprehend(self, e: n.Comprehend[s.Expr]) -> Doc:
         """`{x \\in S : P}`, `{f : x \\in S}`, or both."""
@@ -325,18 +311,12 @@ class Printer:
 
     def is_case(self, e: n.IsCase[s.Expr]) -> TlaPiece:
         """Whether something is none, or has a tag."""
-        target = self.doc(e.target, ATOM)
-        match e.target.type:
-            case t.Option():
-                return TlaPiece(
-                    Infix(target, "=" if e.tag == "none" else "#", Text("None")), COMPARE
-                )
-            case t.Union():
-                return TlaPiece(
-                    Infix(Around("", target, ".case"), "=", Text(f'"{e.tag}"')), COMPARE
-                )
-            case _:
-                return TlaPiece(Infix(target, "=", Text(f'"{e.tag}"')), COMPARE)
+        left, sign, right = self.doc(e.target, ATOM), "=", f'"{e.tag}"'
+        if isinstance(e.target.type, t.Union):
+            left = Around("", left, ".case")
+        if isinstance(e.target.type, t.Option):
+            sign, right = "=" if e.tag == "none" else "#", "None"
+        return TlaPiece(Infix(left, sign, Text(right)), COMPARE)
 
     def case_arg(self, e: n.CaseArg[s.Expr]) -> TlaPiece:
         """What an option holds, or a field of a union."""
@@ -350,24 +330,23 @@ class Printer:
 
     def primitive(self, e: n.Primitive[s.Expr]) -> TlaPiece:
         """A primitive; a sequence that has grown is held to its limit."""
-        first, *rest = (self.doc(a) for a in e.args)
         match e.name:
             case "size":
                 word = "Cardinality" if isinstance(e.args[0].type, t.Set) else "Len"
-                return TlaPiece(call(word, first))
+            case "least" | "greatest" if not isinstance(e.type, t.Int | t.Counter):
+                word = "AnyOf"
+            case "least" | "greatest":
+                word = "Min" if e.name == "least" else "Max"
+            case "set":
+                word = "Members"
+            case "nth" | "keep" | "take" | "drop":
+                word = e.name.capitalize()
             case "join":
                 both = Infix(self.doc(e.args[0], ATOM), "\\o", self.doc(e.args[1], ATOM))
                 if not isinstance(e.type, t.Seq):
                     return TlaPiece(both, OPERATOR)
                 return TlaPiece(call("Bounded", both, Text(self.types.limit(e.type.limit))))
-            case "least" | "greatest":
-                word = "Min" if e.name == "least" else "Max"
-                ordered = isinstance(e.type, t.Int | t.Counter)
-                return TlaPiece(call(word if ordered else "AnyOf", first))
-            case "set":
-                return TlaPiece(call("Members", first))
-            case "nth" | "keep" | "take" | "drop":
-                return TlaPiece(call(e.name.capitalize(), first, *rest))
+        return TlaPiece(call(word, *(self.doc(a) for a in e.args)))
 
 
 def sure(kind: t.Type, key: s.Expr) -> bool:

@@ -133,12 +133,11 @@ class Indexed(Doc):
 
     target: Doc
     key: Doc
-    after: str
 
     @property
     def flat(self) -> str:
         target, key = self.target.flat, self.key.flat
-        return f"{target}[{key}{self.after}" if target and key else ""
+        return f"{target}[{key}]" if target and key else ""
 
     def tall(self, width: int) -> list[str]:
         lines = self.target.lines(width)
@@ -146,7 +145,7 @@ class Indexed(Doc):
         column = len(lines[-1]) + 1
         lines[-1] += f"[{key[0]}"
         lines += [" " * column + line for line in key[1:]]
-        lines[-1] += self.after
+        lines[-1] += "]"
         return lines
 
 
