@@ -162,6 +162,12 @@ def record_of(kind: Type) -> Record:
     return kind
 
 
+def union_of(kind: Type) -> Union:
+    """The type, which is a union."""
+    assert isinstance(kind, Union)
+    return kind
+
+
 def map_of(kind: Type) -> Map:
     """The type, which is a map."""
     assert isinstance(kind, Map)

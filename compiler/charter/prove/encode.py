@@ -187,12 +187,12 @@ class Encoder:
     def walk(self, domain: Mask | Bag, kind: t.Type) -> tuple[tuple[Term, Sym], ...]:
         """The possible members of a set in the order in which the definition looks at them."""
         members = self.layout.members(domain)
-        assert isinstance(kind, t.Set)
-        if isinstance(domain, Bag) or isinstance(kind.inner, t.Bool | t.Int | t.Sort | t.Enum):
+        inner = t.inner_of(kind)
+        if isinstance(domain, Bag) or isinstance(inner, t.Bool | t.Int | t.Sort | t.Enum):
             return members
-        there = zip(domain.keys, zip(domain.members, domain.items, strict=True), strict=True)
-        by_key = dict(there)
-        return tuple(by_key[k] for k in ordered(frozenset(domain.keys), kind.inner))
+        there = zip(domain.members, domain.items, strict=True)
+        by_key = dict(zip(domain.keys, there, strict=True))
+        return tuple(by_key[k] for k in ordered(frozenset(domain.keys), inner))
 
     @contextmanager
     def under(self, condition: Term) -> Iterator[None]:

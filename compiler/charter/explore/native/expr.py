@@ -68,10 +68,6 @@ class Expr:
         """A boolean expression."""
         return scalar(self.value(e)).ref
 
-    def number(self, e: s.Expr) -> Scalar:
-        """A number."""
-        return scalar(self.value(e))
-
     def value(self, e: s.Expr) -> Held:
         """The value of `e`."""
         match e:
@@ -211,11 +207,7 @@ class Expr:
         """The position in a table of the domain, by looking at each."""
         code, slots, size = self.code, self.layout.slots(kind), self.layout.size(kind)
         rows = self.unit.values(kind, self.layout.domain(kind))
-        if isinstance(value, Scalar):
-            room = code.memory(slots)
-            self.keep.put(value, kind, room, 0)
-        else:
-            room = self.keep.address(self.keep.placed(value, kind))
+        room = self.keep.address(self.keep.placed(value, kind))
         found = code.memory(1)
         code.store("-1", found)
         with code.counting(str(size)) as i:

@@ -87,9 +87,8 @@ def listed(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
     code, keep = expr.code, expr.keep
     source = keep.placed(args[0])
     other = keep.placed(args[1]) if e.name == "join" else None
-    target, room = cleared(
-        expr, e.type, most(expr, source) + (0 if other is None else most(expr, other))
-    )
+    room_for = most(expr, source) + (0 if other is None else most(expr, other))
+    target, room = cleared(expr, e.type, room_for)
     out, count = _Growing(expr, target, room), keep.length(source)
     if other is not None:
         out.copy(source, count)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from charter.core import nodes as n
-from charter.core import small as s
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native import functions as fn
@@ -374,8 +372,3 @@ def scalar(value: Held) -> Scalar:
     """The value, which is a scalar."""
     assert isinstance(value, Scalar)
     return value
-
-
-def is_literal(expr: s.Expr, value: bool) -> bool:
-    """Whether an expression is a truth written out."""
-    return isinstance(expr, n.Literal) and expr.value is value

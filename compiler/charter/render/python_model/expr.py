@@ -155,8 +155,7 @@ class ExprPrinter:
             case n.ConstRef(name=name):
                 return Piece(f"{self.world}.{self.names.consts[name]}")
             case n.Domain():
-                assert isinstance(e.type, t.Set)
-                return Piece(self.types.domain(e.type.inner, self.world))
+                return Piece(self.types.domain(t.inner_of(e.type), self.world))
             case n.Call(function=name, args=args):
                 docs = [self.doc(a) for a in args]
                 if name in self.functions_with_world:
@@ -202,8 +201,7 @@ class ExprPrinter:
                 args = [self.keyword(name, value) for name, value in changed]
                 return call("replace", self.doc(target), *args)
             case n.UnionNew(tag=tag, args=values):
-                assert isinstance(e.type, t.Union)
-                params = e.type.params(tag)
+                params = t.union_of(e.type).params(tag)
                 if len(params) == 1:
                     return call(self.names.cases[tag], self.doc(values[0]))
                 return self.keywords(self.names.cases[tag], params, values)
@@ -213,9 +211,8 @@ class ExprPrinter:
                     whole = Joined((whole, call(".put", self.doc(key), self.doc(value))))
                 return whole
             case n.MapNew(name=name, value=value):
-                assert isinstance(e.type, t.Map)
                 local = self.bound(name)
-                loop = f"for {local} in {self.types.loop(e.type.key, self.world)}"
+                loop = f"for {local} in {self.types.loop(t.map_of(e.type).key, self.world)}"
                 entry = joined(f"{local}: ", self.unsure(value))
                 return call("Map", Block("{", (entry, loop), "}", ""))
             case n.SetNew(items=items):
@@ -339,19 +336,16 @@ class ExprPrinter:
 
     def chain(self, e: n.Match, subject: str, first: Doc) -> Piece:
         """The tests in the order of the cases; `first` is the first mention of the subject."""
-        cases = list(e.cases)
-        if isinstance(e.subject.type, t.Option):
+        cases, kind = list(e.cases), e.subject.type
+        if isinstance(kind, t.Option):
             cases.sort(key=lambda case: case.tag != "none")
             return self.option(cases[0].body, cases[-1], first)
         doc = self.case(cases[-1], subject)
         for case in reversed(cases[:-1]):
             mention = first if case is cases[0] else subject
-            if isinstance(e.subject.type, t.Union):
-                test: Doc = call("isinstance", mention, self.names.cases[case.tag])
-            else:
-                assert isinstance(e.subject.type, t.Enum)
-                member = f"{self.names.types[e.subject.type.name]}.{case.tag}"
-                test = Spread((mention, f"is {member}"))
+            test: Doc = call("isinstance", mention, self.names.cases.get(case.tag, ""))
+            if isinstance(kind, t.Enum):
+                test = Spread((mention, f"is {self.names.types[kind.name]}.{case.tag}"))
             doc = Spread((self.case(case, subject), joined("if ", test), joined("else ", doc)))
         return Piece(doc, CHOICE)
 
@@ -403,8 +397,7 @@ class ExprPrinter:
     def clause(self, name: str, domain: n.Expr) -> Doc:
         """`for name in domain`."""
         if isinstance(domain, n.Domain):
-            assert isinstance(domain.type, t.Set)
-            over: Doc = self.types.loop(domain.type.inner, self.world)
+            over: Doc = self.types.loop(t.inner_of(domain.type), self.world)
         else:
             over = self.iterated(domain, OR)
         return joined(f"for {self.bound(name)} in ", over)

@@ -128,8 +128,7 @@ class Printer:
             case n.ConstRef(name=name):
                 return TlaPiece(Text(self.names.of("const", name)))
             case n.Domain():
-                assert isinstance(e.type, t.Set)
-                return TlaPiece(Text(self.types.set(e.type.inner)))
+                return TlaPiece(Text(self.types.set(t.inner_of(e.type))))
             case n.Call(function=name, args=args):
                 return TlaPiece(call(self.names.of("function", name), *(self.doc(a) for a in args)))
             case n.Primitive():
@@ -212,18 +211,16 @@ class Printer:
             case n.MapGet():
                 return self.get(e)
             case n.RecordNew(fields=values):
-                assert isinstance(e.type, t.Record)
-                pairs = zip(e.type.fields, values, strict=True)
+                pairs = zip(t.record_of(e.type).fields, values, strict=True)
                 return self.record([(name, self.doc(value)) for (name, _), value in pairs])
             case n.UnionNew(tag=tag, args=values):
-                assert isinstance(e.type, t.Union)
-                union = e.type
+                union = t.union_of(e.type)
                 params = zip(union.params(tag), values, strict=True)
                 rows = [(union_field(union, tag, name), self.doc(v)) for (name, _), v in params]
                 return self.record([("case", Text(f'"{tag}"')), *rows])
             case n.MapNew(name=name, value=value):
-                assert isinstance(e.type, t.Map)
-                head = f"[{self.local(name)} \\in {bare(self.types.set(e.type.key))} |-> "
+                keys = bare(self.types.set(t.map_of(e.type).key))
+                head = f"[{self.local(name)} \\in {keys} |-> "
                 return Around(head, self.doc(value), "]")
             case n.SetNew(items=items):
                 return Listed("{", tuple(self.doc(i) for i in items), "}")
