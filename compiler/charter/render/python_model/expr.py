@@ -343,9 +343,10 @@ class ExprPrinter:
         doc = self.case(cases[-1], subject)
         for case in reversed(cases[:-1]):
             mention = first if case is cases[0] else subject
-            test: Doc = call("isinstance", mention, self.names.cases.get(case.tag, ""))
             if isinstance(kind, t.Enum):
-                test = Spread((mention, f"is {self.names.types[kind.name]}.{case.tag}"))
+                test: Doc = Spread((mention, f"is {self.names.types[kind.name]}.{case.tag}"))
+            else:
+                test = call("isinstance", mention, self.names.cases[case.tag])
             doc = Spread((self.case(case, subject), joined("if ", test), joined("else ", doc)))
         return Piece(doc, CHOICE)
 
