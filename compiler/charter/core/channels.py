@@ -1,4 +1,4 @@
-"""The places of channels: what lies at the ends that a step names."""
+"""The content of channels, per combination of ends."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from charter.core import types as ty
 from charter.diagnostics import Span
 
 Content = ty.Option | ty.Set | ty.Seq
-"""What a place holds: a slot one message or none, a set any, a fifo messages in their order."""
+"""The type of the content: a slot holds one message or none, a set any number, a fifo messages in
+order."""
 
 
 def content_of(kind: ty.Type, ends: int) -> Content:
-    """What one place of a channel holds whose variable has the type `kind`."""
+    """The type of the content between one combination of ends, for a channel variable of type
+    `kind`."""
     for _ in range(ends):
         kind = ty.map_of(kind).value
     assert isinstance(kind, Content)
@@ -21,7 +23,7 @@ def content_of(kind: ty.Type, ends: int) -> Content:
 
 
 def nothing(kind: Content, span: Span) -> ir.Expr:
-    """An empty place."""
+    """The empty content."""
     match kind:
         case ty.Option():
             return ir.Literal(None, type=kind, span=span)

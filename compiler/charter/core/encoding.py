@@ -2,7 +2,7 @@
 
 The bytes are JSON, compressed: a list of rows, the model's last. A row is the name of a class and
 its fields in order, or "" and the members of a tuple. A field is null, a truth value, a number, a
-text, or a list of one number: which of the rows before it is.
+text, or a list of one number: the index of an earlier row.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _FIELDS: dict[type, _Fields] = {
 
 
 def encoded(model: Model) -> bytes:
-    """The bytes of a model. What is equal, places in the text included, has one row."""
+    """The bytes of a model. Equal parts, spans included, share one row."""
     rows: list[str] = []
     by_identity: dict[int, list[int]] = {}
     by_text: dict[str, list[int]] = {}
@@ -72,7 +72,7 @@ def encoded(model: Model) -> bytes:
 
 
 def decoded(data: bytes) -> Model:
-    """The model that `encoded` gave these bytes for; others must not be given."""
+    """The inverse of `encoded`. Only for bytes that it made."""
     with _no_collection():
         model = _made(json.loads(zlib.decompress(data)))
     assert isinstance(model, Model)
@@ -80,7 +80,7 @@ def decoded(data: bytes) -> Model:
 
 
 def _made(rows: list[list[object]]) -> object:
-    """What the last row stands for."""
+    """The object of the last row."""
     makers = {it.make.__name__: (it.make, 1 + len(it.placed), it.named) for it in _FIELDS.values()}
     done: list[object] = []
     for row in rows:
@@ -96,7 +96,8 @@ def _made(rows: list[list[object]]) -> object:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Does not look for garbage, of which there is none while core is made: half of the time."""
+    """Turns off the garbage collector, which takes half of the time of decoding and finds
+    nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -19,11 +19,10 @@ else:
     E_co = TypeVar("E_co", covariant=True)
 
 Value = bool | int | str | None | tuple["Value", ...] | frozenset["Value"]
-"""Values, told apart by their type alone:
-bool, bounded int and counter: bool and int; sort element: its number from 0; enum: member name;
-option: None or the value itself; record: tuple of fields; union: (tag, parameter, ...);
-set: frozenset; map: tuple of values in the order of `universe.domain(key type)`;
-sequence and ranking: tuple."""
+"""Values; only their type distinguishes them. bool, bounded int and counter: bool and int; sort
+element: its number from 0; enum: member name; option: None or the value itself; record: tuple of
+fields; union: (tag, parameter, ...); set: frozenset; map: tuple of values in the order of
+`universe.domain(key type)`; sequence and ranking: tuple."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +48,7 @@ class Literal(Typed):
 @dataclass(frozen=True, slots=True)
 class Local(Typed):
     """A parameter, a let, a pick, or a bound variable. Within a declaration a name has one type and
-    is never shadowed; scopes that stand side by side may use the same one."""
+    is never shadowed; disjoint scopes may use the same name."""
 
     name: str
 
@@ -57,7 +56,7 @@ class Local(Typed):
 @final
 @dataclass(frozen=True, slots=True)
 class StateRef(Typed):
-    """A state variable of the machine; in a system `part.variable`, a map if the part is one.
+    """A state variable of the machine; in a system `part.variable`, a map if the part is indexed.
     `primed` is the state after (step properties only)."""
 
     name: str
@@ -81,7 +80,7 @@ class Domain(Typed):
 @final
 @dataclass(frozen=True, slots=True)
 class Call(Typed, Generic[E_co]):
-    """A declared function."""
+    """A call of a declared function."""
 
     function: str
     args: tuple[E_co, ...]
@@ -227,7 +226,7 @@ class Quantified(Typed, Generic[E_co]):
 
 UnaryOp = OneOf["not", "negate"]
 BinaryOp = OneOf[
-    "and", "or", "implies",  # short-circuit: the right side is not looked at if the left decides
+    "and", "or", "implies",  # short-circuit: the right side is not evaluated if the left decides
     "eq", "ne", "lt", "le", "gt", "ge",
     "add", "sub", "mul",
     "union", "intersection", "difference",
@@ -286,7 +285,7 @@ class Case(Generic[E_co]):
 @final
 @dataclass(frozen=True, slots=True)
 class Match(Typed, Generic[E_co]):
-    """Exhaustive; the checker has seen to it. The cases stand in the order of the author."""
+    """Exhaustive, as the checker ensures. The cases are in the order of the text."""
 
     subject: E_co
     cases: tuple[Case[E_co], ...]
@@ -295,7 +294,7 @@ class Match(Typed, Generic[E_co]):
 @final
 @dataclass(frozen=True, slots=True)
 class IsCase(Typed, Generic[E_co]):
-    """Whether an option, a union or an enum is in the case `tag`, which is called as in a match."""
+    """Whether an option, a union or an enum is in the case `tag`, named as in a match."""
 
     target: E_co
     tag: str
@@ -304,8 +303,8 @@ class IsCase(Typed, Generic[E_co]):
 @final
 @dataclass(frozen=True, slots=True)
 class CaseArg(Typed, Generic[E_co]):
-    """What a case of a union has at a position, or (`present`, 0) what an option holds. It is only
-    evaluated where `IsCase` is true of the target and the tag."""
+    """The parameter of a union's case at a position, or (`present`, 0) the content of an option. It
+    is only evaluated where `IsCase` is true of the target and the tag."""
 
     target: E_co
     tag: str
@@ -326,7 +325,7 @@ PrimitiveName = OneOf[
 @final
 @dataclass(frozen=True, slots=True)
 class Primitive(Typed, Generic[E_co]):
-    """What built-in functions are made of."""
+    """An operation that built-in functions are lowered to."""
 
     name: PrimitiveName
     args: tuple[E_co, ...]
@@ -335,7 +334,7 @@ class Primitive(Typed, Generic[E_co]):
 @final
 @dataclass(frozen=True, slots=True)
 class Checked(Typed, Generic[E_co]):
-    """`value`, which does not exist where `condition` is false; `why` tells the user."""
+    """`value`; undefined if `condition` is false, with the message `why`."""
 
     condition: E_co
     value: E_co
@@ -357,5 +356,5 @@ Expr: TypeAlias = (
     " | Comprehend[Expr] | Quantified[Expr] | Unary[Expr] | Binary[Expr] | If[Expr] | Let[Expr]"
     " | Match[Expr] | IsCase[Expr] | CaseArg[Expr] | Primitive[Expr] | Checked[Expr]"
 )
-"""An expression of rich core, which has all kinds. A node is one of rich core unless its parameter
-says otherwise: `If` is `If[Expr]`. Those of small core are listed in `charter.core.small`."""
+"""An expression of rich core: every kind of node. Nodes are rich unless their type parameter says
+otherwise: `If` is `If[Expr]`. The nodes of small core are listed in `charter.core.small`."""

@@ -1,8 +1,8 @@
 """Core: the typed tree that everything after the checker reads.
 
-What differs from the surface: names are resolved, every expression has its type, nested updates
-and several binders are spelled out, constructor calls and built-ins are told apart, channels have
-become state, and finite types used as domains are `Domain` nodes.
+Differences from the surface tree: names are resolved, every expression has its type, nested updates
+and several binders are expanded, constructor calls and built-ins have nodes of their own, channels
+have become state, and finite types used as domains are `Domain` nodes.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ else:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """What all statements and declarations share: a place and the author's comment above it. Of
-    functions, operations and steps `section` is the comment that opened the section they are in."""
+    """What all statements and declarations share: a span and the comment above it. Functions,
+    operations and steps also have the comment that opened their `section`."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
     doc: str = field(default="", compare=False)
@@ -87,7 +87,7 @@ class Bind(Placed, Generic[E_co]):
 @dataclass(frozen=True, slots=True)
 class Pick(Placed, Generic[E_co]):
     """Nondeterminism. Without `index`: `name` is any member of `domain`; with `or_none` it is an
-    option, none exactly where `domain` is empty. With `index` (a variable and a finite type) the
+    option, none exactly if `domain` is empty. With `index` (a variable and a finite type) the
     choice is made for each index on its own, and `name` is a map."""
 
     name: str
@@ -128,8 +128,8 @@ class CallOperation(Placed, Generic[E_co]):
 
 @dataclass(frozen=True, slots=True)
 class Send(Placed, Generic[E_co]):
-    """Puts a message into the place of a channel at `keys`; a step is enabled only where there is
-    room. `type` is that of the channel's variable: a map for each end."""
+    """Puts a message into a channel at `keys`; a step is enabled only if there is room. `type` is
+    that of the channel's variable: nested maps over its ends."""
 
     channel: str
     type: Type
@@ -139,8 +139,9 @@ class Send(Placed, Generic[E_co]):
 
 @dataclass(frozen=True, slots=True)
 class Receive(Placed, Generic[E_co]):
-    """Takes a message out of such a place and names it; a step is enabled only where one lies.
-    Of a channel that duplicates it `may_stay`: it is taken in one outcome, and stays in another."""
+    """Takes a message out of a channel at `keys` and names it; a step is enabled only if there is
+    one. If it `may_stay` (the channel duplicates), it is removed in one outcome and kept in
+    another."""
 
     name: str
     channel: str
@@ -161,7 +162,7 @@ Statement: TypeAlias = "Change[Expr] | Require | CallOperation | Send | Receive"
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A source's name ("silent" where no text speaks) and the section."""
+    """The name of a source ("silent" if no text says anything) and the section."""
 
     source: str
     section: str
@@ -196,9 +197,9 @@ class Conjunct(Placed, Generic[E_co]):
 
 @dataclass(frozen=True, slots=True)
 class FaultRule(Placed, Generic[E_co]):
-    """What an implementation may do instead of a branch where `condition` holds, which is read
-    where the guard is: throw an exception of the class `exception` whose message contains
-    `saying`, change nothing and go no further. Only the entries of overlays have any."""
+    """What an implementation may do instead of a branch if `condition` is true (it is evaluated
+    where the guard is): throw an exception of the class `exception` whose message contains
+    `saying`, without changing state. Only overlay entries add fault rules."""
 
     exception: str
     saying: str
@@ -207,9 +208,9 @@ class FaultRule(Placed, Generic[E_co]):
 
 @dataclass(frozen=True, slots=True)
 class Branch(Placed, Generic[E_co]):
-    """A named branch. `lets` are those of the operation that stand before it, then the guard is
-    read, then `body` in order, then `reply`. `group` is 0, or the number of the `in any order`
-    group it stands in: within a group every true guard's branch is allowed."""
+    """A named branch. Evaluated are `lets` (those of the operation before it), then the guard, then
+    `body` in order, then `reply`. `group` is 0, or the number of its `in any order` group: within a
+    group every branch with a true guard is allowed."""
 
     name: str
     group: int
@@ -308,14 +309,13 @@ class Property(Placed, Generic[E_co]):
 
 
 ASKED = "--where"
-"""The name of the witness that an expression becomes which somebody asks about the states of an
-instance; no property of a charter has it."""
+"""The name of the witness for the condition of `--where`; no property of a charter can have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fair:
-    """Weak fairness: a run in which the step (with each value of `params` on its own) could change
-    the state from some point on, and never does, is not looked at."""
+    """Weak fairness: runs are ignored in which the step (for each value of `params` separately)
+    could change the state at every moment from some point on, and is never taken."""
 
     step: str
     params: tuple[str, ...]
@@ -338,9 +338,9 @@ class Eventually(Placed, Generic[E_co]):
 @dataclass(frozen=True, slots=True)
 class Instance(Placed, Generic[E_co]):
     """Sizes and names of the sorts, values of constants, initial values that replace those of the
-    machine, the operations that its environment offers (empty: all), conditions on their
-    arguments that it keeps to, and what it is too small to meet: names of branches (of a system:
-    steps), of properties and of witnesses."""
+    machine, the operations that its environment offers (empty: all), conditions on their arguments
+    (`only`), and what it is too small to meet (`misses`): names of branches (of a system: steps),
+    of properties and of witnesses."""
 
     name: str
     machine: str
@@ -364,7 +364,7 @@ class Do(Placed):
 
 @dataclass(frozen=True, slots=True)
 class Expect(Placed):
-    """Runs where `condition` is false are dropped; if none is left, the scenario fails here."""
+    """Traces where `condition` is false are dropped; if none is left, the scenario fails here."""
 
     condition: Expr
 
@@ -378,8 +378,8 @@ class Moment(Placed):
 
 @dataclass(frozen=True, slots=True)
 class Scenario(Placed):
-    """A named trace with expected states, in an instance of its own (named as the title). A `Bind`
-    reads the state where it stands; the lines after it read its value."""
+    """A named trace with expected states, in an instance of its own (named like the title). A
+    `Bind` is evaluated in the state at its line."""
 
     title: str
     instance: Instance
@@ -389,8 +389,8 @@ class Scenario(Placed):
 
 @dataclass(frozen=True, slots=True)
 class Mutant(Placed):
-    """A bent rule: which instance shows it and which property must catch it. The bent model itself
-    is a separate Model, made by loading with `api.Selection(mutant=name)`."""
+    """A mistake, as edits: the instance that shows it and the property that must catch it. The
+    edited model is a separate Model, loaded with `api.Selection(mutant=name)`."""
 
     name: str
     instance: str
@@ -436,7 +436,7 @@ class Model(Placed, Generic[E_co, S_co]):
     docs: tuple[tuple[str, str], ...] = ()
     liveness: tuple[Eventually[E_co], ...] = ()
     links: tuple[tuple[str, str, str], ...] = ()
-    """Source, section ("" for the whole text), and where it can be read."""
+    """Source, section ("" for the whole text), and address."""
 
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Derives the test obligations of a component from core: the rows of the obligation ledger.
 
-Pure data. Whether a transition meets an obligation is said by `charter.semantics.coverage`; where
-a transition that meets it can be found is the business of the backends.
+Pure data: `charter.semantics.coverage` decides whether a transition meets an obligation, and the
+backends search for such transitions.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...
 def bound(
     model: n.Model, component: n.Component, wanted: Iterable[Obligation]
 ) -> tuple[Obligation, ...]:
-    """The obligations of `model` with the names of `wanted`, which may come from another reading
-    of the same text. Raises ValueError for a name that `model` does not have."""
+    """The obligations of `model` with the names of `wanted`, which may come from another
+    compilation of the same text. Raises ValueError for a name that `model` does not have."""
     own = {o.name: o for o in obligations(model, component)}
     names = [o.name for o in wanted]
     for name in names:
@@ -111,7 +111,7 @@ def _members(model: n.Model, branch: n.Branch) -> Iterator[str]:
 
 
 def _enum_parts(kind: t.Type) -> Iterator[t.Enum]:
-    """The enums that stand directly in a reply: itself, or a parameter of one of its cases."""
+    """The enums directly in a reply: the reply itself, or a parameter of one of its cases."""
     match kind:
         case t.Enum():
             yield kind
@@ -138,8 +138,8 @@ def _mentions(kind: t.Type, enums: set[str]) -> bool:
 
 
 def atoms(expr: n.Expr) -> tuple[n.Expr, ...]:
-    """The conditions that `expr` is built of by and, or, implies and not, from left to right. A
-    condition that is negated counts with its negation."""
+    """The atomic conditions that `expr` joins by and, or, implies and not, from left to right. A
+    negated condition includes its negation."""
     match expr:
         case n.Binary(op="and" | "or" | "implies", left=left, right=right):
             return (*atoms(left), *atoms(right))
@@ -186,8 +186,8 @@ def reachable_functions(model: n.Model, component: n.Component) -> tuple[n.Funct
 
 
 def _operation_sites(operation: n.Operation) -> Iterator[tuple[str, n.Expr, bool]]:
-    """Every expression of an operation once, with the place it stands in, and whether it is an
-    atom of a guard (whose two sides MC/DC asks for already)."""
+    """Every expression of an operation once, with its location, and whether it is an atom of a
+    guard (for which MC/DC requires both values already)."""
     bound: set[str] = set()
     for branch in operation.branches:
         label = f"{operation.name}/{branch.name}"
@@ -219,8 +219,8 @@ def _boundaries(sites: list[tuple[str, n.Expr, bool]]) -> Iterator[Obligation]:
 
 
 def boundary_wants(expr: n.Binary) -> tuple[Want, ...]:
-    """The sides of a comparison: of numbers the two (for equality three) values of the left side
-    next to the right one; of anything else equal and unequal."""
+    """The boundary cases of a comparison: for numbers the two (for equality three) values of the
+    left side next to the right one; for other types equal and unequal."""
     kind = expr.left.type
     number = isinstance(kind, t.Int) or (isinstance(kind, t.Counter) and not kind.opaque)
     match expr.op:
@@ -233,7 +233,7 @@ def boundary_wants(expr: n.Binary) -> tuple[Want, ...]:
 
 
 def phrase(expr: n.Expr) -> str:
-    """The author's text of an expression on one line; of a tree without a text its kind."""
+    """The text of an expression on one line, or its kind if it has no text."""
     if expr.span.source is BUILTIN or expr.span.start == expr.span.end:
         return expr.op if isinstance(expr, n.Binary) else type(expr).__name__.lower()
     return " ".join(expr.span.source.text[expr.span.start : expr.span.end].split())

@@ -1,4 +1,4 @@
-"""What expressions lead to: the functions that they call, types and constants."""
+"""The functions, types and constants that expressions depend on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from charter.core.walk import children
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """The names of functions and constants, and types with all that is inside of them."""
+    """Names of functions and constants, and types with all types inside them."""
 
     functions: frozenset[str]
     kinds: frozenset[t.Type]
@@ -20,7 +20,7 @@ class Mentioned:
 
     @staticmethod
     def of(model: n.Model, exprs: Iterable[n.Expr], stated: Iterable[t.Type]) -> Mentioned:
-        """What `exprs`, each of them alone, and the types `stated` mention."""
+        """What `exprs` (without their subexpressions) and the types `stated` mention."""
         called, consts = set[str](), set[str]()
         kinds = {kind for one in stated for kind in t.inside(one)}
         # By identity, since the hash of a type is computed from all of it.
@@ -40,7 +40,7 @@ class Mentioned:
         return Mentioned(frozenset(called), frozenset(kinds), frozenset(consts))
 
     def kept(self, model: n.Model, more: Iterable[str]) -> n.Model:
-        """`model` with these functions, types and constants alone, and `more` constants."""
+        """`model` with only these functions, types and constants, and the constants `more`."""
         consts = self.consts.union(more)
         return replace(
             model,
@@ -55,7 +55,7 @@ class Mentioned:
 
 
 def with_called(exprs: Iterable[n.Expr], functions: Iterable[n.Function]) -> Iterator[n.Expr]:
-    """`exprs`, everything below them, and the same of the functions that they call."""
+    """`exprs` and their subexpressions, and the same for the functions that they call."""
     bodies = {f.name: f.body for f in functions}
     waiting = list(exprs)
     while waiting:
@@ -82,8 +82,8 @@ def limits_of(kind: t.Type) -> set[str]:
 
 
 def printed(model: n.Model, component: n.Component) -> n.Model:
-    """`model` with the functions, types and constants alone that the text of a component mentions,
-    which leaves ghost state out."""
+    """`model` with only the functions, types and constants in the generated model of a component,
+    which has no ghost state."""
     exprs = tuple(with_called(expressions(component), model.functions))
     stated = [v.type for v in component.state]
     for operation in component.operations:
@@ -93,7 +93,7 @@ def printed(model: n.Model, component: n.Component) -> n.Model:
 
 
 def constants(e: n.Expr) -> set[str]:
-    """The constants in the limits that the text of `e` itself will mention."""
+    """The constants in the limits that the generated code of `e` itself mentions."""
     match e:
         case n.Domain(type=t.Set(inner=kind)) | n.MapNew(type=t.Map(key=kind)):
             return {name for part in t.inside(kind) for name in limits_of(part)}
@@ -104,7 +104,7 @@ def constants(e: n.Expr) -> set[str]:
 
 
 def expressions(component: n.Component) -> Iterator[n.Expr]:
-    """Every expression of a component that is not for ghost state alone."""
+    """Every expression of a component that is not only for ghost state."""
     ghosts = {v.name for v in component.state if v.kind == "ghost"}
     yield from (v.initial for v in component.state if v.name not in ghosts)
     for operation in component.operations:

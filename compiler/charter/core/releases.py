@@ -10,11 +10,11 @@ Release = tuple[int, ...]
 
 
 def groups(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The entries that apply to a release and to those that follow, up to the next group: by the
-    first of these releases, in their order.
+    """Groups releases to which the same entries apply: maps the first release of each group to
+    these entries, in order.
 
-    A target that lists no releases is one that may have any: its groups begin at "0" and wherever
-    an entry begins to apply, or no longer does.
+    A target that lists no releases may have any: its groups begin at "0" and wherever an entry
+    begins or ceases to apply.
     """
     found: dict[str, tuple[str, ...]] = {}
     before: tuple[str, ...] | None = None
@@ -32,7 +32,7 @@ def applying(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> tuple[
 
 
 def _bounds(entries: Sequence[OverlayEntry]) -> list[str]:
-    """The releases from which on other entries apply than before, as far as the entries say."""
+    """The releases where an entry begins or ceases to apply."""
     bounds: set[Release] = {(0,)}
     for entry in entries:
         if entry.first_release:
@@ -44,17 +44,17 @@ def _bounds(entries: Sequence[OverlayEntry]) -> list[str]:
 
 
 def module(release: str) -> str:
-    """What the model with all entries of a group is called."""
+    """The name of the model with all entries of a group."""
     return f"from_{release.replace('.', '_')}"
 
 
 def applies(entry: OverlayEntry, release: Release) -> bool:
-    """Whether an entry is for a release; a last release includes its patches."""
+    """Whether an entry applies to a release; a last release includes its patches."""
     first, last = numbers(entry.first_release), numbers(entry.last_release)
     return release >= first and (not last or release[: len(last)] <= last)
 
 
 def numbers(release: str) -> Release:
-    """`4.3.1` as numbers, what is none as 0; () for an open end."""
+    """`4.3.1` as numbers, with 0 for what is not a number; () for an open bound."""
     parts = release.split(".") if release else ()
     return tuple(int(part) if part.isdigit() else 0 for part in parts)

@@ -1,4 +1,5 @@
-"""Rebuilding a model from rewritten expressions and bodies: nobody else lists where they stand."""
+"""Rebuilds a model from rewritten expressions. Only this module knows where expressions occur in a
+model."""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from charter.core import nodes as ir
 from charter.core.walk import fold
 
 Rule = Callable[[ir.Expr], ir.Expr]
-"""What becomes of one node whose children are done."""
+"""Maps one node, with rewritten children, to its replacement."""
 
 
 def rewritten(model: ir.Model, rule: Callable[[], Rule]) -> ir.Model:
-    """`model` with a rule applied to every node of every expression, from the leaves up; each
-    declaration gets a rule of its own. Scenarios, which the definition alone runs, stay."""
+    """`model` with a rule applied to every node of every expression, leaves first; each declaration
+    gets a rule of its own. Scenarios are not rewritten, since only the definition executes them."""
     return replace(
         model,
         functions=tuple(replace(f, body=fold(f.body, rule())) for f in model.functions),

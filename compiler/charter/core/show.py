@@ -1,10 +1,10 @@
 """Prints core as text, for goldens and for developers of the compiler.
 
-It looks like a charter, but everything is spelled out: types of locals, binders one by one,
-calls of built-ins as `size!(x)`, whole-variable updates.
+The text is like a charter with everything explicit: types of locals, one binder each, calls of
+built-ins as `size!(x)`, whole-variable updates.
 
-Digests of rules are made from this text: a change of how anything is written changes them all. So
-messages to users have a writing of types of their own (`check.types`).
+Digests of rules are computed from this text, so any change of its format changes all of them.
+Messages to users therefore print types with `check.types`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def show_limit(limit: ty.Limit | None) -> str:
 
 
 def show_type(kind: ty.Type) -> str:
-    """The type, by name where it has one."""
+    """The type, by its name if it has one."""
     match kind:
         case ty.Bool():
             return "bool"

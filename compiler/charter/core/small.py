@@ -1,6 +1,6 @@
-"""Small core: what the passes of `charter.passes` leave of a model, and all that engines, the
-solver and TLA+ have to know. Its nodes are those of rich core that are named here, with nothing
-but such nodes below them; the type checker sees that who reads small core meets no other."""
+"""Small core: the kinds of nodes that remain after all passes of `charter.passes`. The native
+engine, the solver and TLA+ read only these. They are the nodes of rich core listed here, with only
+such nodes below them; the type checker ensures it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Strict: TypeAlias = (
     " | n.UnionNew[Expr] | n.Present[Expr] | n.IsCase[Expr] | n.CaseArg[Expr]"
     " | n.MapGet[Expr] | n.SetNew[Expr] | n.SeqNew[Expr]"
 )
-"""All operands are always evaluated (but those of `and`, `or` and `implies`)."""
+"""Expressions whose operands are always evaluated (except those of `and`, `or` and `implies`)."""
 Expr: TypeAlias = (
     "Strict | n.Literal | n.Local | n.StateRef | n.ConstRef | n.Domain | n.Took | n.Checked[Expr]"
     " | n.If[Expr] | n.Let[Expr] | n.Quantified[Expr] | n.Comprehend[Expr] | n.MapNew[Expr]"

@@ -1,6 +1,6 @@
-"""Tells properties of a transition from properties of a state. In the former the arguments of the
-operation (of a system: of the step) that was taken are names that nothing binds: `elect(b)` is the
-argument `b` of `elect`."""
+"""Distinguishes properties of a transition from properties of a state. In the former the arguments
+of the operation or step that was taken are free locals: `elect(b)` is the argument `b` of
+`elect`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_of_transition(prop: ir.Property) -> bool:
 
 def reads_transition(expr: ir.Expr) -> bool:
     """Whether an expression reads the state after, or the branch that was taken. Functions read no
-    state, so what they are called with decides."""
+    state, so only their arguments matter."""
     return any(
         isinstance(part, ir.Took) or (isinstance(part, ir.StateRef) and part.primed)
         for part in nodes(expr)
@@ -23,12 +23,12 @@ def reads_transition(expr: ir.Expr) -> bool:
 
 
 def argument(operation: str, param: str) -> str:
-    """The name of an argument in properties of transitions."""
+    """The name of the local for an argument in properties of transitions."""
     return f"{operation}({param})"
 
 
 def is_argument(name: str) -> bool:
-    """Whether a name is one of an argument."""
+    """Whether a local is an argument of the transition."""
     return name.endswith(")")
 
 
@@ -39,5 +39,5 @@ def argument_of(name: str) -> tuple[str, str]:
 
 
 def reads_arguments(expr: ir.Expr) -> bool:
-    """Whether an expression reads with which arguments an operation was taken."""
+    """Whether an expression reads arguments of the transition."""
     return any(isinstance(part, ir.Local) and is_argument(part.name) for part in nodes(expr))

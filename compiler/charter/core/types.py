@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """An end of an integer range or a length: a constant of the protocol ("" for none) plus a
-    number. An instance gives the constant its value."""
+    """A bound of an integer range or of a length: a constant of the protocol ("" for none) plus a
+    number."""
 
     const: str = ""
     plus: int = 0
@@ -31,15 +31,15 @@ class Int:
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """Interchangeable ids; an instance says how many, and may name them."""
+    """A set of interchangeable ids; an instance gives its size, and may name the elements."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """Unbounded in the protocol; compared and bumped. `opaque` values are allotted by an
-    implementation: only equality means anything, and order too where `ordered`."""
+    """Unbounded in the protocol; compared and bumped. `opaque` values are chosen by an
+    implementation: they are only compared for equality, and for order if `ordered`."""
 
     name: str
     opaque: bool = False
@@ -82,7 +82,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """Tagged cases with positional parameters (their names serve reading and JSON)."""
+    """Tagged cases with positional parameters, whose names are used in models and JSON."""
 
     name: str
     cases: tuple[tuple[str, tuple[tuple[str, Type], ...]], ...]
@@ -146,18 +146,18 @@ def inside(kind: Type) -> Iterator[Type]:
 
 
 def holds(kind: Type, wanted: type[Sort | Counter | Seq]) -> bool:
-    """Whether a type is, or has inside, a sort, a counter or a sequence; keys of maps too."""
+    """Whether a type is or contains a type of the class `wanted`, also as key of a map."""
     return any(isinstance(part, wanted) for part in inside(kind))
 
 
 def may_miss(key: Type) -> bool:
-    """Whether a key of this type may lie outside of a map that has it as its key type: one of sort
-    elements, truth values and enum members does not, one with numbers or lists inside may."""
+    """Whether a map may lack a key of its key type. Keys that contain numbers or lists may be out
+    of range; sort elements, truth values and enum members cannot."""
     return any(isinstance(part, Int | Counter | Seq | Ranking) for part in inside(key))
 
 
 def record_of(kind: Type) -> Record:
-    """The type, which is a record."""
+    """`kind`, which must be a record."""
     assert isinstance(kind, Record)
     return kind
 
@@ -169,19 +169,19 @@ def union_of(kind: Type) -> Union:
 
 
 def map_of(kind: Type) -> Map:
-    """The type, which is a map."""
+    """`kind`, which must be a map."""
     assert isinstance(kind, Map)
     return kind
 
 
 def inner_of(kind: Type) -> Type:
-    """What a set, an option, a sequence or a ranking has inside."""
+    """The element type of a set, an option, a sequence or a ranking."""
     assert isinstance(kind, Set | Option | Seq | Ranking)
     return kind.inner
 
 
 def tags_of(kind: Type) -> tuple[str, ...]:
-    """The cases of a union, an enum or an option, as a match calls them."""
+    """The cases of a union, an enum or an option, named as in a match."""
     match kind:
         case Union(cases=cases):
             return tuple(tag for tag, _ in cases)

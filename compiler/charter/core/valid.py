@@ -1,4 +1,5 @@
-"""The validator of core: run after elaboration and after every pass, it finds compiler mistakes."""
+"""The validator of core, run after elaboration and after every pass to find bugs of the
+compiler."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ Names = Mapping[str, ty.Type]
 
 
 class InvalidCore(Exception):
-    """The compiler broke core. Says after which stage, and what was found where."""
+    """Core is malformed: the compiler has a bug. The message has the stage and the problems."""
 
     def __init__(self, stage: str, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -32,7 +33,7 @@ def validate(model: ir.Model, stage: str) -> None:
 
 
 def alike(left: ty.Type, right: ty.Type) -> bool:
-    """The same type, where ranges of integers and limits of sequences are left out."""
+    """Whether types are equal, apart from ranges of integers and limits of sequences."""
     if left is right:
         return True
     match left, right:
@@ -52,7 +53,7 @@ def alike(left: ty.Type, right: ty.Type) -> bool:
 
 
 def _arguments(model: ir.Model, machine: str) -> Names:
-    """What properties of transitions call the arguments of a machine's operations, or steps."""
+    """The locals for arguments of a machine's operations or steps in properties of transitions."""
     called = [
         (o.name, o.params) for c in model.components if c.name == machine for o in c.operations
     ]
@@ -179,7 +180,7 @@ class _Checker:
     def body(
         self, body: Iterable[ir.Statement], names: dict[str, ty.Type], where: str
     ) -> dict[str, ty.Type]:
-        """Check the statements; the locals that are visible after them."""
+        """Check the statements; returns the locals that are visible behind them."""
         names = dict(names)
         assigned: set[str] = set()
         for line in body:
@@ -213,7 +214,7 @@ class _Checker:
         return names
 
     def mail(self, line: ir.Send | ir.Receive, names: Names) -> None:
-        """The channel is there, and what a step says of it has its types."""
+        """Check that the channel exists and that keys and message have its types."""
         for expr in statement_expressions(line):
             self.expr(expr, names)
         if line.channel not in self.state or not alike(line.type, self.state[line.channel]):
@@ -236,7 +237,7 @@ class _Checker:
             self.agree(line.value, self.state[line.variable], line.variable)
 
     def expr(self, expr: ir.Expr, names: Names) -> None:
-        """Names are bound, and the types of parts fit."""
+        """Check that names are bound and that the types of subexpressions fit."""
         match expr:
             case ir.Local():
                 self.known(expr, expr.name, names, "local")
@@ -319,7 +320,7 @@ class _Checker:
 
 
 def case_types(kind: ty.Type, tag: str) -> tuple[ty.Type, ...]:
-    """The types of what a case of a match names."""
+    """The types of the names that a case of a match binds."""
     match kind:
         case ty.Option() if tag == "present":
             return (kind.inner,)

@@ -15,8 +15,8 @@ def children(expr: small.Expr) -> tuple[small.Expr, ...]: ...
 @overload
 def children(expr: ir.Expr) -> tuple[ir.Expr, ...]: ...
 def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The direct subexpressions, in the order in which `rebuild` takes them. The kinds are tried in
-    turn, so those that are frequent stand first."""
+    """The direct subexpressions, in the order that `rebuild` expects. The cases are tried in turn,
+    so frequent kinds come first."""
     match expr:
         case ir.Literal() | ir.Local() | ir.StateRef() | ir.ConstRef() | ir.Domain() | ir.Took():
             return ()
@@ -59,7 +59,7 @@ def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
 
 
 def rebuild(expr: ir.Expr, parts: Sequence[ir.Expr]) -> ir.Expr:
-    """`expr` with `parts` in the place of its children; type and span stay."""
+    """`expr` with `parts` as children; type and span are kept."""
     match expr:
         case ir.Literal() | ir.Local() | ir.StateRef() | ir.ConstRef() | ir.Domain() | ir.Took():
             return expr
@@ -106,7 +106,7 @@ def rebuild(expr: ir.Expr, parts: Sequence[ir.Expr]) -> ir.Expr:
 
 
 def nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
-    """`expr` and everything below it, parents first."""
+    """`expr` and its subexpressions, parents first."""
     stack = [expr]
     while stack:
         node = stack.pop()
@@ -115,7 +115,7 @@ def nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
 
 
 def fold(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
-    """Rebuild from the leaves up, each node passed through `change` after its children."""
+    """Rebuild an expression, applying `change` to each node after its children."""
     before = children(expr)
     if not before:
         return change(expr)
@@ -146,7 +146,7 @@ def operands(expr: small.Expr, op: ir.BinaryOp) -> Iterator[small.Expr]: ...
 @overload
 def operands(expr: ir.Expr, op: ir.BinaryOp) -> Iterator[ir.Expr]: ...
 def operands(expr: ir.Expr, op: ir.BinaryOp) -> Iterator[ir.Expr]:
-    """The parts of a chain of one operator, from left to right."""
+    """The operands of a chain of one operator, from left to right."""
     if isinstance(expr, ir.Binary) and expr.op == op:
         yield from operands(expr.left, op)
         yield from operands(expr.right, op)
@@ -155,7 +155,7 @@ def operands(expr: ir.Expr, op: ir.BinaryOp) -> Iterator[ir.Expr]:
 
 
 def statement_expressions(statement: ir.Statement) -> tuple[ir.Expr, ...]:
-    """The expressions that stand directly in a statement."""
+    """The expressions directly in a statement."""
     match statement:
         case ir.Bind() | ir.Assign():
             return (statement.value,)
@@ -175,7 +175,7 @@ def statement_expressions(statement: ir.Statement) -> tuple[ir.Expr, ...]:
 
 
 def branch_expressions(branch: ir.Branch) -> tuple[ir.Expr, ...]:
-    """The expressions of a branch in the order in which they are read."""
+    """The expressions of a branch in the order of their evaluation."""
     lets = tuple(let.value for let in branch.lets)
     guard = tuple(conjunct.condition for conjunct in branch.guard)
     faults = tuple(fault.condition for fault in branch.faults)
@@ -231,7 +231,7 @@ def rules(model: ir.Model) -> Iterator[ir.Expr]:
 
 
 def never_empty(domain: ir.Expr, functions: Mapping[str, ir.Function]) -> bool:
-    """Whether the text alone shows that a set has a member, wherever it is computed."""
+    """Whether the text shows that a set always has a member."""
     match domain:
         case ir.Domain():
             return True

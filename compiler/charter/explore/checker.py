@@ -1,4 +1,5 @@
-"""The interface of a model checker: what it is given, how it is to search, what it answers with."""
+"""The interface of a model checker: the problem, the options, and the function that returns a
+result."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from charter.semantics.machine import Machine
 
 
 class Progress(Protocol):
-    """Called now and then with distinct states, transitions, the level, and states in the queue;
-    `doing` says what is done beside the search itself."""
+    """Called regularly with distinct states, transitions, the level, and states in the frontier;
+    `doing` names work other than the search ("" for the search)."""
 
     def __call__(
         self, distinct: int, generated: int, level: int, queue: int, doing: str = "", /
@@ -26,14 +27,14 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExploreOptions:
-    """How to explore: with which engine (`auto`: the native one where it can), up to how many
-    states (0: all), with which symmetry, with how many workers (0: one for each core); where to
-    write the search down, so that it can be gone on with (None: nowhere); how many bytes of memory
-    to use before files (0: most of what is free); which fingerprints to remember states by (None:
-    states are kept whole); whether its states are wanted afterwards; how many of those that a
-    question asks for are listed. The engine `spark` is the native one on the workers of `session`,
-    a session of Spark; they have to see the folder of the journal. The model is `mutant` of its
-    charter, which the states tell."""
+    """Options of a search. `engine`: `auto` is the native one if it can; `spark` is the native one
+    on the workers of the Spark `session`, which must all see the folder of the journal.
+    `most_states`: where to stop (0: never). `workers`: 0 is one for each core. `journal`: the
+    folder from which the search can be resumed (None: not). `memory`: bytes to use before files (0:
+    most of the free memory). `fingerprints`: the seed of the hashes that replace states in the
+    visited set (None: states are kept whole). `states`: whether the states are needed afterwards.
+    `limit`: how many states that match `--where` are listed. `mutant`: the name of the model's
+    mutant, noted with its states."""
 
     engine: Literal["auto", "native", "plain", "spark"] = "auto"
     most_states: int = 0
@@ -49,19 +50,18 @@ class ExploreOptions:
 
 
 class EngineUnsupported(Exception):
-    """Why an engine cannot do what it was asked for; a phrase."""
+    """The engine cannot do what was asked for; the message is a phrase."""
 
 
 class CannotExplore(Exception):
-    """The search that was asked for cannot be done; a sentence for a person."""
+    """The search cannot be done; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is checked: a machine in an instance, which has one initial state and the successors
-    that its operations allow; its safety properties and witnesses, and what must happen in the end,
-    each with the fairness that it asks for. `companions` are witnesses among the properties that
-    are met where a condition of a property is."""
+    """What is checked: a machine in an instance, with its safety properties, witnesses and
+    `eventually` properties. `companions` are those of its witnesses that detect vacuous properties
+    (`passes.companions`)."""
 
     machine: Machine
     companions: tuple[Companion, ...]
@@ -85,7 +85,7 @@ class Problem:
 
     @property
     def properties(self) -> tuple[n.Property, ...]:
-        """Safety properties, witnesses, companions and the question."""
+        """Safety properties, witnesses, companions, and the condition of `--where`."""
         return self.model.properties
 
     @property
@@ -95,16 +95,17 @@ class Problem:
 
     @property
     def question(self) -> n.Property | None:
-        """The question that `--where` asks of every state, if there is one."""
+        """The condition of `--where`, if there is one."""
         return next((p for p in self.properties if p.name == ASKED), None)
 
     @property
     def unreported(self) -> frozenset[str]:
-        """Properties that nobody asks to hear of by name: companions and the question."""
+        """The names of properties that are not reported: companions and the condition of
+        `--where`."""
         return frozenset({ASKED, *(one.witness.name for one in self.companions)})
 
     def reported(self, findings: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-        """The findings that are told by name."""
+        """The findings that are reported."""
         return tuple(one for one in findings if one.name not in self.unreported)
 
     def conditions(self, findings: Sequence[CheckResult]) -> tuple[Condition, ...]:
@@ -119,5 +120,5 @@ class ModelChecker(Protocol):
     """Searches all states of a machine in an instance."""
 
     def check(self, problem: Problem, options: ExploreOptions, progress: Progress) -> SearchResult:
-        """The result of the search. Raises EngineUnsupported where the machine or the options are
-        beyond the engine, CannotExplore where the search cannot be done at all."""
+        """The result of the search. Raises EngineUnsupported if the engine does not support the
+        machine or the options, CannotExplore if the search cannot be done at all."""

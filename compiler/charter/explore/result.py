@@ -1,4 +1,4 @@
-"""What a search of all states has found: one typed result, whichever engine searched."""
+"""The result of a search of all states, the same types for every engine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Answer = Literal["holds", "violated", "unknown", "found", "not found"]
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One step of a trace; `branch` is "" where it asks for a value that does not exist."""
+    """One step of a trace; `branch` is "" if its evaluation has no value."""
 
     operation: str
     args: tuple[Value, ...]
@@ -33,8 +33,8 @@ Trace = tuple[TraceStep, ...]
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result for a property, a witness, a branch or a failure: how often it was seen
-    (violated, found, taken), and a shortest trace there (None: there is none, or nobody asked)."""
+    """The result for a property, a witness, a branch or a failure: how often it was seen (violated,
+    found, taken), and a shortest trace to it (None: there is none, or it was not requested)."""
 
     kind: Kind
     name: str
@@ -45,8 +45,8 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition of the property called `of`: its text ("": wherever the property says anything),
-    where it stands, and in how many states or steps it was met."""
+    """A condition of the property called `of`: its text ("": that the property is not vacuous), its
+    location, and in how many states or steps it was met."""
 
     of: str
     text: str
@@ -56,10 +56,9 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The size of what was searched. `generated` counts transitions (of a component: one for each
-    outcome of each argument list), `outside` those that leave the instance; `levels` are the
-    numbers of new states at each distance from the initial one. `complete`: every state was
-    searched."""
+    """The size of a search. `generated` counts transitions (for a component: one for each outcome
+    of each argument list), `outside` those that leave the instance; `levels` are the numbers of new
+    states at each distance from the initial one. `complete`: every state was searched."""
 
     distinct: int
     generated: int
@@ -70,7 +69,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """The sorts whose elements are interchangeable, and why those of the others are not."""
+    """The sorts whose elements are interchangeable, and for each other sort why not."""
 
     permuted: tuple[str, ...]
     apart: Mapping[str, str]
@@ -78,9 +77,9 @@ class Symmetry:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """How compiled code kept the states: `bits` of a packed state; `lossy`, a bound on the chance
-    that two states were taken for one (0 where they are compared whole); bytes that were `spilled`
-    to files; `bytes_each` state takes in memory and files."""
+    """How the native engine stored the states: `bits` of a packed state; `lossy`, an upper bound of
+    the probability that two states were confused (0 if they are compared whole); bytes `spilled` to
+    files; `bytes_each`, per state in memory and files."""
 
     bits: int
     lossy: float
@@ -90,7 +89,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class MatchedState:
-    """A state that a question asked for, as it is at the end of a shortest trace."""
+    """A state that matches `--where`, as it is at the end of a shortest trace."""
 
     number: int
     state: State
@@ -99,8 +98,8 @@ class MatchedState:
 
 @dataclass(frozen=True, slots=True)
 class MatchedStates:
-    """In how many states the answer to a question is yes, in how many it has none, and the first
-    states in the order of the search."""
+    """The number of states in which the condition of `--where` is true, and in which it is
+    undefined; the first matches in the order of the search."""
 
     expression: str
     count: int
@@ -111,7 +110,7 @@ class MatchedStates:
 @dataclass(frozen=True, slots=True)
 class Unmet:
     """Something that was never met: a witness, a branch, or a condition of a property with its text
-    and where it stands."""
+    and location."""
 
     kind: Literal["witness", "condition", "branch"]
     name: str
@@ -121,13 +120,13 @@ class Unmet:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`properties` are safety properties and witnesses in the order of the charter, `liveness` what
-    must happen in the end, `failures` deadlocks and values that do not exist.
+    """`properties` are safety properties and witnesses in the order of the charter, `liveness` are
+    the results of `eventually` properties, `failures` deadlocks and undefined values.
 
-    `stopped` says why the search gave up for lack of room, `journal` what could not be used of a
-    journal, `why_plain` why the native engine could not do it, `unlooked` why the engine could not
-    look at liveness ("" each for nothing to say). `seconds_liveness` are those of `seconds` that
-    liveness took beside the search (None: the machine has no such property)."""
+    Texts, "" if not applicable: `stopped`, why the search ran out of memory; `journal`, what could
+    not be used of a journal; `why_plain`, why the native engine could not do it; `unlooked`, why
+    the engine could not check liveness. `seconds_liveness` is the part of `seconds` spent on
+    liveness besides the search (None: the machine has no such property)."""
 
     engine: EngineName
     machine: Machine
@@ -161,7 +160,7 @@ class SearchResult:
 
     @property
     def complete(self) -> bool:
-        """Whether all states were searched, and every property has a verdict."""
+        """Whether all states were searched, and every property has an answer."""
         return self.counts.complete and all(one.answer != "unknown" for one in self.liveness)
 
     @property
@@ -171,8 +170,8 @@ class SearchResult:
 
     @property
     def verdicts(self) -> dict[str, Answer]:
-        """The answer for each property and witness. What was not seen in a search that gave up is
-        unknown."""
+        """The answer for each property and witness. In an incomplete search, a property that was
+        not seen to fail is unknown."""
         found = {one.name: self._answer(one) for one in self.properties}
         return found | {one.name: of_liveness(one) for one in self.liveness}
 
@@ -190,19 +189,19 @@ class SearchResult:
 
     @property
     def everything(self) -> tuple[CheckResult | LivenessResult, ...]:
-        """The findings, and the verdicts on liveness."""
+        """The findings, and the results of liveness."""
         return (*self.findings, *self.liveness)
 
     @property
     def wrong(self) -> tuple[CheckResult | LivenessResult, ...]:
-        """The findings and verdicts that must not be: violated properties and failures."""
+        """The violated properties and the failures."""
         return tuple(one for one in self.everything if is_wrong(one))
 
     # --- what was never met ----------------------------------------------------------------------
 
     @property
     def never_taken(self) -> tuple[str, ...]:
-        """The branches (of a system: steps) that nothing took."""
+        """The branches (of a system: steps) that were never taken."""
         return tuple(one.name for one in self.branches if not one.seen)
 
     @property
@@ -218,7 +217,7 @@ class SearchResult:
     @property
     def vacuous(self) -> tuple[Unmet, ...]:
         """Branches, conditions and witnesses that were never met and are not declared in `misses`;
-        nothing where the search gave up, for nobody knows."""
+        empty if the search is incomplete."""
         if not self.counts.complete:
             return ()
         return tuple(one for one in self.unmet if one.name not in self.instance.misses)
@@ -235,14 +234,14 @@ class SearchResult:
 
 
 def is_wrong(one: CheckResult | LivenessResult) -> bool:
-    """Whether something was found that must not be."""
+    """Whether a result is a violation or a failure."""
     if isinstance(one, CheckResult):
         return one.seen > 0 and one.kind not in ("witness", "branch")
     return one.answer == "fails"
 
 
 def of_liveness(one: LivenessResult) -> Literal["holds", "violated", "unknown"]:
-    """The answer that a verdict on liveness stands for."""
+    """The answer of a liveness result."""
     match one.answer:
         case "holds":
             return "holds"

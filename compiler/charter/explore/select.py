@@ -1,5 +1,5 @@
-"""Which engine searches an instance, or answers for its states: compiled code where there is some
-for it, else the definition, and why."""
+"""Chooses the engine: the native one if it supports the instance and llvmlite is installed, else
+the reference engine, with the reason."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from charter.explore.successors import Defined, StateGraph, Successors
 from charter.project.cache import cache_folder
 
 MOST_PLAIN = 300_000
-"""States up to which the reference engine looks at liveness in place of the native one, where
-nobody says how many."""
+"""The default number of states up to which the reference engine checks liveness in place of the
+native one."""
 
 
 def explore(
     model: n.Model, instance: n.Instance, options: ExploreOptions, progress: Progress
 ) -> SearchResult:
-    """Search an instance with the engine that fits. Raises CannotExplore."""
+    """Search an instance with the chosen engine. Raises CannotExplore."""
     begun = time.monotonic()
     problem = Problem.of(model, instance)
     needs = _needs_native(problem, options)
@@ -74,7 +74,8 @@ def _needs_native(problem: Problem, options: ExploreOptions) -> str:
 def _with_liveness(
     found: SearchResult, problem: Problem, options: ExploreOptions, progress: Progress
 ) -> SearchResult:
-    """A search whose engine could not look at liveness, with verdicts of the reference engine."""
+    """The result of a search whose engine could not check liveness, completed by the reference
+    engine."""
     if options.engine == "native":
         raise CannotExplore(
             f"the native engine cannot look at what must happen in {problem.instance.name}: "
@@ -94,8 +95,8 @@ def _with_liveness(
 
 @contextmanager
 def _loading_native() -> Iterator[None]:
-    """Imports of the native engine. Raises EngineUnsupported where llvmlite, which it needs, is not
-    there."""
+    """A context for imports of the native engine. Raises EngineUnsupported if llvmlite is not
+    installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -105,7 +106,7 @@ def _loading_native() -> Iterator[None]:
 
 
 def _reference() -> ModelChecker:
-    """Imported where it is needed: most searches are done without it."""
+    """The reference engine, imported lazily: most searches do not need it."""
     from charter.explore.reference.checker import ReferenceChecker
 
     return ReferenceChecker()

@@ -1,10 +1,10 @@
 """Random walks through an instance that is too large to be searched; a walk that fails is
 shortened by dropping steps.
 
-Walks are made in batches. A batch depends on its seed alone. Each walk leaves some operations out
-(as swarm testing does: runs with less choice get further in one direction), and where walks are
-guided it may begin where an earlier one saw something new: two branches after each other that no
-walk of its batch had taken so. What is found is shortened step by step, and never a proof.
+Walks are made in batches; a batch depends only on its seed. Each walk leaves out some operations,
+as swarm testing does: with less choice it gets further in one direction. A guided walk may begin
+where an earlier walk saw something new: a pair of successive branches that no walk of the batch had
+taken. Walks find failures, which are shortened, but prove nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _POOL, _ARGUMENTS, _WAYS = 64, 32, 64
 
 @dataclass(frozen=True, slots=True)
 class WalkPlan:
-    """`steps` of each walk, `walks` of the batch, and its `seed`."""
+    """Options of a batch: the most `steps` of a walk, the number of `walks`, the `seed`."""
 
     steps: int
     walks: int
@@ -44,8 +44,8 @@ class WalkPlan:
 
 @dataclass(slots=True)
 class Batch:
-    """The result of a batch of random walks: steps taken by branch, keys of states, witnesses; the
-    last walk."""
+    """The result of a batch of random walks: steps taken by branch, canonical forms of states,
+    witnesses, failures; the last walk."""
 
     branches: Counter[str] = field(default_factory=Counter)
     states: set[Hashable] = field(default_factory=set)
@@ -60,7 +60,7 @@ Start = tuple[State, Trace]
 def simulate(
     model: n.Model, instance: n.Instance, plan: WalkPlan, *, compiled: bool = False
 ) -> Batch:
-    """Make one batch of walks, with code that is `compiled` where there is some. Equal plans give
+    """Make one batch of walks, with the native engine if `compiled` and possible. Equal plans give
     equal batches."""
     asked = _compiled(model, instance) if compiled else Defined.of(model, instance)
     walker = _Walker(asked, plan, random.Random(plan.seed))
@@ -75,13 +75,13 @@ def simulate(
 
 @lru_cache(maxsize=1)
 def _compiled(model: n.Model, instance: n.Instance) -> Successors:
-    """One process makes several batches."""
+    """Cached: one process makes several batches."""
     return successors(model, instance)
 
 
 @dataclass(slots=True)
 class _Walker:
-    """One batch on its way."""
+    """The state of making one batch."""
 
     asked: Successors
     plan: WalkPlan
@@ -114,14 +114,15 @@ class _Walker:
         self.batch.last = trace
 
     def rare(self) -> Start:
-        """Of a few states of the pool the one whose last branch was taken least often."""
+        """Out of a few random states of the pool, the one whose last branch was taken least
+        often."""
         few = self.chance.sample(self.pool, min(3, len(self.pool)))
         return min(few, key=lambda start: self.batch.branches[start[1][-1].branch])
 
     def step(
         self, state: State, trace: Trace, names: Sequence[str]
     ) -> tuple[TraceStep, State] | None:
-        """A random operation that is possible, with random arguments, and an outcome of it."""
+        """A random possible operation with random arguments, and one of its outcomes."""
         for name in self.chance.sample(names, len(names)):
             for args, outcomes in self.offers(state, name, trace):
                 if outcomes:
@@ -132,7 +133,7 @@ class _Walker:
     def offers(
         self, state: State, name: str, trace: Trace
     ) -> Iterator[tuple[tuple[Value, ...], list[Outcome]]]:
-        """Some argument lists of an operation in random order, and what comes of them."""
+        """Some argument lists of an operation in random order, with their outcomes."""
         machine = self.asked.machine
         lists = Arguments.at(machine, state).of(machine.operations[name].params)
         for args in self.chance.sample(lists, min(len(lists), _ARGUMENTS)):
@@ -156,7 +157,8 @@ class _Walker:
         return False
 
     def look(self, at: Start, before: State | None) -> None:
-        """Check what has been reached, and keep it if it is new."""
+        """Check the properties in the state that was reached, and add it to the pool if it is
+        new."""
         state, trace = at
         self.batch.states.add(self.asked.form(state))
         for prop, about_step in self.properties:

@@ -1,5 +1,4 @@
-"""What can be done in one state of a machine, asked state by state: by walks, by suites and by
-reference search."""
+"""The interface for successors of single states; used by walks, suites and the reference search."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ class Successors(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Defined:
-    """Successors as the definition has them."""
+    """Successors computed by the definition."""
 
     machine: Machine
     canonical: Canonical
@@ -82,11 +81,11 @@ class StateGraph(Protocol):
     def successors(self) -> Successors: ...
 
     def cases(self) -> Iterator[Transition]:
-        """Of the transitions of each state that have one branch, lead to one state up to renaming,
-        and find the same truth in every part of the guards, the first."""
+        """The transitions of each state, one for each class: in a class, branch, target up to
+        renaming, and the values of all guard conditions are equal."""
 
     def arrival(self, number: int) -> tuple[int, TraceStep]:
-        """From which state, and by which step, a state (not the initial one) was first reached."""
+        """The state and the step from which a state (not the initial one) was first reached."""
 
     def witnesses(self) -> Sequence[tuple[str, Trace]]:
         """A shortest trace to each witness that was found."""

@@ -1,4 +1,4 @@
-"""Batches of random walks in several processes, put together in the order of their seeds."""
+"""Runs batches of random walks in several processes and merges them in the order of their seeds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Subject = tuple[n.Model, n.Instance]
 
 @dataclass(frozen=True, slots=True)
 class WalkFinding:
-    """A failure, with the seed and the number of walks of the batch that found it."""
+    """A failure, with the seed and the number of walks of its batch."""
 
     finding: CheckResult
     seed: int
@@ -28,8 +28,8 @@ class WalkFinding:
 @dataclass(frozen=True, slots=True)
 class WalksResult:
     """The result of random walks: how many steps they took, how often each branch, branches and
-    witnesses that none of them met, how many states they saw up to renaming; `walk` is the only
-    walk, if there is one. Walks say nothing of what is `unlooked`: what must happen in the end."""
+    witnesses that none of them met, how many states they saw up to renaming; `walk` is the walk if
+    there was only one. `unlooked` are the `eventually` properties, which walks do not check."""
 
     machine: Machine
     seed: int
@@ -68,7 +68,7 @@ def swarm(
 
 
 def _batches(subject: Subject, plans: list[WalkPlan], workers: int) -> Iterator[Batch]:
-    """Code is compiled for several walks; one is made sooner without."""
+    """The batches. Code is compiled only for several walks: a single one is faster without."""
     compiled = sum(plan.walks for plan in plans) > 1
     if workers == 1 or len(plans) == 1:
         yield from (simulate(*subject, plan, compiled=compiled) for plan in plans)
@@ -103,7 +103,7 @@ def _result(
 
 
 def _shortest(plans: Sequence[WalkPlan], batches: Sequence[Batch]) -> tuple[WalkFinding, ...]:
-    """The shortest failure of each property; of equal ones that of the first seed."""
+    """The shortest failure of each property; of equally long ones that of the first seed."""
     found: dict[str, WalkFinding] = {}
     for plan, batch in zip(plans, batches, strict=True):
         for name, failure in batch.failures.items():

@@ -1,8 +1,8 @@
 """Core to core: one list of passes, in the order in which they run.
 
-`RICH` is run on what the check makes; all readers get what comes of it. `MACHINE` prepares a search
-of one machine. `LOWERING` leads to small core: the native engine, the solver and TLA+ read nothing
-else."""
+`RICH` is applied after the check; every reader of core gets its result. `MACHINE` prepares a search
+of one machine. `LOWERING` leads to small core, which the native engine, the solver and TLA+
+read."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from charter.passes import (
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """`rule` gives what is done to the nodes of an expression, `change` what is done to a model and
-    one of its machines ("": all) after that. Neither this pass nor a later one leaves anything of
-    which `is_done_with` is true."""
+    """`rule` makes the rule for the nodes of expressions; after it `change` is applied to the
+    model, for one of its machines ("": all). After this pass no node for which `is_done_with` is
+    true may remain."""
 
     name: str
     change: Callable[[ir.Model, str], ir.Model] | None = None
@@ -45,7 +45,7 @@ RICH = (Pass("fold", rule=lambda: fold_constants.simplify),)
 MACHINE = (Pass("narrow", narrow.narrowed), Pass("companions", companions.run))
 
 LOWERING = (
-    # First, since what it writes has built-in functions.
+    # First, since it introduces calls of built-in functions.
     Pass(
         "channels",
         lambda model, _: channels.run(model),
@@ -70,8 +70,8 @@ PASSES = (*RICH, *MACHINE, *LOWERING)
 
 
 def run(model: ir.Model, passes: Sequence[Pass], machine: str = "") -> ir.Model:
-    """The passes in order. The rules of passes that stand side by side are applied in one walk: no
-    rule writes a node that another one would change."""
+    """The passes in order. The rules of adjacent passes are applied in one traversal: no rule makes
+    a node that another of them would change."""
     rules: list[Callable[[], Rule]] = []
     for item in passes:
         if item.rule is not None:
@@ -96,14 +96,14 @@ def _in_turn(rules: Sequence[Rule]) -> Rule:
 
 
 def run_rich(model: ir.Model) -> ir.Model:
-    """What the check made, as all readers get it. Raises `InvalidCore` if a pass breaks core."""
+    """Apply `RICH` to the result of the check. Raises `InvalidCore` if a pass breaks core."""
     validate(model, "elaboration")
     return run_checked(model, RICH)
 
 
 def run_checked(model: ir.Model, passes: Sequence[Pass], machine: str = "") -> ir.Model:
-    """The passes in order, each alone. Raises `InvalidCore`, with the name of the pass, if one
-    breaks core or leaves what it, or one before it, should have removed."""
+    """The passes in order, each alone. Raises `InvalidCore` with the name of the pass if one breaks
+    core or leaves nodes that it, or an earlier pass, should have removed."""
     for number, item in enumerate(passes, 1):
         model = run(model, (item,), machine)
         stage = f"pass {item.name}"
@@ -114,13 +114,13 @@ def run_checked(model: ir.Model, passes: Sequence[Pass], machine: str = "") -> i
 
 
 def for_search(model: ir.Model, machine: str) -> ir.Model:
-    """Rich core of one machine, with what a search has to look for."""
+    """Rich core of one machine, with the companions of its properties."""
     return run(model, MACHINE, machine)
 
 
 def lowered(model: ir.Model) -> small.Model:
-    """Small core. It is checked when all is done, and after each pass only where something is wrong
-    then: to name the pass."""
+    """Small core. It is validated at the end; if that fails, the passes are repeated with a
+    validation after each, to name the wrong one."""
     done = run(model, LOWERING)
     try:
         validate(done, "lowering")
@@ -129,12 +129,12 @@ def lowered(model: ir.Model) -> small.Model:
     except InvalidCore:
         run_checked(model, LOWERING)
         raise
-    # What is not of small core has just been looked for.
+    # The validation has just shown that all nodes are of small core.
     return cast(small.Model, done)
 
 
 def lowered_instance(model: ir.Model, instance: ir.Instance) -> tuple[small.Model, small.Instance]:
-    """Small core of the machine that an instance is of, and the instance in it."""
+    """Small core of the machine of an instance, and the instance in it."""
     cut = replace(narrow.narrowed(model, instance.machine), instances=(instance,), scenarios=())
     whole = lowered(cut)
     return whole, whole.instances[0]
@@ -148,7 +148,7 @@ def lowered_expr(expr: ir.Expr) -> small.Expr:
 
 
 def _left(model: ir.Model, passes: Sequence[Pass]) -> Iterator[str]:
-    """What passes should have removed, and did not. They leave scenarios as they are."""
+    """The nodes that passes should have removed and did not, outside of scenarios."""
     cut = replace(model, scenarios=())
     exprs = (*expressions(cut), *(f.body for f in model.functions))
     found: list[ir.Expr | ir.Statement] = [node for whole in exprs for node in nodes(whole)]

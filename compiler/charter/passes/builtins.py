@@ -1,4 +1,5 @@
-"""Pass: built-in functions become primitives, and what is partial says where it has a value.
+"""Pass: built-in functions become primitives; partial ones get their condition explicitly
+(`Checked`).
 
 Changes: `value`, `default`, `bump`, `min`, `max`, and the functions of lists.
 Keeps: values, where they are defined, and what is evaluated.
@@ -16,9 +17,9 @@ from charter.passes.names import Fresh
 
 BOOL, INT = t.Bool(), t.Int()
 ONCE = ("size", "set", "keep", "take", "drop", "bump")
-"""What is made of these has each argument once."""
+"""Functions whose replacement uses each argument once."""
 GROWING = ("append", "concat")
-"""Of sequences, these too."""
+"""For sequences, these functions too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Builtins:
     fresh: Fresh = field(default_factory=lambda: Fresh("held"))
 
     def __call__(self, expr: n.Expr) -> n.Expr:
-        """One node, its children done."""
+        """Rewrite one node whose children are rewritten."""
         if not isinstance(expr, n.Builtin):
             return expr
         maker = _Maker(expr)
@@ -39,12 +40,12 @@ class Builtins:
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """Makes what stands for one call; arguments may be repeated."""
+    """Makes the replacement of one call; it may use arguments several times."""
 
     expr: n.Builtin
 
     def made(self, *args: n.Expr) -> n.Expr:
-        """What stands for the call."""
+        """The replacement of the call."""
         match self.expr.name:
             case "size" | "set" | "keep" | "take" | "drop" as name:
                 return self.primitive(name, *args)

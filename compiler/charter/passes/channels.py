@@ -1,10 +1,9 @@
 """Pass: `send` and `receive` become requirements, choices and one update of the channel's variable.
 
-Changes: a step that sends is enabled where there is room, one that receives where a message lies;
-what it receives is picked (of a set) or bound; all changes of one channel become one update, which
-stands where the last of them stood. What may stay stays or goes by a pick of its own.
-Keeps: outcomes, and the order of other statements.
-Leaves none of: Send, Receive.
+Changes: a step that sends requires room, one that receives requires a message, which is picked
+(from a set) or bound. All changes of one channel become one update at the position of the last.
+Whether a message that `may_stay` is removed is decided by another pick. Keeps: outcomes, and the
+order of other statements. Leaves none of: Send, Receive.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class _Body:
     lines: list[n.Statement] = field(default_factory=list)
 
     def send(self, line: n.Send) -> None:
-        """Enabled where there is room."""
+        """Lower a `send`: it requires room."""
         place, kind = _place(line), _kind(line)
         span, message = line.span, line.message
         match kind:
@@ -71,7 +70,8 @@ class _Body:
                 assert_never(kind)
 
     def receive(self, line: n.Receive) -> None:
-        """Enabled where a message lies: any of a set, the first of a fifo."""
+        """Lower a `receive`: it requires a message, and takes any one of a set or the first of a
+        fifo."""
         place, kind, span = _place(line), _kind(line), line.span
         self.require("ne", place, nothing(kind, span))
         message = n.Local(line.name, type=kind.inner, span=span)
@@ -99,12 +99,13 @@ class _Body:
         )
 
     def require(self, op: n.BinaryOp, left: n.Expr, right: n.Expr) -> None:
-        """A condition under which the step is enabled."""
+        """Add a requirement."""
         condition = n.Binary(op, left, right, type=BOOL, span=right.span)
         self.lines.append(n.Require(condition, span=right.span))
 
     def write(self, line: n.Send | n.Receive, change: Callable[[n.Expr], n.Expr]) -> None:
-        """Change a place; later changes build on earlier ones, and what is read never does."""
+        """Change the content at the keys of `line`. Later changes apply on top of earlier ones;
+        reads see the state before."""
         current: n.Expr = n.StateRef(line.channel, type=line.type, span=line.span)
         for other in self.lines:
             if isinstance(other, n.Assign) and other.variable == line.channel:
@@ -120,7 +121,7 @@ def _kind(line: n.Send | n.Receive) -> Content:
 
 
 def _place(line: n.Send | n.Receive) -> n.Expr:
-    """What lies there in the state before."""
+    """The content at the keys of `line` in the state before."""
     place: n.Expr = n.StateRef(line.channel, type=line.type, span=line.span)
     for key in line.keys:
         place = n.MapGet(place, key, type=t.map_of(place.type).value, span=line.span)
@@ -128,7 +129,8 @@ def _place(line: n.Send | n.Receive) -> n.Expr:
 
 
 def _changed(whole: n.Expr, keys: Sequence[n.Expr], change: Callable[[n.Expr], n.Expr]) -> n.Expr:
-    """`whole` with another value at `keys`; of an update of the very same key, after that."""
+    """`whole` with `change` applied at `keys`; if `whole` is an update of the same key, to its new
+    value."""
     if not keys:
         return change(whole)
     key, *rest = keys
@@ -158,6 +160,6 @@ def _without(kind: Content, old: n.Expr, message: n.Expr) -> n.Expr:
 
 
 def _limit(kind: t.Seq, span: Span) -> n.Expr:
-    """How many messages fit, as an expression; a channel's limit is a number."""
+    """How many messages fit, as an expression."""
     assert not kind.limit.const
     return n.Literal(kind.limit.plus, type=INT, span=span)

@@ -1,15 +1,12 @@
 """Pass: each condition of a property gets a companion, to detect properties that hold vacuously.
 
-Changes: the witnesses of a model, of which there are more.
-Keeps: everything else.
-Leaves none of: nothing is removed.
+Changes: adds witnesses to a model. Keeps: everything else. Leaves none of: nothing is removed.
 
-`a implies b` says something only where `a` is true, and `forall x in s: b` where `s` has a member.
-For each such condition of a property there is a companion: a witness of the same machine that is
-found where the condition is met, with all that stands around it. Of a property without conditions
-that says nothing in some case of a `match` there is one for the other cases. Whoever evaluates
-witnesses evaluates companions; one that is not found is a part of a property that was never
-exercised.
+`a implies b` is vacuous if `a` is false, and `forall x in s: b` if `s` is empty. For each such
+condition of a property a companion is added: a witness of the same machine that is found if the
+condition is met in its context. A property without conditions that is vacuous in some case of a
+`match` gets one companion for the other cases. Every evaluation of witnesses includes companions; a
+companion that is never found is a part of a property that was never exercised.
 """
 
 from __future__ import annotations
@@ -26,14 +23,14 @@ TRUE = n.Literal(True, type=t.Bool())
 FALSE = n.Literal(False, type=t.Bool())
 
 Around = Callable[[n.Expr], n.Expr]
-"""Puts a condition where it stood in its property; `forall` has become `some`."""
+"""Puts a condition into its context in the property, with `some` instead of `forall`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """A condition of the property (or of the `eventually`) called `of`: its text ("": wherever the
-    property says anything), where it stands, and the witness that is found where it is met. No
-    name of a charter holds a blank, so the witness's name is no other's."""
+    """A condition of the property (or `eventually`) called `of`: its text ("": that the property is
+    not vacuous), its span, and the witness that is found if it is met. The witness's name contains
+    a blank, so it differs from all names of the charter."""
 
     of: str
     text: str
@@ -42,14 +39,14 @@ class Companion:
 
 
 def run(model: n.Model, machine: str) -> n.Model:
-    """`model` with the companions of one machine ("": of all) behind its properties."""
+    """`model` with the companions of one machine ("": of all) added behind its properties."""
     witnesses = tuple(companion.witness for companion in companions(model, machine))
     return replace(model, properties=(*model.properties, *witnesses))
 
 
 def companions(model: n.Model, machine: str) -> tuple[Companion, ...]:
-    """The companions of all properties of a machine ("": of all), in the order of the charter. They
-    are the same before the pass and after it."""
+    """The companions of all properties of a machine ("": of all), in the order of the charter. The
+    result is the same before and after the pass."""
     found: list[Companion] = []
     for prop in model.properties:
         if prop.kind != "witness" and machine in ("", prop.machine):
@@ -76,8 +73,8 @@ def _named(of: n.Property | n.Eventually, sites: list[tuple[n.Expr, Span]]) -> I
 
 
 def conditions(e: n.Expr, around: Around = lambda met: met) -> Iterator[tuple[n.Expr, Span]]:
-    """What stands before an `implies`, and the sets that a `forall` with no `implies` inside goes
-    through, unless they are a whole type; not what stands inside of `or`, `not` and `some`."""
+    """The left sides of `implies`, and the sets of `forall`s without an `implies` inside unless
+    they are whole types. Conditions inside of `or`, `not` and `some` are not included."""
     match e:
         case n.Binary(op="implies", left=left, right=right):
             yield around(left), left.span
@@ -111,8 +108,8 @@ def _in_case(e: n.Match, taken: n.Case, around: Around) -> Around:
 
 
 def _met(e: n.Expr) -> n.Expr:
-    """Where an expression without conditions comes to say something: anything but `true` and
-    `false` says something wherever it stands."""
+    """The condition under which an expression without conditions is not vacuous: all expressions
+    but `true` and `false` never are."""
     match e:
         case n.Literal():
             return FALSE

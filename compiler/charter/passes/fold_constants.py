@@ -1,10 +1,9 @@
 """Pass: constant folding of boolean operators and `if`.
 
 Changes: boolean operators with a literal left side, `if` with a literal condition, `not` of a
-literal; everywhere but in scenarios.
-Keeps: every value and where it is defined, every branch and conjunct label, every span; a conjunct
-that becomes true stays.
-Leaves none of: nothing that later passes could not write.
+literal; everywhere but in scenarios. Keeps: every value and where it is defined, every branch and
+conjunct label, every span, also conjuncts that become true. Leaves none of: nothing, since later
+passes may introduce such expressions.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from charter.core import nodes as ir
 
 
 def simplify(expr: ir.Expr) -> ir.Expr:
-    """One node, its children done."""
+    """Rewrite one node whose children are rewritten."""
     match expr:
         case ir.If(condition=ir.Literal(value=bool(truth))):
             return expr.then if truth else expr.otherwise

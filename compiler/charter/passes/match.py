@@ -1,9 +1,8 @@
 """Pass: a `match` becomes a chain of tests of the case.
 
-Changes: each case but the last becomes `if subject is case then ... else`, in the author's order;
-what a case names, and reads, becomes a `let`.
-Keeps: values, where they are defined, and what is evaluated.
-Leaves none of: Match.
+Changes: each case but the last becomes `if subject is case then ... else`, in the order of the
+text; names of a case that are read become `let`s. Keeps: values, where they are defined, and what
+is evaluated. Leaves none of: Match.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Matches:
     fresh: Fresh = field(default_factory=lambda: Fresh("subject"))
 
     def __call__(self, expr: n.Expr) -> n.Expr:
-        """One node, its children done."""
+        """Rewrite one node whose children are rewritten."""
         if not isinstance(expr, n.Match):
             return expr
         return self.fresh.held((expr.subject,), lambda subject: _chain(expr, subject))

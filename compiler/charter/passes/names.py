@@ -1,4 +1,4 @@
-"""Names that passes make up. No name of a charter has a `#`."""
+"""New names for passes. They contain `#`, which no name of a charter does."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from charter.core import nodes as n
 
 @dataclass(slots=True)
 class Fresh:
-    """Of one declaration and one pass, whose names begin with `stem`."""
+    """Makes new names for one declaration and one pass; they begin with `stem`."""
 
     stem: str
     count: int = 0
 
     def next(self) -> str:
-        """A name that nothing else has."""
+        """A new name."""
         self.count += 1
         return f"{self.stem}#{self.count}"
 
     def held(self, values: tuple[n.Expr, ...], build: Callable[..., n.Expr]) -> n.Expr:
-        """What `build` makes of expressions that stand for these values and may be repeated: all
-        of them are evaluated first, once."""
+        """The result of `build` on expressions that it may repeat: values that are not cheap are
+        bound by lets, and so evaluated once."""
         lets: list[tuple[str, n.Expr]] = []
         repeated: list[n.Expr] = []
         for value in values:
@@ -39,7 +39,7 @@ class Fresh:
 
 
 def is_path(expr: n.Expr) -> bool:
-    """Whether an expression always has a value, and is read as quickly as a name for it."""
+    """Whether an expression always has a value and is as cheap as a name."""
     while isinstance(expr, n.FieldOf | n.CaseArg):
         expr = expr.target
     return isinstance(expr, n.Local | n.StateRef | n.Literal | n.ConstRef | n.Domain)

@@ -1,9 +1,8 @@
-"""Pass: what no machine, or not the one that is worked on, depends on is dropped.
+"""Pass: drops declarations that the chosen machine (or, for "", any machine) does not depend on.
 
-Changes: the declarations of a model. What belongs to one machine must not change with its
-neighbours: its counts, its models, the digest of its rules.
-Keeps: what is left, and its order.
-Leaves none of: declarations that nothing mentions but the machines that were dropped.
+Changes: the declarations of a model, so that counts, models and digests of one machine do not
+depend on others. Keeps: the remaining declarations, and their order. Leaves none of: declarations
+that only dropped machines mention.
 """
 
 from __future__ import annotations

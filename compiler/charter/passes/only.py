@@ -15,7 +15,7 @@ from charter.passes.names import Fresh
 
 INT = t.Int()
 KINDS = ("exactly one", "the")
-"""The quantifiers that the pass takes apart."""
+"""The quantifiers that the pass replaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class OnlyRule:
     fresh: Fresh = field(default_factory=lambda: Fresh("found"))
 
     def __call__(self, expr: n.Expr) -> n.Expr:
-        """One node, its children done."""
+        """Rewrite one node whose children are rewritten."""
         if not (isinstance(expr, n.Quantified) and expr.kind in KINDS):
             return expr
         span, kind = expr.span, expr.domain.type

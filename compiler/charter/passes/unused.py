@@ -1,10 +1,9 @@
-"""Pass: names that nothing reads are dropped.
+"""Pass: drops lets that nothing reads.
 
-Changes: a `let` of an expression, of an operation or of a step whose name nobody reads.
-Keeps: values, outcomes, and where they are defined: a `let` whose value may not exist stays, as
-does every choice. A `let` that several branches share stays in all of them if one reads it, so that
-its conditions are evaluated where they were.
-Leaves none of: nothing that another pass could not write.
+Changes: lets in expressions, operations and steps whose name is not read. Keeps: values, outcomes,
+and where they are defined: a `let` whose value may be undefined is kept, as is every choice. A
+`let` that several branches share is kept in all of them if one reads it, so that its conditions are
+evaluated where they were. Leaves none of: nothing, since other passes may introduce such lets.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ S = TypeVar("S", bound="n.Statement")
 
 
 def run(model: n.Model) -> n.Model:
-    """Drop what the bodies of operations and steps do not read."""
+    """Drop unread lets in the bodies of operations and steps."""
     components = (
         replace(c, operations=tuple(_operation(o) for o in c.operations)) for c in model.components
     )
@@ -33,15 +32,14 @@ def run(model: n.Model) -> n.Model:
 
 
 def without_let(e: n.Expr) -> n.Expr:
-    """One node, its children done."""
+    """Rewrite one node whose children are rewritten."""
     if isinstance(e, n.Let) and e.name not in locals_of(e.body) and is_total(e.value):
         return e.body
     return e
 
 
 def is_total(expr: n.Expr) -> bool:
-    """Whether an expression of small core has a value wherever it is evaluated, as far as its text
-    shows."""
+    """Whether an expression of small core is always defined, as far as its text shows."""
     return all(_adds_no_condition(node) for node in nodes(expr))
 
 
@@ -83,7 +81,7 @@ def _operation(operation: n.Operation) -> n.Operation:
 
 
 def _body(body: tuple[S, ...], read: set[str]) -> tuple[S, ...]:
-    """The statements without what nobody reads, from the last one up."""
+    """The statements without unread lets, examined from the last to the first."""
     kept: list[S] = []
     for line in reversed(body):
         if isinstance(line, n.Bind) and line.name not in read and is_total(line.value):

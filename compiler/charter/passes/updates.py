@@ -1,10 +1,8 @@
 """Pass: `with` becomes a record of all fields, and a map of all keys.
 
-Changes: `r with { f: x }` to `R { f: x, g: r.g, ... }`, and `m with [k: x]` to
-`[i in K: if i == k then x else m[i]]`, which is undefined where `k` may be no key of the map and is
-none.
-Keeps: values, where they are defined, and what is evaluated.
-Leaves none of: RecordWith, MapWith.
+Changes: `r with { f: x }` to `R { f: x, g: r.g, ... }`, and `m with [k: x]` to `[i in K: if i == k
+then x else m[i]]`, which is undefined if `k` is not a key of the map. Keeps: values, where they are
+defined, and what is evaluated. Leaves none of: RecordWith, MapWith.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ class Updates:
     keys: Fresh = field(default_factory=lambda: Fresh("key"))
 
     def __call__(self, expr: n.Expr) -> n.Expr:
-        """One node, its children done."""
+        """Rewrite one node whose children are rewritten."""
         match expr:
             case n.RecordWith():
                 return self.fresh.held((expr.target,), lambda old: _record(expr, old))

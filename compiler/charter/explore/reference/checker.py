@@ -12,7 +12,7 @@ from charter.explore.result import SearchResult
 from charter.semantics.fairness import LivenessResult
 
 PLAINLY = "what must happen, on the plain engine"
-"""What the progress calls a search for liveness alone."""
+"""The progress text of a search for liveness only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ReferenceChecker:
 def liveness_of(
     problem: Problem, options: ExploreOptions, progress: Progress
 ) -> tuple[LivenessResult, ...]:
-    """A verdict for each `eventually`, and nothing else."""
+    """The result for each `eventually` only."""
     progress(0, 0, 0, 0, PLAINLY)
     chosen = ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)
     found = explore(

@@ -1,4 +1,5 @@
-"""The graph of a reference search: suites are planned from it where there is no compiled code."""
+"""The graph of a reference search; suites are planned from it if the native engine does not support
+the charter."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from charter.semantics.expressions import State
 
 @dataclass(frozen=True, slots=True)
 class DefinedGraph:
-    """A reference search of a component that came to its end."""
+    """The graph of a complete reference search of a component."""
 
     found: ReferenceExploration
     successors: Defined

@@ -1,8 +1,8 @@
 """`eventually` and `leads to` on the graph of a reference search.
 
-Renaming of counters keeps every infinite run: states of one canonical form can do the same, for
-ever. So do permutations of a sort, as long as neither the property nor its fairness speaks of
-single elements; otherwise, and to tell a counterexample, the graph is built anew without them.
+Renaming counters preserves infinite runs, since states with equal canonical forms have the same
+behaviour. Permuting a sort does so too if neither the property nor its fairness distinguishes
+elements. Otherwise, and to show a counterexample, the graph is built again without permutations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from charter.semantics.fairness import LivenessResult, bound, gave_up, names_ele
 def check_liveness(
     model: n.Model, instance: n.Instance, found: ReferenceExploration, options: ReferenceOptions
 ) -> tuple[LivenessResult, ...]:
-    """A verdict for each `eventually` of the instance's machine, in the order of the charter;
+    """The result for each `eventually` of the instance's machine, in the order of the charter;
     `found` is a search of the instance with these options."""
     wanted = [live for live in model.liveness if live.machine == instance.machine]
     graphs = _Graphs(model, instance, found, options)
@@ -33,7 +33,7 @@ def check_liveness(
 
 @dataclass(slots=True)
 class _Graphs:
-    """The graph of the search, and the one without permutations, built when it is needed."""
+    """The graph of the search, and the graph without permutations, which is built on demand."""
 
     model: n.Model
     instance: n.Instance
@@ -42,7 +42,8 @@ class _Graphs:
     kept: dict[bool, _Runs] = field(default_factory=dict)
 
     def verdict(self, live: n.Eventually) -> LivenessResult:
-        """The verdict; a counterexample is looked for where single elements are told apart."""
+        """The result for one property; a counterexample is taken from the graph without
+        permutations."""
         permuted = self.options.symmetry and any(len(m) > 1 for _, m in self.instance.sorts)
         if permuted and not names_elements(self.model, live):
             verdict = self._runs(True).verdict(live)
@@ -63,7 +64,7 @@ class _Graphs:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """The edges of a search, numbered, and what they mean to a property."""
+    """The edges of a search, for checking properties on them."""
 
     model: n.Model
     found: ReferenceExploration
@@ -72,11 +73,11 @@ class _Runs:
 
     @staticmethod
     def of(model: n.Model, found: ReferenceExploration, most: int) -> _Runs:
-        """The edges in the order of the search, which gives up at so many states."""
+        """The edges in the order of the search, which gives up at `most` states."""
         return _Runs(model, found, most, tuple(e.step for here in found.graph.edges for e in here))
 
     def verdict(self, live: n.Eventually) -> LivenessResult:
-        """The verdict on one property."""
+        """The result for one property."""
         if not self.found.counts.complete:
             return LivenessResult(live.name, "unknown", detail=gave_up(self.most))
         edges = self._edges(live.fairness)
@@ -130,7 +131,7 @@ class _Runs:
         )
 
     def _truth(self, wanted: n.Expr | None) -> list[bool]:
-        """Where an expression is true. Raises EvaluationError."""
+        """For each state, whether an expression is true. Raises EvaluationError."""
         graph = self.found.graph
         if wanted is None:
             return [True] * len(graph.states)

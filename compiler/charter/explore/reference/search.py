@@ -1,7 +1,8 @@
 """Breadth-first search over the definition: short enough to be read, and slow.
 
-The first state that was reached stands for all states with its canonical form, and the search goes
-on from it as it is: every trace is a run of the charter, not of its quotient.
+The first state that is reached represents all states with its canonical form, and the search
+continues from this state itself, so every trace is a run of the charter and not only of its
+quotient.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ OUTSIDE = -1
 @dataclass(frozen=True, slots=True)
 class ReferenceOptions:
     """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
-    that keeps their order; `most_states`: where to give up (0: never)."""
+    that keeps their order; `most_states`: where to stop (0: never)."""
 
     symmetry: bool = True
     renaming: bool = True
@@ -39,7 +40,7 @@ class ReferenceOptions:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A step that changes the state; `target` is OUTSIDE where it leaves the instance."""
+    """A step that changes the state; `target` is OUTSIDE if it leaves the instance."""
 
     target: int
     step: TraceStep
@@ -47,8 +48,8 @@ class Edge:
 
 @dataclass(slots=True)
 class ReferenceGraph:
-    """The states that were kept, in the order of their discovery, how each was reached, and the
-    edges of those that were expanded."""
+    """The states in the order of discovery, how each was reached, and the edges of expanded
+    states."""
 
     machine: Machine
     canonical: Canonical
@@ -96,7 +97,7 @@ class ReferenceExploration:
 
 @dataclass(slots=True)
 class _Search:
-    """The mutable half of a search."""
+    """The state of a search."""
 
     graph: ReferenceGraph
     properties: tuple[n.Property, ...]
@@ -108,7 +109,7 @@ class _Search:
     def see(
         self, kind: Kind, name: str, at: tuple[int, TraceStep | None], detail: str = ""
     ) -> None:
-        """Count a finding; the first is the one with the shortest trace."""
+        """Count a finding. The first one has a shortest trace."""
         old = self.findings.get((kind, name))
         if old is not None:
             self.findings[kind, name] = CheckResult(kind, name, old.seen + 1, old.trace, old.detail)
@@ -119,7 +120,7 @@ class _Search:
         self.findings[kind, name] = CheckResult(kind, name, 1, trace, detail)
 
     def check(self, scope: Scope, at: tuple[int, TraceStep | None]) -> None:
-        """The properties of a state or, with a step, of a transition."""
+        """Check the properties of a state or, with a step, of a transition."""
         machine, moving = self.graph.machine, at[1] is not None
         for prop in self.properties:
             if is_of_transition(prop) is not moving:
