@@ -13,7 +13,6 @@ import pytest
 from charter import api
 from charter.core import nodes as n
 from charter.explore.native import runs
-from charter.explore.native import transition_graph as links
 from charter.explore.native.context import MARGIN
 from charter.explore.native.explore import CannotCompile, Choices, NativeOptions, SearchCounts
 from charter.explore.native.liveness import check_liveness, explore_live
@@ -96,7 +95,7 @@ def test_edges_in_many_small_arrays_and_in_files_are_the_same(
             return super().chunk()
 
     monkeypatch.setattr(runs, "CHUNK", MARGIN + 60)
-    monkeypatch.setattr(links, "PENDING", 3)
+    monkeypatch.setattr(transition_graph, "PENDING", 3)
     monkeypatch.setattr("charter.explore.native.liveness.Graph", Counted)
     assert natively(model, NativeOptions(memory=1, workers=workers)) == expected
     assert len(made) > 10

@@ -1,15 +1,15 @@
-"""The anchor of a search: slots that have had one value in all states so far, and whose values tell
-all elements of the permuted sorts apart.
+"""The anchor of a search: slots that have the same value in all states so far, and whose values
+distinguish all elements of the permuted sorts. It turns off symmetry that merges nothing.
 
 Two different states with these values are never permutations of each other: a permutation that
 takes one to the other would leave the values as they are, and none does but the identity. So each
-state with the values may stand for its own class, and where all states have them, symmetry merges
-nothing and costs no more than a look at the values. Which state stands for a class depends on the
-class alone, for other states too (`keys.py`), so an anchor changes no count.
+state with these values may represent its own class. If all states have them, symmetry merges
+nothing, and costs only a comparison with the values. The representative of a class still depends on
+the class alone (`keys.py`), so an anchor changes no count.
 
-A search begins with every state standing for itself, if the initial state tells the elements apart.
-After a few levels it looks for an anchor. With one it goes on: the states that it has are those
-that it would have found with the anchor from the start. Without one it begins anew.
+A search begins without canonical forms if the initial state distinguishes the elements. After a few
+levels it looks for an anchor. If there is one, the search continues: its states are those that it
+would have found with the anchor from the start. If not, it starts again.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Anchor = tuple[tuple[int, int], ...]
 """Slots and their values."""
 
 Way = tuple[tuple[t.Type | None, Value], ...]
-"""The way to a part of a state: names of variables, numbers of fields and items (None), and keys of
-maps with their types."""
+"""The path to a part of a state: names of variables, numbers of fields and items (type None), and
+keys of maps with their types."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnchangedPart:
-    """A part of a state whose value did not change, the slots that it stands in, and those that say
-    that it is there."""
+    """A part of a state whose value did not change, with its slots and those that tell whether it
+    is present."""
 
     kind: t.Type
     value: Value
@@ -46,8 +46,8 @@ class UnchangedPart:
 
 
 def use(library: Library, anchor: Anchor | None) -> None:
-    """Have the keys of a program use an anchor. Without pairs every state stands for itself alone;
-    with None no state does before it was compared with its permutations."""
+    """Set the anchor of a program. Without pairs every state is its own canonical form; with None
+    canonical forms are always computed from all permutations."""
     given = Array.of(1 + 2 * MOST_PAIRS)
     flat = [number for pair in anchor or () for number in pair]
     given.write(0, [-1 if anchor is None else len(anchor), *flat])
@@ -55,7 +55,7 @@ def use(library: Library, anchor: Anchor | None) -> None:
 
 
 def steady(rows: Iterable[Sequence[int]], packing: Packing) -> list[bool]:
-    """For each slot whether it has the same value in all packed states, of which there is one."""
+    """For each slot, whether it has the same value in all packed states (at least one)."""
     first, *others = rows
     changed = [0] * len(first)
     for row in others:
@@ -66,8 +66,7 @@ def steady(rows: Iterable[Sequence[int]], packing: Packing) -> list[bool]:
 
 
 def anchor_of(plan: ProgramInterface, rows: Iterable[Sequence[int]]) -> Anchor | None:
-    """An anchor of packed states, the initial one among them; None if there is none, or none that
-    is small."""
+    """An anchor of packed states with the initial one; None if there is none that is small."""
     initial = plan.machine.initial()
     parts: dict[Way, UnchangedPart] = {}
     walk = _Walk(plan.layout, steady(rows, plan.packing), plan.quotient.counters)
@@ -82,7 +81,7 @@ def anchor_of(plan: ProgramInterface, rows: Iterable[Sequence[int]]) -> Anchor |
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """Looks for the largest parts that did not change and hold no renamed counter."""
+    """Finds the largest parts that did not change and contain no renamed counter."""
 
     layout: Layout
     steady: Sequence[bool]
@@ -91,8 +90,8 @@ class _Walk:
     def parts(
         self, kind: t.Type, value: Value, way: Way, slots: tuple[int, ...]
     ) -> dict[Way, UnchangedPart]:
-        """Those inside a value, which begins at the last of `slots`; the others say whether it is
-        there."""
+        """The unchanged parts of a value that begins at the last of `slots`; the others tell
+        whether it is present."""
         *there, at = slots
         places = range(at, at + self.layout.slots(kind))
         named = any(isinstance(k, t.Counter) and k.name in self.counters for k in t.inside(kind))
@@ -118,8 +117,8 @@ class _Walk:
 def _telling(
     quotient: Quotient, universe: Universe, parts: Mapping[Way, UnchangedPart]
 ) -> tuple[UnchangedPart, ...] | None:
-    """Parts whose values no permutation but the identity leaves as they are; None if all parts
-    together are not enough."""
+    """Parts whose values only the identity permutation preserves; None if all parts together do not
+    suffice."""
     left = set(range(1, len(renamings := quotient.renamings(universe))))
     told: dict[Way, dict[int, Way]] = {}
     for way, part in parts.items():

@@ -1,10 +1,10 @@
-"""Emits operations and steps: functions that write one row for each outcome.
+"""Emits operations and steps as functions that write one row for each outcome.
 
     i64 @op_<component>_<operation>(ctx, variables, arguments, rows, room)
     i64 @step_<step>(ctx, variables, arguments, rows, room)
 
 A row is the number of the branch, the reply's slots (of an operation), then all variables. The
-result is the number of rows, repeats among them.
+result is the number of rows, which may repeat.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class VariableSlots:
 
     @staticmethod
     def of(unit: Unit, variables: tuple[n.StateVar, ...]) -> VariableSlots:
-        """One behind the other."""
+        """The variables one after another."""
         offsets, at = [], 0
         for variable in variables:
             offsets.append(at)
@@ -61,8 +61,8 @@ def arguments_of(layout: Layout, params: tuple[n.Param, ...]) -> tuple[tuple[int
 
 @dataclass(slots=True)
 class BodyPrinter:
-    """Prints the body of one operation or step. `work` is what each variable holds after the
-    statements so far; it is the variable's own place where nothing was assigned."""
+    """Prints the body of one operation or step. `work` is the value of each variable after the
+    statements so far, or its memory if nothing was assigned."""
 
     unit: Unit
     code: Code
@@ -178,7 +178,7 @@ class BodyPrinter:
     def statements(
         self, body: tuple[s.Statement, ...], at: int, finish: Callable[[], None]
     ) -> None:
-        """The statements from number `at` on; what follows a pick or a call stands in its loop."""
+        """The statements from number `at` on; those behind a pick or a call are in its loop."""
         if at == len(body):
             finish()
             return
@@ -209,7 +209,7 @@ class BodyPrinter:
                 self.call(line, rest)
 
     def pick(self, pick: n.Pick[s.Expr], rest: Callable[[], None]) -> None:
-        """A loop over the choices; with an index, a loop in a loop for each index."""
+        """A loop over the choices; with an index, nested loops, one for each index."""
         expr = self.expr
         if pick.index is None:
 
@@ -254,7 +254,7 @@ class BodyPrinter:
             body(value)
 
     def call(self, call: n.CallOperation[s.Expr], rest: Callable[[], None]) -> None:
-        """A loop over what the operation of a part allows."""
+        """A loop over the outcomes of an operation of a part."""
         expr, code, unit = self.expr, self.code, self.unit
         system = next(s for s in unit.model.systems for p in s.parts if p.name == call.part)
         part = next(p for p in system.parts if p.name == call.part)

@@ -50,7 +50,7 @@ class NativeChecker:
         except NoRoom as reason:
             raise CannotExplore(f"{name} has no room for a search: {reason}") from None
         found, seen = _result(problem, options, explored), explored.seen
-        del explored  # the states are searched again, if they are, in the memory that this leaves
+        del explored  # any further search uses the memory that is left
         if not problem.liveness or found.unlooked:
             return found
         return _settled(problem, options, found, seen, progress)
@@ -78,7 +78,7 @@ def _settled(
     seen: tuple[LivenessResult, ...],
     progress: Progress,
 ) -> SearchResult:
-    """A search with a verdict for each `eventually`."""
+    """The result of a search with a result for each `eventually`."""
     begun = time.monotonic()
     kept = found.states.search.room.used if isinstance(found.states, Reached) else 0
     chosen = native_options(problem, options)
@@ -100,7 +100,7 @@ def _told(progress: Progress) -> Callable[[Now, str], None]:
 
 
 def native_options(problem: Problem, options: ExploreOptions) -> NativeOptions:
-    """The options as the engine takes them."""
+    """The options of the native engine."""
     choices = Choices(
         symmetry=options.symmetry,
         fingerprints=options.fingerprints is not None,
@@ -151,7 +151,7 @@ def _result(problem: Problem, options: ExploreOptions, explored: Explored) -> Se
 def _matches(
     reached: Reached | None, question: n.Property | None, limit: int
 ) -> MatchedStates | None:
-    """What a question asks for: how many states, and the first ones in the order of the search."""
+    """The number of states that match `--where`, and the first ones in the order of the search."""
     if reached is None or question is None:
         return None
     first: list[MatchedState] = []

@@ -57,7 +57,7 @@ class Callee:
 
 @dataclass(slots=True)
 class Code:
-    """One function in the making. `head` is all but the name's attributes: `i64 @f(ptr %ctx)`."""
+    """A function under construction. `head` is its signature: `i64 @f(ptr %ctx)`."""
 
     head: str
     attributes: str = ""
@@ -102,7 +102,7 @@ class Code:
         return self.binary("add", a, b)
 
     def compare(self, how: str, a: Ref, b: Ref, ty: str = "i64") -> Ref:
-        """A truth about two numbers."""
+        """A comparison of two numbers."""
         x, y = constant(a), constant(b)
         if x is not None and y is not None:
             return "true" if COMPARED[how](x, y) else "false"
@@ -111,7 +111,7 @@ class Code:
         return self.let(f"icmp {how} {ty} {a}, {b}")
 
     def both(self, a: Ref, b: Ref) -> Ref:
-        """Both truths; both are looked at."""
+        """`a and b`; both are evaluated."""
         if "false" in (a, b):
             return "false"
         if a == "true" or b == "true":
@@ -119,7 +119,7 @@ class Code:
         return self.let(f"and i1 {a}, {b}")
 
     def either(self, a: Ref, b: Ref) -> Ref:
-        """Either truth; both are looked at."""
+        """`a or b`; both are evaluated."""
         if "true" in (a, b):
             return "true"
         if a == "false" or b == "false":
@@ -127,7 +127,7 @@ class Code:
         return self.let(f"or i1 {a}, {b}")
 
     def negation(self, a: Ref) -> Ref:
-        """The other truth."""
+        """`not a`."""
         if a in ("true", "false"):
             return "false" if a == "true" else "true"
         return self.let(f"xor i1 {a}, true")
@@ -154,13 +154,13 @@ class Code:
     # --- memory ----------------------------------------------------------------------------------
 
     def memory(self, slots: int) -> Ref:
-        """Room for so many numbers, the same whenever this place is passed."""
+        """Stack memory for so many numbers, allocated once per call of the function."""
         self.fresh += 1
         self.allocas.append(f"%m{self.fresh} = alloca [{max(1, slots)} x i64], align 16")
         return f"%m{self.fresh}"
 
     def at(self, pointer: Ref, offset: Ref | int) -> Ref:
-        """The address so many numbers behind another."""
+        """The address `offset` numbers after another."""
         if str(offset) == "0":
             return pointer
         return self.let(f"getelementptr i64, ptr {pointer}, i64 {offset}")
@@ -174,7 +174,7 @@ class Code:
         self.do(f"store {ty} {value}, ptr {self.at(pointer, offset)}, align 8")
 
     def copy(self, target: Ref, source: Ref, slots: int) -> None:
-        """So many numbers, which do not overlap."""
+        """Copy numbers between areas that do not overlap."""
         if slots == 1:
             self.store(self.load(source), target)
         elif slots:
@@ -190,7 +190,7 @@ class Code:
         )
 
     def bump(self, pointer: Ref, offset: Ref | int = 0, by: Ref = "1") -> Ref:
-        """Add to a number in memory; the number before."""
+        """Add to a number in memory; returns its old value."""
         place = self.at(pointer, offset)
         old = self.load(place)
         self.store(self.add(old, by), place)
@@ -208,7 +208,7 @@ class Code:
         return ""
 
     def merged(self, ty: str, *ways: tuple[Ref, str]) -> Ref:
-        """One of several values: that of the block which led here."""
+        """A phi node: the value from the block that jumped here."""
         return self.let(f"phi {ty} {', '.join(f'[{ref}, %{block}]' for ref, block in ways)}")
 
     def give(self, result: Ref | int = "") -> None:
@@ -229,11 +229,11 @@ class Code:
         self.block = label
 
     def jump(self, label: str) -> None:
-        """End the block by going on elsewhere."""
+        """End the block with a jump."""
         self.do(f"br label %{label}")
 
     def fork(self, test: Ref, yes: str, no: str) -> None:
-        """End the block by going on in one of two others."""
+        """End the block with a conditional jump."""
         self.do(f"br i1 {test}, label %{yes}, label %{no}")
 
     @contextmanager

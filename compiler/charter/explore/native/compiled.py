@@ -1,5 +1,5 @@
-"""The operations of one machine as compiled code, asked one at a time: the same as the definition,
-faster. Where compiled code has no answer, the definition gives it."""
+"""The operations of one machine in compiled code, called one at a time, with the results of the
+definition. If compiled code cannot compute a result, the definition does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from charter.semantics.expressions import Scope, State
 from charter.semantics.machine import Machine
 
 MOST_KNOWN = 1 << 16
-"""Values of one type whose slots are remembered, and the other way round."""
+"""The most cached values of one type, in each direction."""
 
 Slots = tuple[int, ...]
 
@@ -39,7 +39,7 @@ class Encoding:
         self.widths = tuple(self.program.plan.layout.bits(self.kind))
 
     def encoded(self, value: Value) -> Slots | None:
-        """The slots of a value; None where a number does not fit."""
+        """The slots of a value; None if a number does not fit."""
         known = self.slots.get(value, ())
         if known == ():
             if len(self.slots) > MOST_KNOWN:
@@ -60,12 +60,12 @@ class Encoding:
 
 @dataclass(slots=True)
 class ValuesEncoding:
-    """Encodings of values that stand side by side."""
+    """The encoding of several values, one after another."""
 
     parts: tuple[Encoding, ...]
 
     def encoded(self, values: Sequence[Value]) -> list[int] | None:
-        """The slots of all values; None where a number does not fit."""
+        """The slots of all values; None if a number does not fit."""
         found: list[int] = []
         for part, value in zip(self.parts, values, strict=True):
             slots = part.encoded(value)
@@ -124,7 +124,7 @@ class CompiledMachine:
 
     @property
     def machine(self) -> Machine:
-        """The machine as the definition has it."""
+        """The machine of the definition."""
         return self.program.plan.machine
 
     def outcomes(
@@ -163,7 +163,7 @@ class CompiledMachine:
         )
 
     def unpacked(self, words: Sequence[int]) -> State:
-        """A state that a search kept as it was reached."""
+        """A state from the words of a search that keeps states as they were reached."""
         return self._state(self.program.plan.packing.unpack(words))
 
     def reply(self, operation: int, slots: Sequence[int]) -> Value:
@@ -211,15 +211,15 @@ class CompiledMachine:
         self.memory.view[at : at + len(slots)] = memoryview(array("Q", slots))
 
     def _failed(self) -> bool:
-        """Whether compiled code had no answer, which is forgotten."""
+        """Whether compiled code had no answer; clears the error."""
         view = self.memory.view
         failed = bool(view[ERROR] or view[FATAL])
         view[ERROR] = view[FATAL] = 0
         return failed
 
     def form(self, state: State) -> Hashable:
-        """Equal for states that are equal up to renaming: their key, in slots, or where a number
-        does not fit their canonical form."""
+        """Equal for states that are equal up to renaming: the key in slots, or the canonical form
+        if a number does not fit."""
         slots = self.state.encoded([state[v.name] for v in self.machine.variables])
         if slots is None:
             return Canonical.of(self.machine).form(state)

@@ -6,41 +6,42 @@ from dataclasses import dataclass
 from typing import Literal
 
 ERROR, FATAL, GENERATED, OUTSIDE, SEQ, SOURCE, ENABLED = range(7)
-"""The first failure, why the engine cannot go on, counts, the number of the outcome, of the state
-that is expanded, and how many outcomes it had."""
+"""ERROR: the site of the first undefined value. FATAL: why the engine gave up. Counts of
+transitions. SEQ: the number of the outcome. SOURCE: the number of the expanded state. ENABLED: how
+many outcomes it had."""
 TELL, TOLD, TELL_ROOM, OP, CAPACITY = range(7, 12)
-"""Where outcomes are told (0: nowhere), how many were and may be; the operation; how many records
-a buffer holds."""
+"""The log of outcomes: its address (0: off), count, capacity. OP: the number of the operation.
+CAPACITY: the records of a buffer."""
 LINKS = 12
-"""Where the edges of states are written (0: nowhere): see `links`."""
+"""The address of the arrays for edges (0: off): see `transition_graph`."""
 ROW = 13
-"""Where the outcome that is told stands: its branch, its reply, the state after it."""
+"""The address of the logged outcome: its branch, its reply, the state after it."""
 HEAD = 16
 
 PARTITIONS = 16
 PARTITION_BITS = 4
 MARGIN = 1 << 13
-"""Successors that a state may have in one partition."""
+"""The most successors of a state in one partition."""
 SEQ_BITS = 24
 """A record's tag is the number of its source, shifted by so many bits, and the number of the
 outcome there: tags grow in the order of discovery."""
 ROWS_ROOM = 1 << 12
-"""Outcomes that an operation may have for one list of arguments."""
+"""The most outcomes of an operation for one list of arguments."""
 NOTE = 4
-"""A note: how often, source and outcome of the first time, and the place that failed."""
+"""Words of a note: count, source and outcome of the first occurrence, and the site that failed."""
 
 Memory = Literal["keys", "numbers", "fingerprints"]
-"""What a search remembers of a state in its table: its key; the hash of its key and its number; the
-hash alone."""
+"""The entry of a state in the visited set: its key; the hash of its key and its number; or the hash
+alone."""
 NARROW = 2
-"""Keys of so many words stand in the table themselves."""
+"""Keys of at most so many words are stored in the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class MachineContext:
     """Offsets. `words` is the length of a packed state; `raw` says whether states are kept as they
-    were reached, beside their keys. `reply` and `trail` are what is told of an outcome beside its
-    state, if it is told in detail: the slots of a reply, and the words of what its guards read."""
+    were reached, beside their keys. With `detailed`, outcomes are logged with `reply` slots and
+    `trail` words (what guards read)."""
 
     slots: int
     args: int
@@ -57,7 +58,7 @@ class MachineContext:
 
     @property
     def fields(self) -> int:
-        """The state that is expanded, in slots."""
+        """The expanded state, in slots."""
         return HEAD
 
     @property
@@ -67,7 +68,7 @@ class MachineContext:
 
     @property
     def key(self) -> int:
-        """The key of a successor, then its words as it is."""
+        """The key of a successor, then its packed words."""
         return self.arguments + self.args
 
     @property
@@ -82,12 +83,13 @@ class MachineContext:
 
     @property
     def outs(self) -> int:
-        """For each partition its buffer and how many records it holds."""
+        """For each partition its buffer and the number of its records."""
         return self.noted + NOTE * self.notes
 
     @property
     def masks(self) -> int:
-        """Counters in the state: all of a type, then those under each element of each sort."""
+        """Masks of the counter values in the state: all of a type, then those under each element of
+        each sort."""
         return self.outs + 2 * PARTITIONS
 
     @property
@@ -102,12 +104,12 @@ class MachineContext:
 
     @property
     def size(self) -> int:
-        """Numbers in all."""
+        """The total size."""
         return self.rows + (ROWS_ROOM + 1) * self.row
 
     @property
     def record(self) -> int:
-        """Words of a record in a buffer: key, state as it is (if `raw`), hash, tag."""
+        """Words of a record in a buffer: key, packed state (if `raw`), hash, tag."""
         return self.words * (2 if self.raw else 1) + 2
 
     @property
@@ -117,28 +119,28 @@ class MachineContext:
 
     @property
     def width(self) -> int:
-        """Words of a row in the list of states: the state as it is expanded, its key (if that is
-        another and entries hold numbers), its tag."""
+        """Words of a row in the list of states: the state to expand, its key (if different and
+        entries hold numbers), its tag."""
         return self.key_at + self.words + 1
 
     @property
     def key_at(self) -> int:
-        """Where in a row the key stands, if entries hold numbers."""
+        """The offset of the key in a row, if entries hold numbers."""
         return self.words if self.raw and self.memory == "numbers" else 0
 
     @property
     def fresh(self) -> int:
-        """Words of a row of a state that is new, with its entry's address if it is to get its
-        number."""
+        """Words of the row of a new state, with the address of its entry if entries hold
+        numbers."""
         return self.width + (1 if self.memory == "numbers" else 0)
 
     @property
     def told(self) -> int:
-        """Words of what is told of an outcome: operation, number of the outcome, branch (or minus
-        the place that failed), key, arguments, state after in slots, reply, what guards read."""
+        """Words of a logged outcome: operation, number of the outcome, branch (or minus the site
+        that failed), key, arguments, state after in slots, reply, what guards read."""
         return self.told_reply + self.reply + self.trail
 
     @property
     def told_reply(self) -> int:
-        """Where in what is told the reply stands."""
+        """The offset of the reply in a logged outcome."""
         return 3 + self.words + self.args + self.slots

@@ -1,9 +1,6 @@
 """Emits the environment of an instance: loops over the arguments of each operation.
 
-Of finite types all values. A counter is *current* if the state holds it under a sort element that
-stands in the same argument list; where it holds none there, every value in the state is. Others are
-*foreign*: another one from the state, an older one, one that was never issued; a list has at most
-one. In a map to optional counters all are current, or all none, or one differs.
+Which arguments are offered: see `semantics.environment`.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from charter.explore.native.unit import FATAL_COUNTER, Unit
 from charter.explore.native.values import Scalar
 
 POOL = 68
-"""Values that one counter can have in an argument list."""
+"""The most values of one counter in an argument list."""
 
 
 def counters_in(kind: t.Type) -> str:
@@ -40,7 +37,7 @@ def counters_in(kind: t.Type) -> str:
 
 @dataclass(frozen=True, slots=True)
 class IssuedMasks:
-    """The slots of the counters' masks: `all` of each, and `under` each sort."""
+    """The offsets of the counters' masks: `all` values, and those `under` each sort's elements."""
 
     all: Mapping[str, int]
     under: Mapping[tuple[str, str], int]
@@ -48,7 +45,7 @@ class IssuedMasks:
 
     @staticmethod
     def of(unit: Unit) -> IssuedMasks:
-        """For the counters that arguments have."""
+        """The masks of the counters that occur in arguments."""
         names: list[str] = []
         for operation in unit.machine.operations.values():
             for param in operation.params:
@@ -90,7 +87,7 @@ class OfferPrinter:
     def collect(
         self, kind: t.Type, where: tuple[int, Ref], keys: tuple[tuple[str, int], ...]
     ) -> None:
-        """Add every counter inside a value, which stands under `keys`."""
+        """Add every counter value inside a value, which is under `keys`."""
         code, layout, (at, there) = self.code, self.unit.layout, where
         if not t.holds(kind, t.Counter):
             return
@@ -137,7 +134,8 @@ class OfferPrinter:
         self.code.store(self.code.binary("or", self.code.load(place), bit), place)
 
     def print_pool(self) -> None:
-        """`@pool(ctx, current, all, out)`: values, each with whether it is foreign; how many."""
+        """`@pool(ctx, current, all, out)`: writes the values, each with whether it is foreign;
+        returns their number."""
         code = Code("internal i64 @pool(ptr %ctx, i64 %held, i64 %all, ptr %out)", "nounwind")
         none = code.compare("eq", "%held", "0")
         current = code.select(none, "%all", "%held")
@@ -189,7 +187,7 @@ class OfferPrinter:
 
 @dataclass(slots=True)
 class _Loops:
-    """The loops of one operation; `reply` is how many slots its rows have before the state."""
+    """Prints the loops of one operation."""
 
     offers: OfferPrinter
     operation: s.Operation | s.Step
@@ -201,7 +199,7 @@ class _Loops:
         return self.offers.code
 
     def place(self, index: int) -> int:
-        """Where an argument stands in the context."""
+        """The offset of an argument in the context."""
         offsets, _ = arguments_of(self.offers.unit.layout, self.operation.params)
         return self.offers.context.arguments + offsets[index]
 
@@ -227,7 +225,7 @@ class _Loops:
             self.closed(index + 1, foreign, self.narrowed(kind, i, masks))
 
     def narrowed(self, kind: t.Type, at: Ref, masks: dict[str, list[Ref]]) -> dict[str, list[Ref]]:
-        """The masks of current counters beside one more value."""
+        """The masks of current counters with one more value in the argument list."""
         code, issued = self.code, self.offers.issued
         match kind:
             case t.Sort(name=sort):
@@ -308,7 +306,7 @@ class _Loops:
     def mapped(
         self, key: t.Type, pool: tuple[str, Ref], at: int, rest: Callable[[Ref], None]
     ) -> None:
-        """A map to optional counters: rows are written first, then gone through."""
+        """A map to optional counters: its possible values are written first, then looped over."""
         code, layout = self.code, self.offers.unit.layout
         size, (name, mask) = layout.size(key), pool
         issued, context = self.offers.issued, self.offers.context

@@ -1,4 +1,4 @@
-"""Entry point of the native engine: explores an instance; counts, verdicts, traces."""
+"""Entry point of the native engine: searches an instance; returns counts, results and traces."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ DEFAULT = Choices()
 
 @dataclass(frozen=True, slots=True)
 class NativeOptions:
-    """`most_states`: where to give up (0: never); `cache`: the folder of compiled code (None:
-    compile anew); `journal`: where to write the search down; `memory`: bytes to use before files
-    (0: most of what is free); `untold`: the names of witnesses whose traces nobody asks for."""
+    """`most_states`: where to stop (0: never); `cache`: the folder of compiled code (None: no
+    cache); `journal`: the folder of the journal; `memory`: bytes to use before files (0: most of
+    the free memory); `untold`: the names of witnesses whose traces are not needed."""
 
     choices: Choices = DEFAULT
     most_states: int = 0
@@ -40,7 +40,7 @@ class NativeOptions:
 
 
 class Ended(TraceSource, Protocol):
-    """A search that has ended, on whatever engine."""
+    """The interface of a finished search, in threads or on Spark."""
 
     @property
     def distinct(self) -> int: ...
@@ -64,8 +64,8 @@ class Ended(TraceSource, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """The result of a native search, and the search itself, for further questions. `stopped` says
-    why there was no more room, `message` what of the journal could not be used ("" for neither)."""
+    """The result of a native search, and the search itself. `stopped`: why it ran out of memory;
+    `message`: what of the journal could not be used ("" if not applicable)."""
 
     search: Ended
     counts: Counts
@@ -91,9 +91,9 @@ def explore(
 ) -> Exploration:
     """Search `instance` exhaustively.
 
-    Raises CannotCompile or GaveUp where the charter is beyond the engine, OtherSearch, NoRoom where
-    not even a first state has any, KeyError if the instance is of no machine of the model,
-    ValueError for a model with faults."""
+    Raises CannotCompile or GaveUp if the engine does not support the charter, OtherSearch, NoRoom
+    if there is no memory for the first state, KeyError if the instance is of no machine of the
+    model, ValueError for a model with faults."""
     with searched(model, instance, options, on_progress) as (search, message):
         return result_of(search, message, options.untold)
 
@@ -105,8 +105,8 @@ def searched(
     options: NativeOptions,
     on_progress: Callable[[SearchCounts], None] | None = None,
 ) -> Iterator[tuple[Search, str]]:
-    """A search that has ended, and what of its journal could not be used; what it keeps in files
-    is there as long as this lasts. Raises as `explore` does."""
+    """A context with a finished search, and what of its journal could not be used; its temporary
+    files are deleted at the end. Raises as `explore` does."""
     refuse_faults(model)
     compiled = program(model, instance, options.choices, options.cache)
     journal, message = None, ""
@@ -122,7 +122,7 @@ def searched(
 
 
 def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset()) -> Exploration:
-    """What a search has found, with traces but to witnesses that are `untold`."""
+    """The result of a search, with traces except for the witnesses in `untold`."""
     plan = search.program.plan
     traces = Traces(search, Teller(search.program))
     named = {p.name: p for p in plan.machine.model.properties}
@@ -172,7 +172,7 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
 def _failure(
     what: tuple[str, str], note: Note, traces: Traces, prop: n.Property | None
 ) -> CheckResult:
-    """A deadlock, or a value that does not exist: one that a property or an operation asks for."""
+    """A deadlock, or an undefined value in a property or an operation."""
     kind, name = what
     if kind == "deadlock":
         return CheckResult("deadlock", name, note.count, bare(traces.to_state(note.source)))
@@ -181,9 +181,9 @@ def _failure(
 
 
 def _collision(distinct: int) -> float:
-    """A bound on the chance that two of so many states have one hash of 64 bits: their pairs, times
-    the chance of one pair. States that were lost are not counted; while the bound is small they
-    hardly change it."""
+    """An upper bound of the probability that two of so many states have equal hashes of 64 bits:
+    the number of pairs times the probability for one pair. States lost by collisions are not
+    counted; if the bound is small they hardly matter."""
     return min(1.0, distinct * (distinct - 1) / 2 / 2.0**64)
 
 

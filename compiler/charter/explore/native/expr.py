@@ -1,5 +1,5 @@
-"""Emits core expressions. What the definition does not evaluate is not executed; a value that does
-not exist is noted in the context, and the code goes on with zeros."""
+"""Emits core expressions. Expressions that the definition does not evaluate are not executed. An
+undefined value is noted in the context, and the code continues with zeros."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ class Expr:
 
     @property
     def layout(self) -> Layout:
-        """Where parts stand."""
+        """The memory layout."""
         return self.unit.layout
 
     # --- failures --------------------------------------------------------------------------------
 
     def fail(self, why: str, span: Span) -> None:
-        """Note that a value does not exist."""
+        """Note that a value is undefined."""
         site = self.unit.site(why, span)
         self.code.call(fn.FAIL, "%ctx", ERROR, site)
 
     def fatal(self, why: int) -> None:
-        """Note that the engine cannot go on."""
+        """Note that the engine gives up."""
         self.code.call(fn.FAIL, "%ctx", FATAL, why)
 
     def demand(self, truth: Ref, why: str, span: Span) -> None:
@@ -112,7 +112,7 @@ class Expr:
                 return self.applied(e, [self.value(part) for part in children(e)])
 
     def applied(self, e: s.Strict, args: list[Held]) -> Held:
-        """An operation whose operands are all evaluated."""
+        """An operation on evaluated operands."""
         keep = self.keep
         match e:
             case n.Call():
@@ -147,7 +147,7 @@ class Expr:
                 assert_never(e)
 
     def _variable(self, held: Held) -> Held:
-        """A state variable is read from memory where it is used."""
+        """A state variable in memory is read at its use."""
         if isinstance(held, InMemory):
             return self.keep.part(held.kind, held.pointer, held.offset)
         return held
@@ -155,7 +155,7 @@ class Expr:
     # --- structure -------------------------------------------------------------------------------
 
     def position(self, kind: t.Type, key: s.Expr, held: Held) -> Ref:
-        """The position of a key in a map; a number outside fails."""
+        """The position of a key in a map; a number out of range is undefined."""
         if isinstance(kind, t.Int):
             at = self.code.binary("sub", scalar(held).ref, str(self.layout.low(kind)))
         else:
@@ -196,7 +196,7 @@ class Expr:
                 return self.searched(kind, value)
 
     def digits(self, kinds: list[t.Type], part: Callable[[int], Held]) -> Ref:
-        """The position of a value that is told by the positions of its parts."""
+        """The position of a value, computed from the positions of its parts."""
         total = "0"
         for i, kind in enumerate(kinds):
             total = self.code.binary("mul", total, str(self.layout.size(kind)))
@@ -204,7 +204,7 @@ class Expr:
         return total
 
     def searched(self, kind: t.Type, value: Held) -> Ref:
-        """The position in a table of the domain, by looking at each."""
+        """The position in a table of the domain, by linear search."""
         code, slots, size = self.code, self.layout.slots(kind), self.layout.size(kind)
         rows = self.unit.values(kind, self.layout.domain(kind))
         room = self.keep.address(self.keep.placed(value, kind))
@@ -221,7 +221,7 @@ class Expr:
         return code.select(missing, "0", at)
 
     def within(self, number: Scalar, low: int, high: int) -> Ref:
-        """How far a number is from `low`; past `high` the engine cannot go on."""
+        """The distance of a number from `low`; above `high` the engine gives up."""
         at = self.code.binary("sub", number.ref, str(low))
         if low <= number.low and number.high <= high:
             return at
@@ -248,7 +248,7 @@ class Expr:
                 return self.keep.part(kind, row, 0)
 
     def member(self, kind: t.Type, at: Ref, mask: Scalar) -> Held:
-        """The member that a bit of a mask stands for."""
+        """The member for a bit of a mask."""
         if isinstance(kind, t.Int):
             return Scalar(self.code.add(at, str(mask.low)), mask.low, mask.high)
         return self.element(kind, at)
@@ -315,7 +315,7 @@ class Expr:
         return self.code.compare("eq", held, str(t.tags_of(kind).index(tag)))
 
     def one_of(self, item: s.Expr, members: tuple[s.Expr, ...]) -> Ref:
-        """Whether a value is one of those of a set that is written out."""
+        """Whether a value is a member of a set literal."""
         value, found = self.value(item), "false"
         for member in members:
             same = self.keep.equal(value, self.value(member), item.type)

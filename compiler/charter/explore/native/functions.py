@@ -1,10 +1,10 @@
-"""Names and types of the functions that a compiled program is made of, where they are called."""
+"""Names and types of the functions of a compiled program, for their callers."""
 
 from __future__ import annotations
 
 from charter.explore.native.code import Callee
 
-# Trouble: a bit of the context is set, with the number of the place that failed.
+# Failures: set ERROR or FATAL in the context.
 FAIL = Callee("fail", ("ptr", "i64", "i64"))
 
 # States: slots to packed words and back, canonical forms, limits of the instance.
@@ -19,11 +19,11 @@ NAMED = Callee("named", ("ptr",))
 IN_ORDER = Callee("in_order", ("ptr",), "i1")
 ANCHORED = Callee("anchored", ("ptr",), "i1")
 
-# The environment: counters in the state, and the values that can be offered.
+# The environment: counters in the state, and values to offer.
 ISSUED = Callee("issued", ("ptr",))
 POOL = Callee("pool", ("ptr", "i64", "i64", "ptr"), "i64")
 
-# The search: outcomes of one state, properties, notes of what was seen.
+# The search: outcomes of one state, properties, notes.
 OUTCOMES = Callee("outcomes", ("ptr",))
 STATES = Callee("states", ("ptr",))
 DELIVER = Callee("deliver", ("ptr", "i64", "i64", "i64"))
@@ -31,7 +31,7 @@ ONCE = Callee("once", ("ptr", "i64", "i64"), "i64")
 EMIT = Callee("emit", ("ptr", "i64", "ptr"))
 NOTE = Callee("note", ("ptr", "i64", "i64"))
 
-# The transition graph: edges, and the answers to questions.
+# The transition graph: edges, and values of predicates.
 FIND = Callee("find", ("ptr", "i64", "ptr", "ptr", "i64"), "i64")
 LINK = Callee("link", ("ptr", "ptr"))
 RESOLVE = Callee("resolve", ("ptr",))
@@ -44,13 +44,13 @@ PREFETCH = Callee("llvm.prefetch.p0", ("ptr", "i32", "i32", "i32"))
 
 
 def operation(component: str, name: str) -> Callee:
-    """An operation: the context, the variables before, arguments, room for outcomes, how many fit.
-    Gives how many there are."""
+    """An operation, given context, variables before, arguments, memory for outcomes and its
+    capacity. Returns the number of outcomes."""
     return Callee(f"op_{component}_{name}", ("ptr", "ptr", "ptr", "ptr", "i64"), "i64")
 
 
 def step(name: str) -> Callee:
-    """A step of a system, as an operation."""
+    """A step of a system; the same signature."""
     return Callee(f"step_{name}", ("ptr", "ptr", "ptr", "ptr", "i64"), "i64")
 
 
@@ -66,5 +66,5 @@ def prop(number: int) -> Callee:
 
 
 def ranked(counters: int) -> Callee:
-    """Each counter of a state becomes its rank in the mask of its type."""
+    """Replaces each counter of a state by its rank in the mask of its type."""
     return Callee("ranked", ("ptr", *["i64"] * counters))

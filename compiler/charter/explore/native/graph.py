@@ -1,5 +1,5 @@
-"""The graph of a native search as values: its states, the transitions that tell cases apart, and
-how each state was first reached."""
+"""The graph of a native search as values: states, one transition for each class, and how each state
+was first reached."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from charter.semantics.expressions import State
 
 @dataclass(slots=True)
 class CompiledGraph:
-    """A search that came to its end. Its states are kept as they were first reached."""
+    """The graph of a complete search, with states as they were first reached."""
 
     found: Exploration
     successors: CompiledMachine
@@ -55,7 +55,7 @@ class CompiledGraph:
             for i in range(asked.ask(self._slots(number))):
                 row = asked.told.numbers(i * size, size)
                 if row[2] >> 63:
-                    continue  # it asks for a value that does not exist
+                    continue  # its evaluation is undefined
                 case = (row[0], row[2], *row[key], *row[context.told_reply + context.reply :])
                 if case not in seen:
                     seen.add(case)
@@ -69,7 +69,7 @@ class CompiledGraph:
         return self._arrivals[number - 1]
 
     def _all_arrivals(self) -> Iterator[tuple[int, TraceStep]]:
-        """States that were reached from one state follow each other, so each is asked once."""
+        """States reached from the same state are adjacent, so each state is expanded once."""
         asked, before = OutcomeBuffer.of(self.successors.program), -1
         size = self.successors.program.plan.context.told
         rows: dict[int, list[int]] = {}

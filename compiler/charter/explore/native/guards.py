@@ -1,5 +1,5 @@
-"""Prints guards and, where somebody asks for it, what each of their atoms was: two bits for each in
-the context, whether it was read and whether it was true."""
+"""Prints guards and, if requested, a record of each atomic condition: two bits in the context,
+whether it was evaluated and whether it was true."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PER_WORD = 31
 
 
 def trail_words(operations: Iterable[s.Operation | s.Step]) -> int:
-    """How many words the atoms of the guards of any one operation take."""
+    """The most words for the conditions in the guards of one operation."""
     counts = (
         sum(len(atoms(c.condition)) for branch in o.branches for c in branch.guard)
         for o in operations
@@ -27,8 +27,8 @@ def trail_words(operations: Iterable[s.Operation | s.Step]) -> int:
 
 @dataclass(slots=True)
 class Guards:
-    """Prints the guards of one operation; the first atom's bits stand at `place` in the context
-    (-1: nobody asks). What the definition does not read is not read."""
+    """Prints the guards of one operation; the bits of the first condition are at `place` in the
+    context (-1: no record). Conditions are evaluated only where the definition does."""
 
     expr: Expr
     place: int
@@ -56,7 +56,7 @@ class Guards:
                 return self._atom(expr.truth(e))
 
     def _decided(self, left: Ref, right: s.Expr, *, goes_on: bool) -> Ref:
-        """The left side, or the right one where the left one is `goes_on`."""
+        """The left side, or the right one if the left one equals `goes_on`."""
         code = self.expr.code
         place = code.memory(1)
         code.store(code.widened(left), place)

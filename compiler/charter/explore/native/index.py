@@ -1,8 +1,8 @@
 """The index file of a journal: one row for each finished level, chained by digests.
 
-Each row has a digest over itself, all rows before, and what the search is of. The file is written
-whole, under its name or not at all. A row that does not match is not used, nor are those behind it:
-a count that was changed would be a verdict that was changed.
+Each row has a digest over itself, all rows before, and the identity of the search. The file is
+replaced atomically. Rows from the first that does not match its digest are ignored, since a changed
+count could change a result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ DAMAGED = "the journal is damaged: the search begins anew"
 
 
 class OtherSearch(Exception):
-    """The folder holds another search, or can hold none; a sentence for a person."""
+    """The folder contains another search, or cannot be used; the message is a sentence for the
+    user."""
 
 
 Row = dict[str, object]
@@ -26,8 +27,8 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class IndexContent:
-    """The content of an index file: what is said in front of its rows, the rows that are whole, and
-    a sentence on what could not be used, "" for nothing."""
+    """The content of an index file: its head, the intact rows, and a sentence about what could not
+    be used ("": all could)."""
 
     head: Row
     rows: tuple[Row, ...]
@@ -42,7 +43,7 @@ class SearchIndex:
     program: str
 
     def read(self) -> IndexContent:
-        """What is there. Raises OtherSearch."""
+        """The content. Raises OtherSearch."""
         self._make_folder()
         try:
             read = json.loads(self.path.read_bytes())
@@ -69,7 +70,7 @@ class SearchIndex:
         return IndexContent(head, tuple(whole))
 
     def write(self, head: Row, rows: Iterable[Row]) -> None:
-        """Replace what is there. Raises OSError."""
+        """Replace the content. Raises OSError."""
         digest = _next(self.program, head)
         levels: list[Row] = []
         for row in rows:
@@ -93,10 +94,10 @@ class SearchIndex:
 
 
 def damaged(levels: int) -> str:
-    """What is said where only so many levels can be used."""
+    """The message if only so many levels can be used."""
     return f"level {levels + 1} is damaged: the search goes on before it"
 
 
 def _next(digest: str, row: Row) -> str:
-    """The digest of a row behind what has that one."""
+    """The digest of a row that follows one with this digest."""
     return sha256(f"{digest}\n{json.dumps(row, sort_keys=True)}".encode()).hexdigest()

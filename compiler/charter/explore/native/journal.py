@@ -1,9 +1,9 @@
 """The journal of a search: finished levels on disk, from which a killed search resumes.
 
-A folder holds `levels` (the kept states of level after level, in the order of their discovery),
-and the index `journal.json`: for each level its counts and the CRC-32 of its part of `levels`. The
-index is written last. What does not match is not used: the search goes on from the last level that
-does.
+A folder holds `levels` (the kept states of level after level, in the order of their discovery), and
+the index `journal.json`: for each level its counts and the CRC-32 of its part of `levels`. The
+index is written last. Levels that do not match it are ignored: the search resumes from the last
+level that does.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ CHUNK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class JournalLevel:
-    """A level that was found: its number of states, the CRC-32 of their bytes; and the counts of
-    the search when it was found: transitions, outside, branches, notes."""
+    """A finished level: its number of states, the CRC-32 of their bytes; and the counts of the
+    search at its end: transitions, those that leave the instance, branches, notes."""
 
     count: int
     checksum: int
@@ -36,8 +36,8 @@ class JournalLevel:
 
 @dataclass(slots=True)
 class Journal:
-    """The journal of one search; `width` is the bytes of a kept state. `anchor` says which states
-    stand for themselves: see `anchor`."""
+    """The journal of one search; `width` is the bytes of a stored state; `anchor` is the search's
+    anchor (`anchor.py`)."""
 
     folder: Path
     program: str
@@ -56,8 +56,8 @@ class Journal:
         return SearchIndex(self.folder / "journal.json", self.program)
 
     def open(self) -> str:
-        """Read what is there; a sentence on what of it could not be used, "" for nothing.
-        Raises OtherSearch."""
+        """Read the journal; returns a sentence about what could not be used ("": all could). Raises
+        OtherSearch."""
         found = self.index.read()
         try:
             known = [_level(row) for row in found.rows]
@@ -89,13 +89,13 @@ class Journal:
         return sum(level.count for level in self.levels) * self.width
 
     def _cut(self, message: str) -> str:
-        """Forget what lies behind the levels that are used."""
+        """Truncate the file after the usable levels."""
         with self.data.open("ab") as file:
             file.truncate(self._start())
         return message
 
     def parts(self) -> Iterator[bytes]:
-        """The states of all levels, in parts of whole states."""
+        """The states of all levels, in chunks of whole states."""
         size = max(1, CHUNK // self.width) * self.width
         for level in range(len(self.levels)):
             left = self.levels[level].count * self.width
@@ -108,7 +108,7 @@ class Journal:
                     yield part
 
     def add(self, parts: Sequence[memoryview], level: JournalLevel) -> None:
-        """A level that was finished; its checksum is that of `parts`. Raises NoRoom."""
+        """Add a finished level; its checksum is that of `parts`. Raises NoRoom."""
         total = 0
         try:
             with self.data.open("ab") as file:

@@ -48,10 +48,10 @@ from charter.explore.native.visited_set import hashed
 @dataclass(slots=True)
 class Kernel:
     """`states` and `moves` are the properties of states and of transitions, with the number of
-    their note; the note behind is for where they have no value. `undefined` is the first note of
-    the operations, `deadlock` the note of states where nothing can be done (-1: of no interest);
-    `seed` chooses the hash. `questions` are what `@follow` asks of every state, with their notes
-    (None: edges are not followed)."""
+    their note; the next note is for states where they are undefined. `undefined` is the first note
+    of the operations, `deadlock` the note of deadlocks (-1: not noted); `seed` selects the hash.
+    `questions` are the predicates that `@follow` evaluates in every state, with their notes (None:
+    edges are not computed)."""
 
     unit: Unit
     context: MachineContext
@@ -78,7 +78,7 @@ class Kernel:
     # --- properties ------------------------------------------------------------------------------
 
     def print_property(self, number: int, prop: s.Property) -> None:
-        """`@prop_<number>(ctx, before, after, took)`: whether it is to be noted."""
+        """`@prop_<number>(ctx, before, after, took)`: whether to note the property."""
         head = (
             f"internal i1 @prop_{number}(ptr %ctx, ptr noalias readonly %s, "
             "ptr noalias readonly %z, i64 %took)"
@@ -115,7 +115,7 @@ class Kernel:
         self.unit.add(code)
 
     def noting(self, code: Code, number: int, hit: Ref) -> None:
-        """Note a property that was hit, or that has no value."""
+        """Note a property that is hit or undefined."""
         error = code.load("%ctx", ERROR)
         failed = code.compare("ne", error, "0")
         with code.when(code.either(failed, hit)):
@@ -124,7 +124,7 @@ class Kernel:
             code.call(fn.NOTE, "%ctx", code.add(str(number), shift), error)
 
     def print_states(self) -> None:
-        """`@states(ctx)`: the properties of the state that is expanded."""
+        """`@states(ctx)`: checks the properties of the expanded state."""
         code = Code("internal void @states(ptr %ctx)", "nounwind")
         s = code.at("%ctx", self.context.fields)
         for number, _ in self.states:
@@ -207,7 +207,7 @@ class Kernel:
         self.unit.add(code)
 
     def append(self, code: Code, words: Ref, state: Ref, tag: Ref) -> None:
-        """A record in the buffer of its partition: a key, the state it is of, its hash and tag."""
+        """Append a record to the buffer of its partition: key, state, hash and tag."""
         context = self.context
         refs = [code.load(words, i) for i in range(context.words)]
         spread = hashed(code, refs, self.seed)
@@ -229,7 +229,7 @@ class Kernel:
             code.store(code.add(count, "1"), out, 1)
 
     def tell(self, code: Code, branch: Ref, after: Ref) -> None:
-        """Appends an outcome to the log, if there is one."""
+        """Append an outcome to the log, if it is on."""
         context = self.context
         pointer = code.load("%ctx", TELL, "ptr")
         wanted = code.compare("ne", pointer, "null", "ptr")
@@ -254,7 +254,7 @@ class Kernel:
     # --- expansion -------------------------------------------------------------------------------
 
     def print_outcomes(self, operations: int) -> None:
-        """`@outcomes(ctx)`: all that can happen in the state whose slots stand in the context."""
+        """`@outcomes(ctx)`: all outcomes of the state in the context."""
         code = Code("void @outcomes(ptr %ctx)", "nounwind")
         code.call(fn.STATES, "%ctx")
         code.store("0", "%ctx", ENABLED)
@@ -308,7 +308,7 @@ class Kernel:
         self.unit.add(code)
 
     def all_offers(self, code: Code, operations: int) -> None:
-        """Every operation, and whether there was anything to do."""
+        """Offer every operation, and note a deadlock if nothing was enabled."""
         if self.context.issued:
             code.call(fn.ISSUED, "%ctx")
         for i in range(operations):

@@ -1,11 +1,11 @@
 """Emits the canonical form `@key` of a state under renaming of sort elements and counters; and
 `@pack`, `@unpack`.
 
-Counters whose order the charter looks at become their rank, others the order of their first
-occurrence; numbers that the charter itself mentions for a counter keep their distance from all
-others. Then the elements of the sorts are permuted: a state that has the values of the anchor
-(`@anchor`, see `anchor.py`) stays as it is; a state that some permutation gives them is permuted
-so; of all others the permutation with the smallest words is taken.
+Counters whose order matters become their rank, others the order of their first occurrence; numbers
+that the charter mentions are not changed (`semantics.quotient`). Then the elements of the sorts are
+permuted. A state with the values of the anchor (`anchor.py`) is not changed; a state for which a
+permutation produces these values is permuted so; for all others the permutation with the least
+words is taken.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from charter.explore.native.unit import Unit
 from charter.semantics.quotient import Quotient, Renaming, permute
 
 MOST_PAIRS = 32
-"""Slots of an anchor, at most."""
+"""The most slots of an anchor."""
 
 
 @dataclass(slots=True)
 class KeyPrinter:
-    """Prints the functions of one quotient. A slot that is not there is left as it is: zero."""
+    """Prints the functions of one quotient. Unused slots stay zero."""
 
     unit: Unit
     quotient: Quotient
@@ -114,7 +114,7 @@ class KeyPrinter:
         return own
 
     def _named_and_packed(self, state: Ref) -> None:
-        """The words of a state whose elements have the names that they are to have."""
+        """Number the counters of a state whose sorts are permuted, and pack it."""
         code = self.code
         if not self.opaque:
             code.call(fn.PACK, state, "%out")
@@ -130,13 +130,14 @@ class KeyPrinter:
     # --- counters --------------------------------------------------------------------------------
 
     def _rank(self, names: list[str], place: Ref) -> None:
-        """Leave at `place` a state with ranks for counters: the state itself where they are."""
+        """Store at `place` the address of a state with ranks for counters: the state itself if its
+        counters are already ranks."""
         code = self.code
         low = {name: self.quotient.fixed.get(name, -1) for name in names}
         cells = {name: code.memory(1) for name in names}
         for name, cell in cells.items():
             code.store(str((1 << (low[name] + 1)) - 1), cell)
-        # Where 0 is not a rank, what is not there, which is 0, may be counted with what is.
+        # Unused slots are 0. Where 0 is not a rank they may be counted too.
         for name, at, there in self.counters(cells, exact=min(low.values()) < 0):
             bit = code.select(there, code.binary("shl", "1", code.load(at)), "0")
             code.store(code.binary("or", code.load(cells[name]), bit), cells[name])
@@ -175,7 +176,7 @@ class KeyPrinter:
         self.unit.add(code)
 
     def print_named(self) -> None:
-        """`@named(slots)`: counters that are only told apart are numbered as they first occur."""
+        """`@named(slots)`: numbers counters without order by their first occurrence."""
         self.code = code = Code("internal void @named(ptr noalias %s)", "nounwind")
         known = {name: code.memory(64) for name in self.opaque}
         count = {name: code.memory(1) for name in self.opaque}
@@ -193,8 +194,8 @@ class KeyPrinter:
         self.unit.add(code)
 
     def counters(self, names: Collection[str], *, exact: bool) -> Iterator[tuple[str, Ref, Ref]]:
-        """The counters of some types in the state `%s`: the type, the place, and whether it is
-        there; unless `exact`, one that is not there may be said to be, if the place holds 0."""
+        """The counters of some types in the state `%s`: the type, the address, and whether it is
+        present; unless `exact`, an absent one whose slot is 0 may be reported as present."""
         place = "%s"
         for variable in self.variables:
             yield from self._inside(variable.type, (place, "true"), names, exact)
@@ -220,8 +221,8 @@ class KeyPrinter:
     # --- sorts -----------------------------------------------------------------------------------
 
     def print_anchor(self) -> None:
-        """`@anchor(pairs)` sets the anchor: how many pairs (-1: no anchor), and of each the number
-        of a slot and the value there. `@anchored(slots)`: whether a state has these values."""
+        """`@anchor(pairs)` sets the anchor: the number of pairs (-1: no anchor), and for each the
+        number of a slot and its value. `@anchored(slots)`: whether a state has these values."""
         size, pairs = 1 + 2 * MOST_PAIRS, "@anchor_pairs"
         rest = ", i64 0" * (size - 1)
         self.unit.functions.append(f"{pairs} = internal global [{size} x i64] [i64 -1{rest}]\n")
@@ -253,8 +254,9 @@ class KeyPrinter:
         self.unit.add(code)
 
     def print_least(self) -> None:
-        """`@least(slots, words)`: the words of the permutation that gives the state the anchor's
-        values; if none does, the least words of all permutations that put the signs in order."""
+        """`@least(slots, words)`: the words under the permutation that produces the anchor's
+        values; if there is none, the least words of all permutations that sort the orbit
+        signatures."""
         head = "internal void @least(ptr noalias readonly %s, ptr noalias %out)"
         self.code = code = Code(head, "nounwind noinline")
         own = code.memory(self.slots)
@@ -277,15 +279,15 @@ class KeyPrinter:
         self.unit.add(code)
 
     def _words(self, own: Ref, out: Ref) -> None:
-        """The words of a permuted state in memory of our own."""
+        """The words of a permuted state, in memory of this function."""
         if self.opaque:
             self.code.call(fn.NAMED, own)
         self.code.call(fn.PACK, own, out)
 
     def _sorted(self, signs: Mapping[str, Ref]) -> tuple[Ref, Ref]:
-        """Whether all signs are distinct, and the number of the one permutation that puts them in
-        order then: `permutations` lists them in lexicographic order, so it is read off how many
-        later signs are less."""
+        """Whether all signatures are distinct, and the number of the permutation that then sorts
+        them: `permutations` lists them in lexicographic order, so it follows from how many later
+        signatures are less."""
         code, distinct, number = self.code, "true", "0"
         for sort, place in signs.items():
             size = self.unit.layout.size(t.Sort(sort))
@@ -301,8 +303,7 @@ class KeyPrinter:
         return distinct, number
 
     def _least(self, own: Ref, signs: Mapping[str, Ref]) -> None:
-        """The least words of all permutations that put the signs in order; the first one is taken
-        as it is."""
+        """The least words of all permutations that sort the signatures."""
         code, words = self.code, self.packing.words
         other, some = code.memory(words), code.memory(1)
         code.store("0", some)
@@ -330,7 +331,7 @@ class KeyPrinter:
                     code.store("1", some)
 
     def signs(self, sort: str) -> Ref:
-        """The signs of the elements of a sort, in memory."""
+        """The orbit signatures of the elements of a sort, in memory."""
         layout = self.unit.layout
         signs = Signs(
             self.code, layout, sort, self.opaque, lambda kind: not self.quotient.permutes(kind)
@@ -342,7 +343,7 @@ class KeyPrinter:
         return place
 
     def parts(self, kind: t.Type, place: Ref, there: Ref) -> Iterator[tuple[t.Type, Ref, Ref]]:
-        """The parts of a value in memory, where they stand, and whether they are there."""
+        """The parts of a value in memory with their addresses, and whether they are present."""
         code, layout = self.code, self.unit.layout
         match kind:
             case t.Option(inner=inner):
@@ -421,7 +422,7 @@ class KeyPrinter:
         return found
 
     def union(self, kind: t.Union, place: Ref, there: Ref) -> list[Ref]:
-        """Each case renamed where it is the one that is there."""
+        """The parameters of the present case, renamed."""
         code, layout = self.code, self.unit.layout
         tag = code.load(place)
         rest = ["0"] * (layout.slots(kind) - 1)

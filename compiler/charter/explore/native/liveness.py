@@ -1,8 +1,8 @@
 """Checks `eventually` and `leads to` on the transition graph of a native search.
 
-What a property waits for is asked in every state once the search has come to its end, when the
-edges of its graph are followed. A counterexample is a way through keys: it is found again from the
-real first state, step by step, and followed on the definition before anyone sees it.
+After the search, the edges of all states are computed, and the predicates of the properties are
+evaluated in every state. A counterexample is a path of keys; it is reconstructed step by step from
+the initial state, and replayed on the definition before it is reported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
-from charter.explore.native import transition_graph as links
+from charter.explore.native import transition_graph
 from charter.explore.native.explore import (
     CannotCompile,
     Exploration,
@@ -41,17 +41,17 @@ from charter.semantics.lasso import Lasso
 from charter.semantics.machine import Machine
 
 MOST = 10_000_000
-"""States up to which runs are looked at, where nobody says how many: their edges are kept."""
+"""The default number of states up to which liveness is checked: all edges are kept in memory."""
 MOST_QUESTIONS = 1 << 10
 OUTSIDE = "runs that leave the instance are not looked at"
 
 DEFAULT = NativeOptions()
 
 STATES, EDGES = "what must happen, states", "what must happen, steps"
-"""What is done for liveness beside the search itself: a search of its own, and following edges."""
+"""Progress texts of work for liveness: another search, and computing edges."""
 
 Tell = Callable[[SearchCounts, str], None]
-"""Called now and then with how far the work is, and what it is ("": the search itself)."""
+"""Called regularly with the progress, and the kind of work ("": the search)."""
 
 
 def check_liveness(
@@ -61,11 +61,10 @@ def check_liveness(
     tell: Tell | None = None,
     seen: Sequence[LivenessResult] = (),
 ) -> tuple[LivenessResult, ...]:
-    """A verdict for each `eventually` of the instance's machine, in the order of the charter: those
-    that were `seen` on the graph of a search, the others from searches of their own. Nothing of
-    these is written down: of a journal, only the folder is used, for files beside memory. Raises
-    CannotCompile or GaveUp where the charter is beyond the engine, ValueError for a model with
-    faults."""
+    """The result for each `eventually` of the instance's machine, in the order of the charter:
+    `seen` are those already known from the graph of a search, the others get searches of their own.
+    These have no journal; its folder is only used for spilled memory. Raises CannotCompile or
+    GaveUp if the engine does not support the charter, ValueError for a model with faults."""
     asking = _Asking(model, instance, options, tell)
     found = {one.name: one for one in seen}
     if asking.permuted:
@@ -81,8 +80,8 @@ def check_liveness(
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What a search found, the verdicts that its graph has, how many seconds those took beside the
-    search, and why there are none ("": nothing is beyond the engine)."""
+    """The result of a search, the liveness results from its graph, the seconds that these took
+    besides the search, and the reason if the engine could not check liveness."""
 
     found: Exploration
     seen: tuple[LivenessResult, ...] = ()
@@ -93,12 +92,12 @@ class Explored:
 def explore_live(
     model: n.Model, instance: n.Instance, options: NativeOptions = DEFAULT, tell: Tell | None = None
 ) -> Explored:
-    """Search an instance, and look on the graph of the same search at those `eventually` that tell
-    no elements of a permuted sort apart. Of one that fails where elements count as one, no run is
-    told. Raises as `explore` does."""
+    """Search an instance, and check on the graph of the same search those `eventually` properties
+    that do not distinguish elements of a permuted sort. Under symmetry a failing one gets no lasso.
+    Raises as `explore` does."""
     asking = _Asking(model, instance, options, tell)
     asked = None if options.choices.fingerprints else asking.asked_alike()
-    if asked is not None:  # of a fingerprint no edge can be followed
+    if asked is not None:  # fingerprints do not allow computing edges
         choices = replace(options.choices, questions=asked.questions)
         searching = searched(
             model, instance, replace(options, choices=choices), lambda now: asking.told(now, "")
@@ -113,7 +112,7 @@ def explore_live(
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A property with values for its variables, and its questions."""
+    """A property with values for its variables, and the numbers of its predicates."""
 
     live: n.Eventually
     values: tuple[Value, ...]
@@ -122,7 +121,7 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Properties, what is asked of every state for them, and which of it belongs to which case."""
+    """Properties, the predicates to evaluate in every state, and the cases that use them."""
 
     lives: Sequence[n.Eventually]
     questions: tuple[n.Property, ...]
@@ -130,7 +129,7 @@ class _Asked:
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance, lives: Sequence[n.Eventually]) -> _Asked:
-        """The questions of properties. Raises CannotCompile."""
+        """The predicates of properties. Raises CannotCompile."""
         universe = Machine.of(model, instance).universe
         asked: list[n.Property] = []
         cases: list[_Case] = []
@@ -154,7 +153,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """Asks one instance."""
+    """Checks the liveness of one instance."""
 
     model: n.Model
     instance: n.Instance
@@ -167,11 +166,10 @@ class _Asking:
             self.tell(now, doing)
 
     def asked_alike(self) -> _Asked | None:
-        """What is asked of the states of the search itself; None if there is nothing, or more than
-        can be asked."""
+        """The predicates for the graph of the search itself; None if there are none or too many."""
         try:
             machine = Machine.of(narrowed(self.model, self.instance.machine), self.instance)
-            links.FairnessLabels.of(machine, Layout(machine.universe))
+            transition_graph.FairnessLabels.of(machine, Layout(machine.universe))
             asked = _Asked.of(self.model, self.instance, self.alike)
         except CannotCompile:
             return None
@@ -184,19 +182,19 @@ class _Asking:
 
     @property
     def permuted(self) -> bool:
-        """Whether elements of some sort may count as one."""
+        """Whether the elements of some sort are permuted."""
         return self.options.choices.symmetry and any(len(m) > 1 for _, m in self.instance.sorts)
 
     @property
     def alike(self) -> list[n.Eventually]:
-        """What can be looked at where elements count as one, if they may."""
+        """The properties that can be checked under symmetry."""
         if not self.permuted:
             return self.wanted
         return [live for live in self.wanted if not names_elements(self.model, live)]
 
     def apart(self, lives: Sequence[n.Eventually], *, symmetry: bool) -> list[LivenessResult]:
-        """A verdict on each property, from a search of their own; of one that fails the trace is
-        told where elements are told apart."""
+        """The result for each property, from a search of their own. The lasso of a failing one
+        comes from a search without symmetry."""
         if not lives:
             return []
         refuse_faults(self.model)
@@ -219,7 +217,7 @@ class _Asking:
             return self.on(search, asked, told=not symmetry)
 
     def looked(self, found: Exploration, search: Search, asked: _Asked) -> Explored:
-        """A search with verdicts from its own graph."""
+        """A search with the liveness results from its graph."""
         begun, unlooked = time.monotonic(), ""
         seen: list[LivenessResult] = []
         try:
@@ -229,7 +227,7 @@ class _Asking:
         return Explored(found, tuple(seen), time.monotonic() - begun, unlooked)
 
     def on(self, search: Search, asked: _Asked, *, told: bool) -> list[LivenessResult]:
-        """A verdict on each property, on the graph of a search that has ended."""
+        """The result for each property on the graph of a complete search."""
         options, most = self.options, self.options.most_states or MOST
         try:
             if not search.complete or search.distinct > most:
@@ -238,7 +236,9 @@ class _Asking:
             graph = Graph(search.room, functions(options.cache), search.distinct, count)
             follow(search, graph, lambda now: self.told(now, EDGES))
             plan = search.program.plan
-            runs = _Runs(search, graph, links.FairnessLabels.of(plan.machine, plan.layout))
+            runs = _Runs(
+                search, graph, transition_graph.FairnessLabels.of(plan.machine, plan.layout)
+            )
             return [runs.verdict(live, asked, told=told) for live in asked.lives]
         except NoRoom as reason:
             return [
@@ -248,14 +248,14 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """The runs of one search."""
+    """Checks properties on the graph of one search."""
 
     search: Search
     graph: Graph
-    labels: links.FairnessLabels
+    labels: transition_graph.FairnessLabels
 
     def verdict(self, live: n.Eventually, asked: _Asked, *, told: bool) -> LivenessResult:
-        """The verdict on one property, with a trace if it is `told`."""
+        """The result for one property, with a lasso if `told`."""
         conditions = self.labels.conditions(live.fairness)
         for case in (case for case in asked.cases if case.live is live):
             if undefined := self._undefined(case.question, asked.questions):
@@ -268,11 +268,10 @@ class _Runs:
         return LivenessResult(live.name, "holds", detail=OUTSIDE if self.search.outside else "")
 
     def _undefined(self, question: LeadsTo, asked: Sequence[n.Property]) -> str:
-        """What one of its questions asks for that does not exist; "" if both have a value
-        everywhere."""
+        """Why trigger or goal has no value in some state; "" if both always have one."""
         first = self.search.program.plan.first_question
         for number in (question.begins, question.ends):
-            # The note of a question is followed by the one of states in which it has no value.
+            # The note of a predicate is followed by the note of states in which it has no value.
             note = self.graph.notes.get(first + 2 * number + 1) if number >= 0 else None
             if note is not None:
                 traces = Traces(self.search, Teller(self.search.program))
@@ -282,7 +281,7 @@ class _Runs:
     # --- a counterexample ------------------------------------------------------------------------
 
     def _told(self, seen: Lasso) -> tuple[tuple[ReachedStep, ...], tuple[ReachedStep, ...]]:
-        """Stem and cycle as the definition takes them. Raises Disagreement."""
+        """Stem and cycle, replayed on the definition. Raises Disagreement."""
         compiled = self.search.program
         teller = Teller(compiled)
         traces = Traces(self.search, teller)
@@ -297,8 +296,8 @@ class _Runs:
         return tuple(steps[:entry]), tuple(steps[entry:])
 
     def _towards(self, teller: Teller, state: State, word: int) -> DecodedOutcome:
-        """The outcome that an edge stands for, in a state with the key of its source."""
-        label, target = word >> links.TARGET_BITS, word & links.ABSENT
+        """The outcome of an edge in a state with the key of its source."""
+        label, target = word >> transition_graph.TARGET_BITS, word & transition_graph.ABSENT
         key = _key_of(self.search.program, teller, self.search.states.get(target)[0])
         try:
             outcomes = list(teller.tell(state))

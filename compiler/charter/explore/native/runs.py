@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from charter.explore.native import scc as fair
-from charter.explore.native import transition_graph as links
+from charter.explore.native import scc, transition_graph
 from charter.explore.native.context import CAPACITY, FATAL, MARGIN, NOTE, SOURCE
 from charter.explore.native.context import LINKS as LINKED
 from charter.explore.native.llvm import Library, linked
@@ -23,23 +22,22 @@ from charter.explore.native.unit import WHY
 from charter.semantics.lasso import OUTSIDE, FairEdge, Lasso, cycle
 
 CHUNK = 1 << 20
-"""Words in an array of edges: no state's edges are in two."""
+"""Words of an array of edges. The edges of one state are in one array."""
 BLOCK = 1024
-"""States that a worker takes at once."""
+"""States of one block for a worker."""
 AT_ONCE = 64
-"""Conditions that are looked at in one pass over a graph."""
+"""Fairness conditions that are checked in one pass over the graph."""
 
 
 def functions(cache: Path | None) -> Library:
     """The compiled functions that follow edges of a graph."""
-    return linked(object_code(fair.text(), cache), fair.SIGNATURES)
+    return linked(object_code(scc.text(), cache), scc.SIGNATURES)
 
 
 @dataclass(frozen=True, slots=True)
 class LeadsTo:
-    """What a property waits for, with values for its variables: the numbers of the questions
-    whether it begins to be waited for (-1: from the start on, and then only), and whether it is
-    there."""
+    """`trigger leads to goal`, for values of the property's variables, as numbers of predicates:
+    `begins` is the trigger (-1: only the initial state), `ends` the goal."""
 
     begins: int
     ends: int
@@ -47,8 +45,8 @@ class LeadsTo:
 
 @dataclass(slots=True)
 class Graph:
-    """Edges and truths of `states` states, as `links` has them. `notes` says of a question where it
-    has no value."""
+    """The edges and the values of predicates of all states, in the format of `transition_graph`.
+    `notes`: per predicate, the states in which it has no value."""
 
     room: Room
     library: Library
@@ -59,21 +57,21 @@ class Graph:
     notes: dict[int, Note] = field(default_factory=dict)
     _chunks: list[Array] = field(default_factory=list)
     _arrays: dict[int, Array] = field(default_factory=dict)
-    _block: Array = field(default_factory=lambda: Array.of(fair.SIZE))
+    _block: Array = field(default_factory=lambda: Array.of(scc.SIZE))
 
     def __post_init__(self) -> None:
-        """Room for what every state has. Raises NoRoom."""
+        """Allocate the arrays with an entry per state. Raises NoRoom."""
         self.firsts = self.room.array(self.states)
         wide, view = (self.questions + 63) // 64, self._block.view
         self.truths = self.room.array(self.states * wide)
-        view[fair.FIRSTS], view[fair.STATES] = self.firsts.address, self.states
-        view[fair.WIDE] = wide
-        for at in range(fair.PARENTS, fair.MASKS):
-            each = 2 if at in (fair.PARENTS, fair.QUEUE) else 1
+        view[scc.FIRSTS], view[scc.STATES] = self.firsts.address, self.states
+        view[scc.WIDE] = wide
+        for at in range(scc.PARENTS, scc.MASKS):
+            each = 2 if at in (scc.PARENTS, scc.QUEUE) else 1
             self._kept(at, self.room.array(each * self.states + 1))
         for at, free in zip(
-            (fair.ALWAYS, fair.DONE, fair.INNER, fair.NEGLECTS),
-            (fair.LOW, fair.STACK, fair.WORK, fair.CURSORS),
+            (scc.ALWAYS, scc.DONE, scc.INNER, scc.UNFAIR),
+            (scc.LOW, scc.STACK, scc.WORK, scc.CURSORS),
             strict=True,
         ):
             view[at] = view[free]
@@ -96,7 +94,7 @@ class Graph:
         at = bisect_right(self._chunks, first, key=lambda chunk: chunk.address)
         view, place = self._chunks[at - 1].view, (first - self._chunks[at - 1].address) // 8
         found: list[int] = []
-        while view[place] != links.END:
+        while view[place] != transition_graph.END:
             found.append(view[place])
             place += 1
         return found
@@ -104,36 +102,39 @@ class Graph:
     # --- runs ------------------------------------------------------------------------------------
 
     def lasso(self, question: LeadsTo, conditions: Sequence[frozenset[int]]) -> Lasso | None:
-        """A fair run in which what is waited for never comes, with a shortest stem; its actions are
-        words of edges. `conditions`: those that each label satisfies. Raises NoRoom."""
+        """A fair lasso with a shortest stem that never reaches the goal, or None; its actions are
+        words of edges. `conditions`: the fairness conditions that each label satisfies. Raises
+        NoRoom."""
         found = self._reached(question)
         library, address = self.library, self._block.address
-        self._block.view[fair.COUNT] = library["parts"](address)
-        self._cleared(fair.CURSORS)
+        self._block.view[scc.COUNT] = library["components"](address)
+        self._cleared(scc.CURSORS)
         several = max((number for each in conditions for number in each), default=0)
         masks = Array.of(len(conditions))
-        self._block.view[fair.MASKS] = masks.address
+        self._block.view[scc.MASKS] = masks.address
         for low in range(0, several + 1, AT_ONCE):
             here = range(low, low + AT_ONCE)
             masks.write(0, [sum(1 << n - low for n in each if n in here) for each in conditions])
-            library["judge"](address)
+            library["mark_unfair"](address)
         place = library["first"](address, found)
         if place == found:
             return None
-        node = self._arrays[fair.QUEUE].view[place]
-        state, parts = node >> 1, self._arrays[fair.PARTS].view
+        node = self._arrays[scc.QUEUE].view[place]
+        state, components = node >> 1, self._arrays[scc.COMPONENTS].view
         stem = self._stem(node)
-        return Lasso(stem, cycle(_Edges(self, conditions), _Part(parts, parts[state]), state))
+        return Lasso(
+            stem, cycle(_Edges(self, conditions), _Component(components, components[state]), state)
+        )
 
     def _reached(self, question: LeadsTo) -> int:
         view = self._block.view
         for number, word, bit in (
-            (max(question.begins, 0), fair.BEGINS, fair.BEGIN_BIT),
-            (question.ends, fair.ENDS, fair.END_BIT),
+            (max(question.begins, 0), scc.BEGINS, scc.BEGIN_BIT),
+            (question.ends, scc.ENDS, scc.END_BIT),
         ):
             view[word], view[bit] = self.truths.at(number // 64), number % 64
-        view[fair.ONCE] = int(question.begins < 0)
-        for at in (fair.PARENTS, fair.INDEX, fair.PARTS):
+        view[scc.ONCE] = int(question.begins < 0)
+        for at in (scc.PARENTS, scc.INDEX, scc.COMPONENTS):
             self._cleared(at)
         return self.library["reach"](self._block.address)
 
@@ -142,18 +143,18 @@ class Graph:
         ctypes.memset(array.address, 0, 8 * array.length)
 
     def _stem(self, node: int) -> tuple[int, ...]:
-        parents, found = self._arrays[fair.PARENTS].view, list[int]()
+        parents, found = self._arrays[scc.PARENTS].view, list[int]()
         while (before := parents[node] - 1) != node:
             target = node >> 1
             edges = self.words(before >> 1)
-            found.append(next(word for word in edges if word & links.ABSENT == target))
+            found.append(next(word for word in edges if word & transition_graph.ABSENT == target))
             node = before
         return tuple(reversed(found))
 
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """The edges of a graph, read when they are asked for."""
+    """The edges of a graph, read on demand."""
 
     graph: Graph
     conditions: Sequence[frozenset[int]]
@@ -161,33 +162,38 @@ class _Edges:
     def __getitem__(self, number: int) -> list[FairEdge]:
         found: list[FairEdge] = []
         for word in self.graph.words(number):
-            target = word & links.ABSENT
-            fairness = self.conditions[word >> links.TARGET_BITS]
-            found.append(FairEdge(OUTSIDE if target == links.ABSENT else target, fairness, word))
+            target = word & transition_graph.ABSENT
+            fairness = self.conditions[word >> transition_graph.TARGET_BITS]
+            found.append(
+                FairEdge(OUTSIDE if target == transition_graph.ABSENT else target, fairness, word)
+            )
         return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """The states of one part."""
+class _Component:
+    """The states of one strongly connected component."""
 
-    parts: memoryview
+    components: memoryview
     number: int
 
     def __contains__(self, state: object) -> bool:
-        return isinstance(state, int) and self.parts[state] == self.number
+        return isinstance(state, int) and self.components[state] == self.number
 
 
 # --- once more over all states -------------------------------------------------------------------
 
 
 def follow(search: Search, graph: Graph, tell: Callable[[SearchCounts], None]) -> None:
-    """Fill the graph of a search that came to its end, whose program follows edges. Raises GaveUp
-    or NoRoom."""
-    block = Array.of(links.TABLES + len(search.tables()))
-    block.view[links.DIRECTORY] = search.states.directory.address
-    block.view[links.FIRSTS], block.view[links.TRUTHS] = graph.firsts.address, graph.truths.address
-    block.write(links.TABLES, search.tables())
+    """Compute the edges of a complete search whose program follows edges. Raises GaveUp or
+    NoRoom."""
+    block = Array.of(transition_graph.TABLES + len(search.tables()))
+    block.view[transition_graph.DIRECTORY] = search.states.directory.address
+    block.view[transition_graph.FIRSTS], block.view[transition_graph.TRUTHS] = (
+        graph.firsts.address,
+        graph.truths.address,
+    )
+    block.write(transition_graph.TABLES, search.tables())
     followers = _Followers(search, graph, Blocks(search, 0, search.distinct, BLOCK), tell)
     contexts = [Array.of(search.plan.size) for _ in range(search.workers)]
     for context in contexts:
@@ -196,7 +202,7 @@ def follow(search: Search, graph: Graph, tell: Callable[[SearchCounts], None]) -
         try:
             list(pool.map(followers.work, contexts))
         finally:
-            followers.stopped = True  # an interrupt does not wait for what is left
+            followers.stopped = True  # an interrupt does not wait for the remaining blocks
     for number in range(search.plan.notes):
         at = search.plan.noted + NOTE * number
         notes = [Note(*context.numbers(at, NOTE)) for context in contexts]
@@ -217,7 +223,7 @@ class _Followers:
     stopped: bool = False
 
     def work(self, context: Array) -> None:
-        """What one worker does; if it fails, the others stop."""
+        """The work of one thread; if it fails, the others stop."""
         try:
             self._work(context)
         except BaseException:
@@ -226,7 +232,7 @@ class _Followers:
 
     def _work(self, context: Array) -> None:
         search, view, outs = self.search, context.view, self.search.plan.outs
-        pending = Array.of(links.PENDING * links.pending_size(search.plan))
+        pending = Array.of(transition_graph.PENDING * transition_graph.pending_size(search.plan))
         view[outs + 2] = pending.address
         view[CAPACITY] = CHUNK - 1
         view[outs + 1] = CHUNK
@@ -244,7 +250,7 @@ class _Followers:
             self.say()
 
     def say(self) -> None:
-        """Reports the number of states that are left."""
+        """Report the number of remaining states."""
         with self.lock:
             now = time.monotonic()
             if now - self.said < BRIEF:

@@ -1,14 +1,13 @@
 """Emits the search for fair strongly connected components in the transition graph.
 
-i64 reach(graph)      breadth first over nodes: states, and whether something is waited for in them;
-                      how many were found, which QUEUE lists
-i64 parts(graph)      the strongly connected parts of the states in which something is waited for
-                      (Tarjan, without recursion); how many, numbered from 1
-void judge(graph)     which parts neglect one of at most 64 conditions
-i64 first(graph, n)   the place in QUEUE of the first node of a part that neglects none, or n
+i64 reach(graph)        breadth-first search over nodes: lists them in QUEUE, returns their number
+i64 components(graph)   the strongly connected components of the states where the goal is awaited
+                        (Tarjan, iterative); returns their number, and numbers them from 1
+void mark_unfair(graph) marks components that violate one of at most 64 weak fairness conditions
+i64 first(graph, n)     the index in QUEUE of the first node in an unmarked component, or n
 
-A node is twice the number of its state, and one more where something is waited for. Edges are those
-of `links`. All arrays but FIRSTS, TRUTHS and MASKS are numbers that the functions keep there.
+A node is twice the number of a state, plus one if the goal is awaited there. Edges are those of
+`transition_graph`. All arrays but FIRSTS, TRUTHS and MASKS are working memory of these functions.
 """
 
 from __future__ import annotations
@@ -23,29 +22,30 @@ from charter.explore.native.transition_graph import ABSENT, TARGET_BITS
 from charter.explore.native.unit import PRELUDE
 
 FIRSTS, STATES, WIDE, BEGINS, BEGIN_BIT, ENDS, END_BIT, ONCE = range(8)
-"""Where each state's edges begin; how many states there are; words of truths of a state; the word
-of the first state in which the trigger's bit stands, which bit it is, and the same of the goal;
-whether what begins after the start does not count."""
-PARENTS, QUEUE, INDEX, LOW, STACK, WORK, CURSORS, PARTS = range(8, 16)
-"""For each node the one that it was found from, plus one; nodes in the order in which they were
-found; then for each state what Tarjan's search knows of it. PARTS: the part of each state, or 0."""
-MASKS, ALWAYS, DONE, INNER, NEGLECTS, COUNT = range(16, 22)
-"""For each label the conditions that it satisfies; for each part the conditions that are enabled in
-all of its states, those that its edges satisfy, whether it has edges inside (1) or any (2), and
-whether it neglects something; how many parts there are."""
+"""FIRSTS: the address of each state's edges. STATES: the number of states. WIDE: words of predicate
+values per state. BEGINS, BEGIN_BIT: word and bit of the trigger in the values of the first state;
+ENDS, END_BIT: of the goal. ONCE: whether only the trigger in the initial state counts."""
+PARENTS, QUEUE, INDEX, LOW, STACK, WORK, CURSORS, COMPONENTS = range(8, 16)
+"""PARENTS: the node from which each node was found, plus one. QUEUE: the nodes in the order of the
+search. Then per state the arrays of Tarjan's algorithm. COMPONENTS: the component of each state, or
+0."""
+MASKS, ALWAYS, DONE, INNER, UNFAIR, COUNT = range(16, 22)
+"""MASKS: for each label the conditions that it satisfies. Per component: ALWAYS, the conditions
+enabled in all of its states; DONE, those that its edges satisfy; INNER, whether it has edges inside
+(1) or any (2); UNFAIR, whether it is marked. COUNT: the number of components."""
 SIZE = 22
 
 SIGNATURES: dict[str, tuple[bool, int]] = {
     "reach": (True, 1),
-    "parts": (True, 1),
-    "judge": (False, 1),
+    "components": (True, 1),
+    "mark_unfair": (False, 1),
     "first": (True, 2),
 }
 
 
 def text() -> str:
     """The whole module."""
-    return "\n".join([PRELUDE, reach(), parts(), judge(), first()])
+    return "\n".join([PRELUDE, reach(), components(), mark_unfair(), first()])
 
 
 @dataclass(slots=True)
@@ -56,13 +56,13 @@ class Walk:
     known: dict[int, Ref] = field(default_factory=dict)
 
     def array(self, at: int) -> Ref:
-        """An array of the graph. To be asked for before any loop."""
+        """An array of the graph. Call it before any loop."""
         if at not in self.known:
             self.known[at] = self.code.load("%g", at, "ptr")
         return self.known[at]
 
     def number(self, at: int) -> Ref:
-        """A number of the graph. To be asked for before any loop."""
+        """A number of the graph. Call it before any loop."""
         if at not in self.known:
             self.known[at] = self.code.load("%g", at)
         return self.known[at]
@@ -76,13 +76,13 @@ class Walk:
         self.code.store(value, self.array(at), index)
 
     def bit(self, words: int, bit: int, state: Ref) -> Ref:
-        """Whether a question is answered with yes in a state, as a number."""
+        """The value of a predicate in a state, as a number."""
         word = self.get(words, self.code.binary("mul", state, self.number(WIDE)))
         return self.code.binary("and", self.code.binary("lshr", word, self.number(bit)), "1")
 
     @contextmanager
     def looping(self, more: Callable[[], Ref]) -> Iterator[None]:
-        """A loop while something is so."""
+        """A loop while a condition is true."""
         code = self.code
         head, body, after = code.label(), code.label(), code.label()
         code.jump(head)
@@ -123,7 +123,7 @@ def target_of(code: Code, word: Ref) -> Ref:
 
 
 def walk(head: str, *arrays: int) -> Walk:
-    """A function that uses these arrays and numbers."""
+    """A printer for a function that uses these arrays and numbers."""
     found = Walk(Code(head, "nounwind"))
     for at in arrays:
         if at in (STATES, WIDE, BEGIN_BIT, END_BIT, ONCE, COUNT):
@@ -167,7 +167,7 @@ def reach() -> str:
 
 
 def inside(it: Walk, state: Ref) -> Ref:
-    """Whether something is waited for in a state, on some way to it."""
+    """Whether the goal is awaited in a state, on some path to it."""
     code = it.code
     node = code.binary("or", code.binary("shl", state, "1"), "1")
     return code.compare("ne", it.get(PARENTS, node), "0")
@@ -175,8 +175,8 @@ def inside(it: Walk, state: Ref) -> Ref:
 
 @dataclass(slots=True)
 class Tarjan:
-    """Prints `@parts`. `WORK` and `CURSORS` are the states that are looked at, and where in their
-    edges the search stands; `STACK` those whose part is not known yet."""
+    """Prints `@components`. `WORK` and `CURSORS` are the states on the search path and the next
+    edge of each; `STACK` has the states whose component is not known yet."""
 
     it: Walk
     depth: Ref
@@ -188,8 +188,8 @@ class Tarjan:
     def of() -> Tarjan:
         """An empty traversal: no state is visited."""
         it = walk(
-            "i64 @parts(ptr %g)",
-            FIRSTS, STATES, PARENTS, INDEX, LOW, STACK, WORK, CURSORS, PARTS,
+            "i64 @components(ptr %g)",
+            FIRSTS, STATES, PARENTS, INDEX, LOW, STACK, WORK, CURSORS, COMPONENTS,
         )  # fmt: skip
         cells = [it.code.memory(1) for _ in range(4)]
         for cell in cells:
@@ -209,7 +209,7 @@ class Tarjan:
         return code.text()
 
     def enter(self, state: Ref) -> None:
-        """A state that was not visited."""
+        """Enter a state that was not visited."""
         it, code = self.it, self.it.code
         code.bump(self.visited)
         index = code.load(self.visited)
@@ -221,13 +221,13 @@ class Tarjan:
         it.put(CURSORS, depth, it.get(FIRSTS, state))
 
     def lower(self, state: Ref, other: Ref) -> None:
-        """The state leads back as far as this."""
+        """Lower the low link of a state to this."""
         it, code = self.it, self.it.code
         low = it.get(LOW, state)
         it.put(LOW, state, code.call(fn.LESSER, low, other))
 
     def step(self) -> None:
-        """The next edge of the state that is looked at, or its end."""
+        """Follow the next edge of the current state, or leave it."""
         it, code = self.it, self.it.code
         top = code.binary("sub", code.load(self.depth), "1")
         state = it.get(WORK, top)
@@ -246,12 +246,13 @@ class Tarjan:
                 with code.when(new):
                     self.enter(target)
                 with code.unless(new):
-                    is_open = code.compare("eq", it.get(PARTS, target), "0")
+                    is_open = code.compare("eq", it.get(COMPONENTS, target), "0")
                     with code.when(is_open):
                         self.lower(state, index)
 
     def leave(self, state: Ref, top: Ref) -> None:
-        """A state all of whose edges were looked at; a whole part, where it is the first of one."""
+        """Leave a state after its last edge; if it is the root of a component, number the
+        component."""
         it, code = self.it, self.it.code
         code.store(top, self.depth)
         low = it.get(LOW, state)
@@ -263,62 +264,65 @@ class Tarjan:
                 held = code.binary("sub", code.load(self.held), "1")
                 code.store(held, self.held)
                 member = it.get(STACK, held)
-                it.put(PARTS, member, code.load(self.found))
+                it.put(COMPONENTS, member, code.load(self.found))
                 code.store(member, last)
         with code.unless(code.compare("eq", top, "0")):
             self.lower(it.get(WORK, code.binary("sub", top, "1")), low)
 
 
-def parts() -> str:
-    """`@parts`."""
+def components() -> str:
+    """`@components`."""
     return Tarjan.of().text()
 
 
-def judge() -> str:
-    """`@judge`."""
+def mark_unfair() -> str:
+    """`@mark_unfair`."""
     it = walk(
-        "void @judge(ptr %g)",
-        FIRSTS, STATES, COUNT, PARTS, MASKS, ALWAYS, DONE, INNER, NEGLECTS,
+        "void @mark_unfair(ptr %g)",
+        FIRSTS, STATES, COUNT, COMPONENTS, MASKS, ALWAYS, DONE, INNER, UNFAIR,
     )  # fmt: skip
     code, enabled = it.code, it.code.memory(1)
-    parts_ = code.add(it.number(COUNT), "1")
-    with code.counting(parts_, "1") as part:
-        it.put(ALWAYS, part, "-1")
-        it.put(DONE, part, "0")
-        it.put(INNER, part, "0")
+    after_last = code.add(it.number(COUNT), "1")
+    with code.counting(after_last, "1") as component:
+        it.put(ALWAYS, component, "-1")
+        it.put(DONE, component, "0")
+        it.put(INNER, component, "0")
     with code.counting(it.number(STATES)) as state:
-        part = it.get(PARTS, state)
-        with code.unless(code.compare("eq", part, "0")):
+        component = it.get(COMPONENTS, state)
+        with code.unless(code.compare("eq", component, "0")):
             code.store("0", enabled)
             with it.edges(state) as (word, target):
                 mask = it.get(MASKS, code.binary("lshr", word, str(TARGET_BITS)))
                 code.store(code.binary("or", code.load(enabled), mask), enabled)
-                it.put(INNER, part, code.binary("or", it.get(INNER, part), "2"))
+                it.put(INNER, component, code.binary("or", it.get(INNER, component), "2"))
                 there = code.compare("ne", target, str(ABSENT))
-                with code.when(there), code.when(code.compare("eq", it.get(PARTS, target), part)):
-                    it.put(DONE, part, code.binary("or", it.get(DONE, part), mask))
-                    it.put(INNER, part, code.binary("or", it.get(INNER, part), "1"))
-            always = code.binary("and", it.get(ALWAYS, part), code.load(enabled))
-            it.put(ALWAYS, part, always)
-    with code.counting(parts_, "1") as part:
-        others = code.binary("xor", it.get(DONE, part), "-1")
-        neglected = code.binary("and", it.get(ALWAYS, part), others)
-        leaves = code.compare("eq", it.get(INNER, part), "2")
+                with (
+                    code.when(there),
+                    code.when(code.compare("eq", it.get(COMPONENTS, target), component)),
+                ):
+                    it.put(DONE, component, code.binary("or", it.get(DONE, component), mask))
+                    it.put(INNER, component, code.binary("or", it.get(INNER, component), "1"))
+            always = code.binary("and", it.get(ALWAYS, component), code.load(enabled))
+            it.put(ALWAYS, component, always)
+    with code.counting(after_last, "1") as component:
+        others = code.binary("xor", it.get(DONE, component), "-1")
+        neglected = code.binary("and", it.get(ALWAYS, component), others)
+        leaves = code.compare("eq", it.get(INNER, component), "2")
         bad = code.either(code.compare("ne", neglected, "0"), leaves)
-        it.put(NEGLECTS, part, code.binary("or", it.get(NEGLECTS, part), code.widened(bad)))
+        it.put(UNFAIR, component, code.binary("or", it.get(UNFAIR, component), code.widened(bad)))
     code.give()
     return code.text()
 
 
 def first() -> str:
     """`@first`."""
-    it = walk("i64 @first(ptr %g, i64 %n)", QUEUE, PARTS, NEGLECTS)
+    it = walk("i64 @first(ptr %g, i64 %n)", QUEUE, COMPONENTS, UNFAIR)
     code = it.code
     with code.counting("%n") as i:
         node = it.get(QUEUE, i)
         with code.unless(code.compare("eq", code.binary("and", node, "1"), "0")):
-            part = it.get(PARTS, code.binary("lshr", node, "1"))
-            with code.when(code.compare("eq", it.get(NEGLECTS, part), "0")):
+            component = it.get(COMPONENTS, code.binary("lshr", node, "1"))
+            with code.when(code.compare("eq", it.get(UNFAIR, component), "0")):
                 code.give(i)
                 code.start(code.label())
     code.give("%n")

@@ -1,13 +1,12 @@
-"""Emits the edges of every state, and the truth of the conditions of liveness properties.
+"""Emits the edges of every state, and the values of the predicates of liveness properties.
 
 i64 follow(ctx, states, count)      -> how many were followed before the buffer was nearly full
 
-An edge is one word: the number of its target (ABSENT where the step leaves the instance) and above
-it a label, the number of what fairness can tell of a step. A state's edges, in the order of the
-search and without those that leave it as it is, end with END; they stand in the buffer of the first
-partition, one state's behind the other's. Targets are looked for some at a time, so that the
-table's memory is asked for before it is needed: what waits for that stands in the buffer of the
-second partition.
+An edge is one word: the number of its target (ABSENT if the step leaves the instance) and above it
+a label, which distinguishes steps as far as fairness does. The edges of a state, in the order of
+the search and without those that do not change the state, end with END. They are written to the
+buffer of the first partition, state after state. Targets are looked up in groups, so that memory of
+the table is prefetched; edges that wait for this are in the buffer of the second partition.
 """
 
 from __future__ import annotations
@@ -52,16 +51,16 @@ ABSENT = (1 << TARGET_BITS) - 1
 END = (1 << 64) - 1
 MOST_LABELS = 1 << 20
 PENDING = 64
-"""Edges whose targets are looked for at once."""
+"""Edges whose targets are looked up at once."""
 
 DIRECTORY, FIRSTS, TRUTHS, TABLES = range(4)
-"""What a context's LINKS leads to: the directory of the states; the list of where each state's
-edges begin; the truths of all states; for each partition its table and its size."""
+"""The array at a context's LINKS: the directory of the states; the address of each state's edges;
+the predicate values of all states; for each partition its table and its size."""
 
 
 @dataclass(frozen=True, slots=True)
 class FairStep:
-    """A step that some fairness names: its first label, and the place of each named parameter with
+    """A step with fairness conditions: its first label, and the index of each named parameter with
     the number of its values."""
 
     first: int
@@ -70,8 +69,8 @@ class FairStep:
 
 @dataclass(frozen=True, slots=True)
 class FairnessLabels:
-    """Numbers for steps as fairness conditions tell them apart: the step and the values of the
-    parameters that are named; 0 is every other step."""
+    """Labels of steps for fairness conditions: a number for the step and the values of the
+    parameters that conditions name; 0 for every other step."""
 
     layout: Layout
     params: Mapping[str, tuple[n.Param, ...]]
@@ -80,7 +79,7 @@ class FairnessLabels:
 
     @staticmethod
     def of(machine: Machine, layout: Layout) -> FairnessLabels:
-        """The labels of a machine whose model is narrowed to it. Raises CannotCompile."""
+        """The labels of a machine whose model has been narrowed to it. Raises CannotCompile."""
         wanted: dict[str, set[str]] = {}
         for fair in (fair for live in machine.model.liveness for fair in live.fairness):
             wanted.setdefault(fair.step, set()).update(fair.params)
@@ -130,8 +129,8 @@ class FairnessLabels:
 
 @dataclass(slots=True)
 class LinkPrinter:
-    """Prints `@follow` and what it needs; the questions are the kernel's, the
-    truth of number i being bit i % 64 of word i // 64."""
+    """Prints `@follow` and what it needs. The predicates are the kernel's; the value of number i is
+    bit i % 64 of word i // 64."""
 
     kernel: Kernel
     labels: FairnessLabels
@@ -178,14 +177,14 @@ class LinkPrinter:
         self.kernel.unit.add(code)
 
     def tabled(self, code: Code, spread: Ref) -> tuple[Ref, Ref]:
-        """The table that a hash belongs to, and its size."""
+        """The table of a hash's partition, and its size."""
         links = code.load("%ctx", LINKS, "ptr")
         part = code.binary("lshr", spread, str(64 - PARTITION_BITS))
         place = code.at(links, code.add(code.binary("mul", part, "2"), str(TABLES)))
         return code.load(place, 0, "ptr"), code.load(place, 1)
 
     def print_resolve(self) -> None:
-        """`@resolve(ctx)`: the targets of all edges that wait for theirs: place, hash, key."""
+        """`@resolve(ctx)`: looks up the targets of all waiting edges: address, hash, key."""
         code, context = Code("internal void @resolve(ptr %ctx)", "nounwind"), self.context
         out, waiting = code.at("%ctx", context.outs), code.at("%ctx", context.outs + 2)
         buffer, pending = code.load(out, 0, "ptr"), code.load(waiting, 0, "ptr")
@@ -214,7 +213,7 @@ class LinkPrinter:
         self.kernel.unit.add(code)
 
     def print_link(self) -> None:
-        """`@link(ctx, after)`: one edge, unless the state stays as it is."""
+        """`@link(ctx, after)`: appends one edge, unless the state does not change."""
         head = "internal void @link(ptr %ctx, ptr noalias readonly %z)"
         code, context = Code(head, "nounwind"), self.context
         fields = code.at("%ctx", context.fields)
@@ -261,7 +260,7 @@ class LinkPrinter:
         return found
 
     def append(self, code: Code, word: Ref) -> None:
-        """A word into the buffer, in which there is always room for one more: an END."""
+        """Append a word to the buffer. There is always room for one more word: an END."""
         out = code.at("%ctx", self.context.outs)
         count = code.load(out, 1)
         full = code.compare("sge", count, code.load("%ctx", CAPACITY))
@@ -272,7 +271,7 @@ class LinkPrinter:
             code.store(code.add(count, "1"), out, 1)
 
     def print_truths(self) -> None:
-        """`@truths(ctx, place)`: the answers to all questions in the state that is expanded."""
+        """`@truths(ctx, place)`: the values of all predicates in the expanded state."""
         code = Code("internal void @truths(ptr %ctx, ptr %place)", "nounwind")
         s = code.at("%ctx", self.context.fields)
         word, questions = "0", self.kernel.questions or ()
@@ -291,7 +290,7 @@ class LinkPrinter:
         self.kernel.unit.add(code)
 
     def print_follow(self, operations: int) -> None:
-        """`@follow`: the number of the first state stands in SOURCE."""
+        """`@follow`; SOURCE is the number of the first state."""
         code = Code("i64 @follow(ptr %ctx, ptr %states, i64 %count)", "nounwind")
         context, number, wide = (
             self.context,
@@ -332,10 +331,10 @@ class LinkPrinter:
 
 
 def pending_size(context: MachineContext) -> int:
-    """Words of an edge that waits for its target."""
+    """Words of a waiting edge."""
     return 2 + context.words
 
 
 def truth_words(questions: Sequence[tuple[int, n.Property]]) -> int:
-    """Words that the truths of one state take."""
+    """Words for the predicate values of one state."""
     return (len(questions) + 63) // 64
