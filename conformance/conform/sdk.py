@@ -1,4 +1,4 @@
-"""For authors of adapters in Python: the loop, references, interning, and nothing else.
+"""Library for adapters in Python: the message loop, references, and interning of values.
 
 Write a class with the attributes and methods of `Implementation` and call `serve(...)`:
 
@@ -86,7 +86,7 @@ class Implementation(Protocol):
         """Called once, before all else. May look for the release, and say what it found."""
 
     def start(self, question: Question) -> None:
-        """Forget all that was, and be in the initial or in the given state."""
+        """Reset to the initial state, or to the given one."""
 
     def perform(self, operation: str, args: Mapping[str, Json]) -> Json:
         """Perform one operation; `args` have no references any more. Returns the reply."""
@@ -95,14 +95,15 @@ class Implementation(Protocol):
         """The observation of the state as it is."""
 
     def image(self) -> Json:
-        """Let the second reader catch up, and return what it holds (capability `image`)."""
+        """Let the second reader of the log catch up, and return its state (capability `image`)."""
 
     def never_issued(self, operation: str, path: Path) -> Json:
-        """A value that was never given out, for the argument at `path` of an operation."""
+        """A value that was never issued, for the argument at `path` of an operation."""
 
 
 class Adapter:
-    """Defaults for all that an `Implementation` need not have. Subclasses set `about`."""
+    """Default implementations of the optional methods of `Implementation`. Subclasses set
+    `about`."""
 
     about: About
 
@@ -200,7 +201,7 @@ def _answer(implementation: Implementation, question: Json, interned: _Interned)
         status, detail, steps = Status.UNSUPPORTED, str(error), []
     except NotLoadable as error:
         status, detail, steps = Status.NOT_LOADABLE, str(error), []
-    except Exception as error:  # whatever it is, only this question is lost
+    except Exception as error:  # any exception affects only this question
         traceback.print_exc(file=sys.stderr)
         status, detail, steps = Status.ERROR, f"{type(error).__name__}: {error}", []
     return {
@@ -244,7 +245,7 @@ def _perform_all(
 
 @dataclass(frozen=True, slots=True)
 class _Images:
-    """At which steps the image is asked for."""
+    """The steps after which the image is observed."""
 
     always: bool
     steps: frozenset[Json]

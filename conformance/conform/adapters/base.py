@@ -21,7 +21,7 @@ class Deadlines:
 
 @dataclass(frozen=True, slots=True)
 class AdapterStart:
-    """How to start an adapter: everything is text, so that it travels to Spark's workers.
+    """How to start an adapter; texts only, so that it can be sent to Spark workers.
 
     `expect` is what the adapter must report as its version ("" for anything). `consts` are the
     constants that questions have values for, with their types.
@@ -39,14 +39,14 @@ class AdapterStart:
 
 @dataclass(frozen=True, slots=True)
 class SentQuestion:
-    """A question on its way: `text` is the canonical JSON of the question."""
+    """A question that is sent: `text` is its canonical JSON."""
 
     id: str
     nonce: str
     text: bytes
 
     def message(self) -> bytes:
-        """The question as it stands in a `run` message."""
+        """The JSON of the question in a `run` message."""
         return b'{"id":"%b","nonce":"%b",%b' % (
             self.id.encode(),
             self.nonce.encode(),
@@ -56,7 +56,7 @@ class SentQuestion:
 
 @dataclass(frozen=True, slots=True)
 class BatchAnswered:
-    """A batch was answered: the line as it came, and what it says."""
+    """The answer to a batch: the received line, and its parsed content."""
 
     line: bytes
     results: Results
@@ -64,14 +64,15 @@ class BatchAnswered:
 
 @dataclass(frozen=True, slots=True)
 class AdapterBroken:
-    """The adapter crashed, did not answer in time, or wrote something else. It is gone now."""
+    """The adapter crashed, timed out, or violated the protocol, and has been ended."""
 
     kind: Kind
     detail: str
 
 
 class Connection(Protocol):
-    """An adapter that was greeted. Batches are answered in the order in which they were sent."""
+    """A connection to a started adapter. Batches are answered in the order in which they were
+    sent."""
 
     @property
     def welcome(self) -> Welcome: ...
@@ -80,14 +81,15 @@ class Connection(Protocol):
     def alive(self) -> bool: ...
 
     def send(self, batch: Sequence[SentQuestion], deadline: float) -> None:
-        """Put a batch on its way; `deadline` seconds count from when it is the next to answer."""
+        """Send a batch; the `deadline` in seconds counts from the moment when it is the next to be
+        answered."""
 
     def receive(self) -> BatchAnswered | AdapterBroken:
-        """The answer to the oldest batch on its way. After `AdapterBroken` the connection is dead,
-        and all other batches are lost."""
+        """Receive the answer to the oldest unanswered batch. After `AdapterBroken` the connection
+        is dead and all other batches are lost."""
 
     def restart(self) -> None:
-        """Start the adapter afresh. Raises `CannotStart`."""
+        """Start the adapter again. Raises `CannotStart`."""
 
     def close(self) -> None:
         """Say goodbye, and make sure that the adapter is gone."""

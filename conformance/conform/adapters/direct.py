@@ -1,7 +1,7 @@
 """Runs a Python adapter in this process: faster than a child process, but crashes and hangs are
 not contained.
 
-Messages take the same way through JSON as over stdio, so that no object is shared by accident.
+Messages are encoded as JSON as over stdio, so that no object is shared by accident.
 """
 
 from __future__ import annotations

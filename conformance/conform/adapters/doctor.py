@@ -1,7 +1,7 @@
 """Tests an adapter against the adapter protocol: `conform doctor --adapter ID`.
 
-Questions are put that need no charter: empty ones, and one for each operation with arguments that
-mean nothing. What comes back must be in the protocol; what it says is not judged.
+It sends questions that need no charter: empty ones, and one for each operation with meaningless
+arguments. The replies must conform to the protocol; their content is not judged.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from conform.console.errors import ConformError
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One rule of the protocol, and whether the adapter keeps it."""
+    """One rule of the protocol, and whether the adapter obeys it."""
 
     rule: str
     ok: bool
@@ -51,7 +51,7 @@ def check_adapter(start: AdapterStart, world: dict[str, Json]) -> Iterator[Check
     """Try the adapter on every rule that needs no charter. `world` is what every question has:
     `sorts`, and `consts` if the charter has constants.
 
-    Raises `CannotStart` if it does not even come up.
+    Raises `CannotStart` if it does not start.
     """
     connection = StdioConnection(start)
     try:

@@ -1,7 +1,7 @@
-"""The target `reference`: a generated model behind the transport that every adapter uses.
+"""The target `reference`: a generated model as an adapter.
 
-`python -m conform.adapters.reference --model charter_models.kafka_replication.controller`
-Where the model allows several outcomes one is picked, always the same for the same question.
+`python -m conform.adapters.reference --model charter_models.kafka_replication.controller` If the
+model allows several outcomes, the choice is deterministic for each question.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""A stream of vectors through one adapter: batches, two on their way at any time, and what to do
-when the adapter breaks. One bad vector costs only its own verdict."""
+"""Sends a stream of vectors to one adapter in batches, two at a time. If the adapter breaks, the
+questions of the batch are repeated one by one, so that a bad vector affects only its own
+verdict."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class BrokenBatch:
-    """A batch that the adapter broke on: how, and how many of its questions broke it again when
-    they were asked alone. If none did, nothing in the questions explains it."""
+    """A batch on which the adapter broke: how, and how many of its questions broke it again alone.
+    If none did, the questions do not explain it."""
 
     detail: str
     culprits: int
@@ -42,7 +43,7 @@ class BrokenBatch:
 class Session:
     """Judges vectors through `connection`, one stream at a time.
 
-    `nonce` must be another one for each session; `siblings` are as in `assess`.
+    `nonce` must be different for each session; `siblings` as in `assess`.
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class Session:
             self._send(batch)
 
     def _alone(self, item: VectorItem) -> Judgement:
-        """One question of a batch that broke the adapter."""
+        """Judge one question of a batch that broke the adapter."""
         self._send([item], self.deadlines.one)
         answer = self.connection.receive()
         if isinstance(answer, BatchAnswered):

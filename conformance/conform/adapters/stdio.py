@@ -1,8 +1,8 @@
 """Runs an adapter as a child process that speaks JSON lines.
 
-One thread does it all: while it waits for the answer to the oldest batch it writes what is still
-to be sent and collects stderr, so that neither side can block the other, and every wait has a
-deadline. The child has a process group of its own, which is ended as a whole.
+A single thread waits for the oldest answer, writes pending messages and collects stderr at the same
+time, so that neither side can block the other, and every wait has a deadline. The child has a
+process group of its own, which is ended as a whole.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Sent:
 
 @dataclass(slots=True)
 class _Child:
-    """A process with its pipes, and what is in them."""
+    """A process with its pipes and buffers."""
 
     process: subprocess.Popen[bytes]
     selector: selectors.BaseSelector
@@ -68,7 +68,7 @@ class _Child:
         self.pump(0)
 
     def take_line(self) -> bytes | None:
-        """The next whole line, if it is there."""
+        """The next complete line, or None."""
         end = self.incoming.find(b"\n", self.scanned)
         if end < 0:
             self.scanned = len(self.incoming)
@@ -79,7 +79,7 @@ class _Child:
         return line
 
     def said(self) -> str:
-        """The end of stderr, for a person."""
+        """The last lines of stderr, for messages."""
         with contextlib.suppress(OSError, ValueError):
             self.pump(0)
         lines = self.stderr.decode("utf-8", "replace").strip().splitlines()
@@ -122,7 +122,7 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def _read(pipe: IO[bytes]) -> bytes | None:
-    """What is there: None for nothing yet, empty for the end."""
+    """The available bytes: None if there are none yet, empty at the end."""
     try:
         return os.read(pipe.fileno(), 1 << 18)
     except BlockingIOError:
@@ -158,7 +158,7 @@ def _spawn(start: AdapterStart) -> _Child:
 
 
 def _widen(pipe: IO[bytes]) -> None:
-    """A whole batch should fit into the pipe, so that the adapter works while we judge."""
+    """Enlarge the pipe for a whole batch, so that the adapter works while this process judges."""
     with contextlib.suppress(ImportError, AttributeError, OSError):
         import fcntl
 
@@ -166,7 +166,7 @@ def _widen(pipe: IO[bytes]) -> None:
 
 
 class StdioConnection:
-    """A connection to a child process. Raises `CannotStart` if it does not come up."""
+    """A connection to a child process. Raises `CannotStart` if it does not start."""
 
     def __init__(self, start: AdapterStart) -> None:
         self._start = start
@@ -286,7 +286,7 @@ class StdioConnection:
         return broken
 
     def _end(self) -> None:
-        """End the process group, and wait for the child, so that nothing stays behind."""
+        """End the process group, and wait for the child."""
         process = self._child.process
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

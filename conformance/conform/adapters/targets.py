@@ -36,7 +36,7 @@ _DEADLINES = Deadlines()
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target as its adapter.toml describes it. `folder` is where it lies."""
+    """A target as described by the adapter.toml in `folder`."""
 
     id: str
     title: str
@@ -76,8 +76,8 @@ _PASSED_OVER = frozenset({"__pycache__", "node_modules"})
 
 
 def files_digest(chosen: Target) -> str:
-    """Identifies the files of a target's folder: 20 hex digits. Hidden files and what interpreters
-    and package managers write there are passed over."""
+    """A digest of the files of a target's folder: 20 hex digits. Hidden files and files of
+    interpreters and package managers are ignored."""
     found = hashlib.sha256()
     for path in sorted(chosen.folder.rglob("*")):
         parts = path.relative_to(chosen.folder).parts
@@ -139,7 +139,7 @@ def read(path: Path) -> Target:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A target that is ready to be started, for one release."""
+    """A prepared target for one release."""
 
     target: Target
     release: str
@@ -200,7 +200,7 @@ def filled(command: Sequence[str], values: Mapping[str, str], chosen: Target) ->
 
 
 def python_path() -> dict[str, str]:
-    """The environment in which a child finds the packages that this process has."""
+    """Environment variables with which a child process finds the packages of this one."""
     found = (find_spec(name) for name in ("conform", "charter", "charter_models"))
     places = [next(iter(s.submodule_search_locations or ()), "") for s in found if s is not None]
     paths = [str(Path(place).parent) for place in places if place]
@@ -247,7 +247,7 @@ def _deadlines(content: Mapping[str, object]) -> Deadlines:
 
 
 def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
-    """What runs of this target may leave out, by name, each with its reason."""
+    """What runs of this target may leave uncompared, by name, each with its reason."""
     found = _table(content, "not_compared")
     for name, reason in found.items():
         word, _, rest = name.partition(" ")

@@ -1,7 +1,7 @@
-"""What stops a command, in the order in which a run talks to an implementation.
+"""The errors that end a command, in the order of the phases of a run.
 
-Each error is one sentence with its remedy, shown without a traceback; `exit_code` is what the
-command line ends with. What an implementation does wrong is no error: it is a verdict.
+Each message is one sentence with its remedy, shown without a traceback; `exit_code` is the exit
+code of the command line. Mistakes of an implementation are verdicts, not errors.
 """
 
 from __future__ import annotations
@@ -14,51 +14,51 @@ class ConformError(Exception):
 
 
 class UnknownTarget(ConformError):
-    """First a target is looked up: there is no such folder, or its adapter.toml is not right."""
+    """A target does not exist, or its adapter.toml is invalid."""
 
 
 class UnknownRelease(ConformError):
-    """The target does not list the release that was asked for."""
+    """The target does not list the requested release."""
 
 
 class CannotPrepare(ConformError):
-    """The target's `prepare` command fetches and compiles: a JDK, a jar, a registry is missing."""
+    """The target's `prepare` command failed: a JDK, a jar or a registry is missing."""
 
 
 class CannotStart(ConformError):
-    """The adapter is started and greeted: it did not come up, or it is not what was asked for."""
+    """The adapter did not start, or is not of the requested version."""
 
 
 class BadSuite(ConformError):
-    """The vectors are read: a file is cut off, foreign, or not there."""
+    """A suite cannot be read: a file is truncated, of another format, or missing."""
 
 
 class BadRun(ConformError):
-    """An earlier run is read: the folder is not one, or it was made with something else."""
+    """The folder of an earlier run cannot be read, or does not fit."""
 
 
 class MissingEngine(ConformError):
-    """The engine is started: pyspark or Java is not there, or Spark could not start."""
+    """pyspark or Java is missing, or Spark could not start."""
 
 
 class CannotWrite(ConformError):
-    """Verdicts are written: the disk is full, or the folder may not be written to."""
+    """The disk is full, or the folder is not writable."""
 
 
 class Incomplete(ConformError):
-    """The run ended before all vectors were judged; what was judged is kept."""
+    """The run ended before all vectors were judged; finished buckets are kept."""
 
     exit_code = 3
 
 
 class ModelBug(ConformError):
-    """A generated model fails while a run is followed: nothing is known of the target."""
+    """A generated model has a bug, so nothing can be said about the target."""
 
     exit_code = 5
 
 
 class Untrustworthy(ConformError):
-    """A canary misbehaved, so nothing that the run says can be relied on."""
+    """A canary misbehaved, so the run cannot be trusted."""
 
     exit_code = 3
 

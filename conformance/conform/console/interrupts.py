@@ -1,4 +1,4 @@
-"""What Ctrl-C does while something must not be left half done, or must not be forgotten."""
+"""Delays Ctrl-C in critical sections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def interrupts_later() -> Iterator[None]:
-    """Let Ctrl-C wait until the end of the block."""
+    """A context in which Ctrl-C is delayed to the end of the block."""
     with _counted(lambda: None) as interrupted:
         yield
     if interrupted:
@@ -19,8 +19,9 @@ def interrupts_later() -> Iterator[None]:
 
 @contextlib.contextmanager
 def interrupts_remembered() -> Iterator[Callable[[], None]]:
-    """Gives a function that raises KeyboardInterrupt if Ctrl-C was pressed in the block. It raises
-    at once, too; but Python drops an exception that comes while an object is being destroyed."""
+    """A context that yields a function which raises KeyboardInterrupt if Ctrl-C was pressed in the
+    block. Ctrl-C also raises at once, but Python drops exceptions that are raised while an object
+    is destroyed."""
 
     def raise_at_once() -> None:
         raise KeyboardInterrupt
@@ -36,8 +37,8 @@ def interrupts_remembered() -> Iterator[Callable[[], None]]:
 
 @contextlib.contextmanager
 def _counted(react: Callable[[], None]) -> Iterator[list[int]]:
-    """Ctrl-C is counted in the list and then reacted to, in the main thread of the process: only
-    that has handlers of signals."""
+    """A context that counts Ctrl-C in a list and calls `react`. Only in the main thread, which
+    alone has signal handlers."""
     interrupted: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield interrupted

@@ -32,8 +32,8 @@ def bar(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[]
 
 @contextlib.contextmanager
 def tasks(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar over tasks; the function that it yields is told what was done last, how many are
-    done, and of how many."""
+    """A bar over tasks; it yields a function of the last task's name, the number of finished tasks,
+    and the number of all."""
     if not sys.stderr.isatty():
         yield lambda name, done, total: None
         return
@@ -49,9 +49,9 @@ def tasks(title: str) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def left(levels: Sequence[int], rest: int) -> int | None:
-    """How many states a search has still to expand if its levels go on shrinking as they do:
-    `levels` are the sizes of those that were begun, `rest` is what is left of the last one. None
-    where nothing can be said: they grow, or shrink by less than a tenth."""
+    """An estimate of how many states a search still has to expand if its levels continue to shrink:
+    `levels` are the sizes of started levels, `rest` is the remainder of the last one. None if
+    levels grow, or shrink by less than a tenth."""
     if len(levels) < 3 or min(levels[-3:]) < 1:
         return None
     ratio = max(levels[-1] / levels[-2], levels[-2] / levels[-3])
@@ -60,9 +60,8 @@ def left(levels: Sequence[int], rest: int) -> int | None:
 
 @dataclass(slots=True)
 class Pace:
-    """The progress that a search has reported. Where a level is through, all that waits is the next
-    one, so its size is known when it begins; of an engine that does not tell its queue nothing
-    is."""
+    """The reported progress of a search. At the end of a level the queue is the next level, so its
+    size is known; not for an engine that does not report its queue."""
 
     begun: float
     level: int = 0
@@ -81,7 +80,9 @@ class Pace:
         text = (
             f"{distinct:,} states ({distinct / seconds:,.0f}/s), {generated:,} transitions, "
             f"depth {level}"
-        ) + (f", {queue:,} in the queue" if queue else "")  # the plain engine does not tell its own
+        )
+        if queue:  # the reference engine does not report its queue
+            text += f", {queue:,} in the queue"
         here = self.levels[-1] - (self.expanded - self.start) if self.levels else 0
         rest = left(self.levels, here)
         if rest is None or not self.expanded:
@@ -97,8 +98,8 @@ def span(seconds: float) -> str:
 
 
 SOONEST, LATEST = 10.0, 60.0
-"""Seconds after which a search says again how far it is, where stderr is no terminal: as long as it
-has run, within these."""
+"""Seconds between progress lines if stderr is not a terminal: as long as the search has run, within
+these bounds."""
 
 
 @dataclass(slots=True)
@@ -114,7 +115,7 @@ class SearchListener:
     def __call__(
         self, distinct: int, generated: int, level: int, queue: int, doing: str = "", /
     ) -> None:
-        """How far it is; of what is done beside the search itself, with a pace of its own."""
+        """Report progress; work besides the search itself has an estimate of its own."""
         now = time.monotonic()
         if doing != self.doing:
             self.doing, self.pace = doing, Pace(now)
@@ -125,7 +126,7 @@ class SearchListener:
 
 @dataclass(slots=True)
 class _Lines:
-    """Says a line now and then."""
+    """Prints a line from time to time."""
 
     begun: float
     said: float

@@ -1,4 +1,4 @@
-"""What the command line writes: results on stdout, everything else on stderr."""
+"""Writes the output of the command line: results to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def out_json(value: Json) -> None:
 
 
 def say(text: str) -> None:
-    """A sentence beside the result."""
+    """Print a sentence to stderr."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
@@ -38,7 +38,7 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(count: int) -> str:
-    """A count with thousands set apart."""
+    """A count with thousands separated."""
     return f"{count:,}"
 
 

@@ -1,4 +1,5 @@
-"""Decides the verdict of one vector: the automaton first, then transition by transition."""
+"""Decides the verdict of one vector: by the automaton, and after a divergence transition by
+transition."""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ from conform.judging.walk import BatchTexts, Malformed, RelabelledSteps, is_faul
 
 @dataclass(frozen=True, slots=True)
 class VectorItem:
-    """One vector as the engine moves it: canonical JSON texts. `needs` is what a target must
-    offer: `load` and names of operations, sorted, separated by spaces. `ways` are the behaviours
-    that the answer allows, if they are few (conform.judging.judge.ways)."""
+    """One vector as canonical JSON texts. `needs` is what a target must offer: `load` and names of
+    operations, sorted, separated by spaces. `ways` are the behaviours that the answer allows, if
+    they are few (conform.judging.judge.ways)."""
 
     id: str
     question: bytes
@@ -36,8 +37,8 @@ class VectorItem:
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """A verdict, the transitions for the ledger of the target (the renamed observation before a
-    step, and the branch that the step certainly took), the digest of what was seen, and whether an
-    image is missing that the adapter claims to give."""
+    step, and the branch that the step certainly took), the digest of replies and observations, and
+    whether an image is missing although the adapter claims the capability."""
 
     verdict: Verdict
     transitions: tuple[tuple[bytes, str], ...] = ()
@@ -47,7 +48,7 @@ class Assessment:
 
 @dataclass(slots=True)
 class _Findings:
-    """What is found out about one vector that diverges."""
+    """The results for one diverging vector, as they are collected."""
 
     deviations: list[Deviation] = field(default_factory=list)
     branches: list[str] = field(default_factory=list)
@@ -59,8 +60,8 @@ class _Findings:
 def assess(
     item: VectorItem, result: Result, batch: BatchTexts, judge: Judge, siblings: Siblings | None
 ) -> Assessment:
-    """The verdict about one vector. `siblings` are the models to go on with after a divergence;
-    without them only the first deviation is found."""
+    """The verdict on one vector. `siblings` are the models to follow the run with after a
+    divergence; without them only the first deviation is found."""
     if result.status in NOT_JUDGED:
         lie = refuted(item.needs, result, judge.offers)
         kind = Kind.ADAPTER_ERROR if lie else NOT_JUDGED[result.status]
@@ -74,7 +75,7 @@ def assess(
 def _compared(
     item: VectorItem, result: Result, batch: BatchTexts, judge: Judge, siblings: Siblings | None
 ) -> Assessment:
-    """As `assess`, of a result with steps."""
+    """As `assess`, for a result with steps."""
     try:
         walk = judge.walker.walk(result, batch)
         if judge.observes is None and result.status is Status.OK and not walk.images:
@@ -113,7 +114,7 @@ def _lie(item: VectorItem, result: Result, batch: BatchTexts) -> str:
 
 
 def _allowed(item: VectorItem, walk: RelabelledSteps, taken: list[str]) -> Assessment:
-    """The run went one of the few ways that the answer allows."""
+    """The run has one of the few behaviours that the answer allows."""
     missed = _missed(item.why, taken)
     kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
     detail = f"not taken: {', '.join(missed)}" if missed else ""
@@ -127,7 +128,7 @@ def _transitions(walk: RelabelledSteps, taken: Sequence[str]) -> tuple[tuple[byt
 
 
 def _undisturbed(item: VectorItem, answer: AnswerJson, track: Track, operations: int) -> Verdict:
-    """Every step that came was allowed."""
+    """Every observed step was allowed."""
     judged = max(0, len(track.fronts) - 1)
     taken, possible = branches(answer, track.fronts)
     kind, detail = track.kind, track.detail
@@ -149,7 +150,7 @@ def _missed(why: bytes, possible: Collection[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A vector that diverges, with all that is known about it."""
+    """A diverging vector with its answer and result."""
 
     question: Mapping[str, Json]
     answer: AnswerJson
@@ -176,7 +177,7 @@ class _Case:
         return found
 
     def _seen(self, walk: RelabelledSteps) -> list[RelabelledStep]:
-        """All steps, renamed; images only where they do not agree."""
+        """All steps, relabelled; images only if they do not agree with the observation."""
         images = self._images(walk) if walk.images else {}
         seen = [
             RelabelledStep(orjson.loads(reply), orjson.loads(state), False, images.get(number))
@@ -187,7 +188,7 @@ class _Case:
         return seen
 
     def _images(self, walk: RelabelledSteps) -> dict[int, Json]:
-        """The images that do not agree, renamed."""
+        """The images that do not agree with the observation, relabelled."""
         labels, found = Labels(), {}
         for number in range(len(walk.states)):
             reply, observation, image = self.result.steps[number]
@@ -240,8 +241,8 @@ class _Case:
         )
 
     def _failing(self, last: int, image: Json, siblings: Siblings | None) -> tuple[str, ...]:
-        """The entries by which the target may fail so, at the step of an image or before: an
-        image is made of all that was written since the one before it."""
+        """The overlay entries that explain a failure at the step of an image or before: an image
+        reads everything written since the previous one."""
         follower = self._follower(siblings, _Findings())
         names: set[str] = set()
         for number in range(1, last + 1) if follower else ():
@@ -269,7 +270,7 @@ class _Case:
         entries: tuple[str, ...],
     ) -> Deviation:
         operation, args = self._call(step)
-        fault = seen[step].fault or is_fault(seen[step].reply)  # it may come with an observation
+        fault = seen[step].fault or is_fault(seen[step].reply)  # it may have an observation
         shown = RelabelledStep(seen[step].reply, seen[step].observation, fault)
         closest = nearest(expected, shown)
         return Deviation(
@@ -296,7 +297,8 @@ class _Case:
             return None
 
     def _retrace(self, follower: Follower, stop: Stop, found: _Findings) -> Judged | None:
-        """Bring the model to where the run left the automaton, and ask it about that step."""
+        """Follow the model up to the step at which the run left the automaton, and judge that
+        step."""
         try:
             for step in range(1, stop.step):
                 if not follower.step(self._raw(step)).allowed:
@@ -310,7 +312,7 @@ class _Case:
             return None
 
     def _judged(self, follower: Follower, step: int) -> Judged:
-        """A step that may be a fault, with or without an observation."""
+        """Judge a step that may be a fault, with or without an observation."""
         raw = self._raw(step)
         return follower.fault(raw) if is_fault(raw.reply) else follower.step(raw)
 

@@ -1,4 +1,4 @@
-"""What an adapter says of itself, held against what it does: statements that can be refuted."""
+"""Checks statements of an adapter that its other messages can refute."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from charter.formats.resolve import Unresolved, resolve
 from conform.judging.walk import BatchTexts, is_fault
 
 IMAGE = "image"
-"""The capability of showing the state as a second reader of the history has it."""
+"""The capability to show the state of a second reader of the log."""
 NAMED = ("unsupported", "variable", "vector")
-"""How the names begin of what an adapter.toml may allow not to be compared, but for `image`."""
+"""Prefixes of the names that an adapter.toml may list as not compared (besides `image`)."""
 
 
 def refuted(needs: str, result: Result, offers: Collection[str]) -> str:
-    """Why a status without steps cannot be true, or "". `needs` is what the question needs, and
+    """Why a status without steps is contradicted, or "". `needs` is what the question needs, and
     `offers` are the operations and capabilities that hello claims."""
     if result.status is Status.NOT_LOADABLE and "load" not in needs.split():
         return "it answered not_loadable, but the question gives no state"
@@ -28,7 +28,7 @@ def refuted(needs: str, result: Result, offers: Collection[str]) -> str:
 
 
 def resolves(question: Json, result: Result, batch: BatchTexts) -> str:
-    """Why a question cannot have been left for a reference that leads nowhere, or ""."""
+    """Why the status `unresolved` is contradicted (every reference leads to a value), or ""."""
     assert isinstance(question, dict)
     operations = question["operations"]
     assert isinstance(operations, list)
@@ -47,9 +47,9 @@ def resolves(question: Json, result: Result, batch: BatchTexts) -> str:
 
 
 def lacks_image(question: bytes, result: Result, batch: BatchTexts) -> bool:
-    """Whether an image is missing after a step for which the question asks for one. None is due
-    after a fault, whether of an operation or of an image."""
-    every = b',"delta":"each",' in question  # canonical JSON: only the field itself is written so
+    """Whether an image is missing after a step for which the question requires one. After a fault
+    of an operation or of an image none is required."""
+    every = b',"delta":"each",' in question  # canonical JSON: only the field itself has this text
     due = () if every else orjson.loads(question)["delta"]
     for number, (_, observation, image) in enumerate(result.steps):
         if observation < 0:

@@ -1,4 +1,4 @@
-"""Finds where an observed outcome differs from the expected ones, and which is the nearest."""
+"""Computes how an observed outcome differs from the expected ones, and which is the nearest."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def severity(expected: Sequence[Allowed], seen: RelabelledStep) -> Severity:
 def cause(
     operation: str, branch: str, kind: Severity, where: Sequence[str], names: Mapping[str, str]
 ) -> str:
-    """A digest that is equal for deviations that most likely have one cause. `names` maps each
-    element to its sort, so that it does not matter which broker it was."""
+    """A digest that groups deviations which most likely have one cause. `names` maps each element
+    to its sort, so that the digest does not depend on which broker it was."""
     general = sorted({".".join(names.get(part, part) for part in p.split(".")) for p in where})
     return canonical.digest([operation, branch, str(kind), [*general]])

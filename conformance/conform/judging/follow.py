@@ -1,11 +1,11 @@
 """Judging transition by transition, also after a divergence.
 
-The automaton of a vector ends where the run leaves it. From there on the charter's own model is
-asked what it allows from the state that was *observed*, so a vector yields all its deviating
-transitions and not only the first. State that the target does not show is carried over twice:
-as the charter has it, until the first deviation, and as the charter with the whole overlay has
-it, by which deviations are explained and from which the run goes on after them. Where that leaves
-it open, following stops, and the steps that were not judged are counted.
+The automaton of a vector ends where the run leaves it. From there on the charter's model computes
+what is allowed from the *observed* state, so a vector yields all its deviating transitions and not
+only the first. For state that the target does not show there are two estimates: that of the
+charter, up to the first deviation, and that of the charter with the whole overlay, which explains
+deviations and from which the run continues after them. If neither determines the state, following
+stops, and the remaining steps are counted as not judged.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _MOST_STATES = 64
 _MEMORY = 50_000
 _OPEN = "the charter leaves open what the target does not show"
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
-"""What `given` and `decode` of a model raise for JSON that is no state of it. Where the JSON is the
-target's, that says something of the target; any other error in a model is a bug of the model."""
+"""The exceptions of a model's `given` and `decode` for JSON that is not a state. If the JSON comes
+from the target, the target is at fault; any other exception is a bug of the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedStep:
-    """One step as the target showed it, raw: `args` are as in the question."""
+    """One observed step, raw; `args` are those of the question, with references."""
 
     operation: str
     args: Json
@@ -53,7 +53,7 @@ class ObservedStep:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The result of following one step with the model. `allowed` is true if the charter has this
-    transition; `branches` are those that it may have been."""
+    transition; `branches` are those that it may have taken."""
 
     allowed: bool
     branches: tuple[str, ...]
@@ -62,16 +62,16 @@ class Judged:
 
 
 class CannotFollow(Exception):
-    """The state after a step is not known. The text says why."""
+    """The state after a step is not known; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
     """The charter's model, and the models with one overlay entry each ("" has them all).
 
-    `same_state` and `same_operations` are False where states that the suite gives, or arguments
-    that it passes, need not be those of `charter`: it is another model than that of the suite.
-    Followers share what they found out: most vectors begin like others, and deviate alike.
+    `same_state` and `same_operations` are False if given states, or arguments, of the suite may not
+    fit `charter`, because the suite was made from another model. Followers share a cache: most
+    vectors begin like others, and deviate in the same way.
     """
 
     charter: JudgeModel
@@ -81,7 +81,7 @@ class Siblings:
     memory: dict[tuple[bytes | str, ...], _Moved] = field(default_factory=dict, compare=False)
 
     def remember(self, at: tuple[bytes | str, ...], moved: _Moved) -> None:
-        """Keep what a step came to; all is forgotten when there is too much."""
+        """Cache the result of a step; a full cache is cleared."""
         if len(self.memory) > _MEMORY:
             self.memory.clear()
         self.memory[at] = moved
@@ -89,7 +89,7 @@ class Siblings:
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """Where a follower stands after a step, and what it found out about the step."""
+    """The state of a follower after a step, and the judgement of the step."""
 
     judged: Judged
     states: tuple[object, ...]
@@ -101,7 +101,7 @@ class _Moved:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An outcome of a model from one of the possible states, renamed as the target's is."""
+    """An outcome of a model from one of the possible states, relabelled like the target's."""
 
     outcome: ModelOutcome
     reply: Json
@@ -124,8 +124,9 @@ class _Seen:
 
 
 class Follower:
-    """Follows one run. `states` are the model's states, in the target's own opaque values,
-    that the run may be in by the charter, `likely` those by the charter with the overlay."""
+    """Follows one run. `states` are the model's states, in the target's own opaque values, that the
+    run may be in according to the charter, `likely` those according to the charter with the
+    overlay."""
 
     def __init__(
         self,
@@ -164,7 +165,8 @@ class Follower:
         self.history = [start]
 
     def _first(self, model: JudgeModel) -> tuple[Json, Json]:
-        """What is observed of the model's state before the first operation, and all of it."""
+        """The observation of the model's state before the first operation, and the whole state, as
+        JSON."""
         given = self.question["given"]
         try:
             first = model.initial(*self.world) if given is None else model.given(given, *self.world)
@@ -178,7 +180,8 @@ class Follower:
             raise self._bug(model, "", error) from error
 
     def _decoded(self, model: JudgeModel, value: Json) -> object:
-        """A state of the target as a state of the model. Raises `CannotFollow` if it is none."""
+        """Decodes a state of the target. Raises `CannotFollow` if it is not a state of the
+        model."""
         try:
             return model.decode(value, *self.world)
         except _NOT_A_STATE as error:
@@ -192,7 +195,7 @@ class Follower:
         raise CannotFollow(sentence)
 
     def _bug(self, model: JudgeModel, operation: str, error: Exception) -> ModelBug:
-        """The error of a model, as what it is: nothing that the target did."""
+        """A bug of a model, with the question that shows it."""
         where = f"at {operation}" if operation else "where a state is read or shown"
         return ModelBug(
             f"the generated model {name_of(model)} fails {where}, in vector"
@@ -205,7 +208,7 @@ class Follower:
         return observation if self.observes is None else project(observation, self.observes)
 
     def step(self, step: ObservedStep) -> Judged:
-        """Judge one transition and go on from what was observed. Raises `CannotFollow` if the
+        """Judge one transition and continue from the observed state. Raises `CannotFollow` if the
         state before the step is not known."""
         if not self.states:
             raise CannotFollow(self.lost)
@@ -226,7 +229,7 @@ class Follower:
         return moved.judged
 
     def _judge(self, step: ObservedStep, args: dict[str, Json]) -> Judged:
-        """One transition that was not seen before."""
+        """Judge one transition that is not in the cache."""
         reply, observation, labels = self.labels.step(step.reply, step.observation)
         seen = _Seen(key(reply), key(observation), labels, step.observation)
         charter = self.siblings.charter
@@ -246,9 +249,9 @@ class Follower:
         return Judged(False, (), expected, entries)
 
     def fault(self, step: ObservedStep) -> Judged:
-        """What the charter allows where the target threw something instead, and which entries know
-        of it; nothing is followed from there. The observation is None if there was none. Raises
-        `CannotFollow` if the state before the step is not known."""
+        """Judge a fault: what the charter allows instead, and which entries explain it. Following
+        ends here. The observation is None if there was none. Raises `CannotFollow` if the state
+        before the step is not known."""
         if not self.states:
             raise CannotFollow(self.lost)
         try:
@@ -264,7 +267,7 @@ class Follower:
         return Judged(False, (), expected, entries)
 
     def failing(self, step: ObservedStep) -> tuple[str, ...]:
-        """The entries by which the target may fail at a step in this way: `step.reply` is how."""
+        """The entries that explain the fault `step.reply` at a step."""
         try:
             args = self._resolved(step)
         except Unresolved:
@@ -282,7 +285,7 @@ class Follower:
         return key(self._shown(observation)) != key(self._shown(before))
 
     def _knows_fault(self, sibling: JudgeModel, step: ObservedStep, args: dict[str, Json]) -> bool:
-        """Whether an entry's model has this fault, in one of the states where the run may be."""
+        """Whether an entry's model has this fault in one of the possible states."""
         states = self._likely_in(sibling)
         try:
             known = [f for state in states for f in fails(sibling, state, step.operation, args)]
@@ -293,8 +296,8 @@ class Follower:
     def _explained(
         self, operation: str, args: dict[str, Json], known: list[_Candidate], seen: _Seen
     ) -> tuple[tuple[str, ...], tuple[JudgeModel, list[_Candidate]]]:
-        """The entries that have what was seen, and a model with its outcomes to go on from.
-        `known` are those of the whole overlay."""
+        """The entries that explain the observed outcome, and a model with the outcomes to continue
+        from. `known` are the outcomes with the whole overlay."""
         charter, entries = self.siblings.charter, self.siblings.entries
         found = {"": known} if known else {}
         if not self._from_likely(charter, operation, args, seen):
@@ -312,21 +315,20 @@ class Follower:
     def _explains(
         self, entry: str, operation: str, args: dict[str, Json], seen: _Seen
     ) -> list[_Candidate]:
-        """Outcomes of an entry's model that are what was seen."""
+        """Outcomes of an entry's model that equal the observed one."""
         sibling = self.siblings.entries.get(entry)
         return self._from_likely(sibling, operation, args, seen) if sibling else []
 
     def _from_likely(
         self, model: JudgeModel, operation: str, args: dict[str, Json], seen: _Seen
     ) -> list[_Candidate]:
-        """Outcomes of a model, from where the run stands by the overlay, that are what was seen."""
+        """Outcomes of a model, from the likely states, that equal the observed one."""
         states = self._likely_in(model)
         found = self._candidates(model, states, operation, args) if states else []
         return [item for item in found if item.is_seen(seen)]
 
     def _likely_in(self, model: JudgeModel) -> list[object]:
-        """Where the run stands by the overlay, as states of a sibling model; none if it has other
-        state, so that it cannot stand there."""
+        """The likely states as states of a sibling model; none if its state variables differ."""
         charter = self.siblings.charter
         try:
             encoded = [charter.encode(state) for state in self.likely]
@@ -362,8 +364,8 @@ class Follower:
     def _failed(
         self, model: JudgeModel, operation: str, error: Exception
     ) -> ModelBug | CannotFollow:
-        """What it means that a rule of a model raised. The arguments are of the right types: those
-        that the target showed were decoded with its state."""
+        """Classifies an exception of a model's rule. The arguments have the right types: those from
+        the target were decoded with its state."""
         if isinstance(error, _NOT_A_STATE) and not self.siblings.same_operations:
             return CannotFollow(
                 f"the model is not that of the suite: it cannot do {operation} ({error})"
@@ -373,7 +375,8 @@ class Follower:
     def _adopted(
         self, model: JudgeModel, candidates: Sequence[_Candidate], seen: _Seen
     ) -> dict[bytes, Json]:
-        """The observed state, with what is not shown from `candidates`; none if it does not fit."""
+        """The observed state, completed by the hidden state of `candidates`; empty if they do not
+        fit."""
         adopted: dict[bytes, Json] = {}
         try:
             encoded = [model.encode(item.outcome.state) for item in candidates]
@@ -394,7 +397,7 @@ class Follower:
     def _go_on(
         self, states: Mapping[bytes, Json], likely: Mapping[bytes, Json], seen: _Seen
     ) -> None:
-        """Stand in `states`, and by the overlay in `likely` (in the same, if it has none)."""
+        """Continue in `states`, and with the overlay in `likely` (if empty, in the same states)."""
         self.labels = seen.labels
         self.states = self.likely = ()
         self.known = b""
@@ -409,7 +412,8 @@ class Follower:
         self.known = b"\n".join((*sorted(states), b"", *sorted(likely)))
 
     def _adopt(self, encoded: Json, model: Labels, target: Labels, observed: Json) -> Json:
-        """All state of the model in the target's opaque values, the shown part as it was seen."""
+        """The model's state in the target's opaque values, with the observed part as it was
+        observed."""
         return overlaid(translate(encoded, model, target), observed)
 
     def _resolved(self, step: ObservedStep) -> dict[str, Json]:
@@ -427,7 +431,7 @@ class Follower:
 
 @dataclass(frozen=True, slots=True)
 class NeverIssued:
-    """A value that nobody ever gave out, as the model writes it."""
+    """A value that was never issued, in the model's JSON."""
 
     model: JudgeModel
     operation: str
@@ -441,7 +445,7 @@ class NeverIssued:
 
 
 def overlaid(state: Json, observed: Json) -> Json:
-    """`state` with all that `observed` shows put in its place; a union's other case replaces it."""
+    """`state` with all observed parts replaced; a union in another case is replaced as a whole."""
     if not isinstance(state, dict) or not isinstance(observed, dict):
         return observed
     if state.get("case") != observed.get("case"):
@@ -455,7 +459,7 @@ def _branches(candidates: Sequence[_Candidate]) -> tuple[str, ...]:
 
 
 def _is_thrown(fault: KnownFault, thrown: Json) -> bool:
-    """Whether a reply tells of this exception: of the same class, and its message says so."""
+    """Whether a reply is this exception: of the same class, with the text in its message."""
     if not isinstance(thrown, dict) or thrown.get("fault") != fault.exception:
         return False
     message = thrown.get("message")

@@ -1,8 +1,7 @@
-"""Follows the automaton of allowed outcomes until a run leaves it: the first pass over a
-vector. Pure.
+"""Follows the automaton of allowed outcomes until a run leaves it. Pure functions.
 
-This is the first pass, which decides whether and where a run leaves the charter. What happens
-after a divergence is judged transition by transition in `conform.judging.follow`.
+This first pass decides whether and where a run diverges. Steps after a divergence are judged one by
+one in `conform.judging.follow`.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from conform.judging.walk import Malformed, RelabelledSteps, Walker, project
 NodeJson = TypedDict(
     "NodeJson", {"from": list[int], "branch": str, "reply": int, "observation": int}
 )
-"""A node of an answer, as it is parsed."""
+"""A node of an answer as parsed JSON."""
 
 
 class AnswerJson(TypedDict):
-    """An answer, as it is parsed (docs/formats/vector.md)."""
+    """An answer as parsed JSON (docs/formats/vector.md)."""
 
     observations: list[Json]
     replies: list[Json]
@@ -50,10 +49,10 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """The way of one vector through its automaton.
+    """The path of one vector through its automaton.
 
-    `fronts[i]` are the nodes that the run may be in after step i. `kind` is set where the result
-    can be judged only up to a point.
+    `fronts[i]` are the nodes that the run may be in after step i. `kind` is set if the result can
+    be judged only in part.
     """
 
     fronts: tuple[tuple[int, ...], ...]
@@ -67,12 +66,12 @@ NOT_JUDGED = {
     Status.NOT_LOADABLE: Kind.NOT_LOADABLE,
     Status.ERROR: Kind.ADAPTER_ERROR,
 }
-"""What results are that have no steps to judge."""
+"""The verdicts for results without steps."""
 
 
 class Judge:
-    """Judges vectors for targets that observe the variables `observes` (None for all), and whose
-    hello claims the operations and capabilities `offers`."""
+    """Judges vectors of a target that shows the variables `observes` (None: all) and claims the
+    operations and capabilities `offers`."""
 
     def __init__(
         self, observes: tuple[str, ...] | None = None, offers: Collection[str] = ()
@@ -83,9 +82,9 @@ class Judge:
         self._expected = Relabelling()
 
     def track(self, answer: AnswerJson, result: Result, walk: RelabelledSteps) -> Track:
-        """Follow the automaton of `answer` along what one question brought.
+        """Follow the automaton of `answer` along the result of one question.
 
-        Raises `Malformed` for results with too few steps, or too many.
+        Raises `Malformed` for results with too few or too many steps.
         """
         view = self._view(answer)
         fronts: list[tuple[int, ...]] = []
@@ -123,7 +122,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """Expectations as the answer has them: the target shows every variable."""
+    """The expectations of an answer for a target that shows every variable."""
 
     replies: list[bytes]
     observations: list[bytes]
@@ -151,9 +150,9 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Expectations cut down to what the target shows, and renamed again along the way: what is
-    not shown takes its labels with it. (Where two ways into one node name things differently,
-    the way found first counts.)"""
+    """The expectations of an answer for a target that hides variables: projected to the shown ones
+    and relabelled, since labels that only hidden values use disappear. (If two paths into one node
+    relabel differently, the first one counts.)"""
 
     replies: list[Json]
     observations: list[Json]
@@ -165,7 +164,7 @@ class Cut:
         front: dict[int, RelabelPlace | None],
         seen: tuple[bytes, bytes],
     ) -> dict[int, RelabelPlace | None]:
-        """As `Whole.match`; each node comes with its place in the second renaming."""
+        """As `Whole.match`; each node has its state of the second relabelling."""
         found: dict[int, RelabelPlace | None] = {}
         for position, node in enumerate(nodes):
             origins = node["from"]
@@ -195,7 +194,7 @@ def _possible(nodes: list[NodeJson], front: dict[int, RelabelPlace | None]) -> t
 
 
 def prune(answer: AnswerJson, fronts: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """`fronts` without the nodes that lead nowhere: what later steps ruled out."""
+    """`fronts` without the nodes from which no node of the last front is reached."""
     kept: list[tuple[int, ...]] = [tuple(front) for front in fronts]
     for number in range(len(kept) - 1, 0, -1):
         if len(kept[number - 1]) > 1:
@@ -206,8 +205,8 @@ def prune(answer: AnswerJson, fronts: Sequence[Sequence[int]]) -> list[tuple[int
 
 
 def branches(answer: AnswerJson, fronts: Sequence[Sequence[int]]) -> tuple[list[str], set[str]]:
-    """For each step the branch that was taken ("" if several may have been), and all branches
-    that may have been taken somewhere."""
+    """For each step the branch that was taken ("" if several are possible), and the set of all
+    possible branches."""
     taken: list[str] = []
     possible: set[str] = set()
     for front, nodes in zip(prune(answer, fronts), answer["steps"], strict=False):
@@ -226,10 +225,11 @@ MOST_WAYS = 8
 
 
 def ways(answer: AnswerJson) -> dict[str, list[str]]:
-    """The behaviours that an answer allows, each with the branches of its steps; empty if there
-    are more than a few. One that several ways share, by different branches, is left out.
+    """The behaviours that an answer allows, by digest, each with the branches of its steps; empty
+    if there are more than a few. A behaviour that several paths with different branches share is
+    left out.
 
-    A run with one of these behaviours conforms: that is found without reading the answer.
+    A run with one of these behaviours conforms, so its answer need not be parsed.
     """
     replies = [key(reply) for reply in answer["replies"]]
     states = [key(observation) for observation in answer["observations"]]

@@ -1,7 +1,7 @@
-"""The generated models as the judge sees them (charter_models.<protocol>.<component>).
+"""The interface of the generated models (charter_models.<protocol>.<component>) for the judge.
 
-A model that is written in full has the functions for the judge beside it, in a module of their own;
-one that is written as its difference from another has all of them itself."""
+A complete model has the functions for the judge in a module of their own (`..._wire`); a model that
+is stored as its difference from another has them itself."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from charter.formats.canonical import Json
 from conform.console.errors import BadSuite
 
 WIRE = "_wire"
-"""What the module with the JSON form of a model has behind the name of the model."""
+"""The suffix of the module with the JSON form of a model."""
 
 Sorts = Mapping[str, Sequence[str]]
 """The elements of each sort, by name."""
 
 World = tuple[Sorts, Mapping[str, int]]
-"""What a question is about: the elements of each sort, and the values of constants."""
+"""The elements of each sort, and the values of constants, of a question."""
 
 
 class ModelOutcome(Protocol):
-    """One thing that the charter allows an operation to do. The reply is JSON."""
+    """One allowed outcome of an operation. The reply is JSON."""
 
     @property
     def branch(self) -> str: ...
@@ -38,8 +38,7 @@ class ModelOutcome(Protocol):
 
 
 class KnownFault(Protocol):
-    """One way in which a target is known to fail instead: an exception of this class, whose message
-    contains `saying`."""
+    """A known fault of a target: an exception of this class whose message contains `saying`."""
 
     @property
     def branch(self) -> str: ...
@@ -50,8 +49,9 @@ class KnownFault(Protocol):
 
 
 class JudgeModel(Protocol):
-    """The module's functions. Arguments, replies and states outside are JSON (opaque values
-    `"@n"`, elements by name); `encode` shows all state, `observe` only the observable part."""
+    """The functions of a model. Arguments and replies are JSON (opaque values `"@n"`, elements by
+    name), states are the model's own; `encode` gives all of a state as JSON, `observe` the
+    observable part."""
 
     PROTOCOL: str
     VARIANT: str
@@ -69,14 +69,15 @@ class JudgeModel(Protocol):
 
 
 def can_fail(model: JudgeModel) -> bool:
-    """Whether a model knows of faults: only those of overlay entries with faults export `fails`."""
+    """Whether a model has known faults: only models of overlay entries with faults export
+    `fails`."""
     return hasattr(model, "fails")
 
 
 def fails(
     model: JudgeModel, state: object, operation: str, args: Mapping[str, Json]
 ) -> Sequence[KnownFault]:
-    """How a target is known to fail where it is asked for this, by a model that `can_fail`."""
+    """The known faults of an operation in a state, from a model that `can_fail`."""
     export = cast("_CanFail", model)
     return export.fails(state, operation, args)
 
@@ -110,8 +111,8 @@ def load(module: str) -> JudgeModel:
 
 
 def digest(modules: Collection[str]) -> str:
-    """Identifies the text of models: 20 hex digits. All files of their packages count, as models
-    share code. Raises `BadSuite` for a module that is not there."""
+    """A digest of the text of models: 20 hex digits over all files of their packages, since models
+    share code. Raises `BadSuite` for a missing module."""
     folders: set[Path] = set()
     for module in modules:
         load(module)

@@ -1,4 +1,4 @@
-"""Relabelling with a memo: vectors share prefixes, so most steps are looked up."""
+"""Relabelling with a cache: vectors share prefixes, so most steps are found in it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ def key(value: Json) -> bytes:
 
 @dataclass(slots=True, eq=False)
 class RelabelPlace:
-    """The labels of a vector after some of its steps, with a cache of what follows: its labels, and
-    the steps that were seen from here, from (raw reply, raw observation) to their renamed texts and
-    the next place."""
+    """The labels of a vector after some of its steps, with a cache of next steps: from raw reply
+    and raw observation to their relabelled texts and the next place."""
 
     labels: Labels
     after: dict[tuple[bytes, bytes], Renamed] = field(default_factory=dict)
 
 
 Renamed = tuple[bytes, bytes, RelabelPlace, bytes]
-"""Reply and observation renamed, the place after, and a digest of both for comparing runs."""
+"""Relabelled reply and observation, the next place, and a digest of both for comparing runs."""
 
 
 class Relabelling:
-    """Remembers up to a bound how steps were renamed, and forgets all when it is reached."""
+    """Relabels steps, with a cache that is cleared when it is full."""
 
     def __init__(self) -> None:
         self.start = RelabelPlace(Labels())
@@ -66,10 +65,10 @@ class Relabelling:
 
 
 def step_digest(reply: bytes, observation: bytes) -> bytes:
-    """16 bytes that stand for the renamed reply and observation of one step."""
+    """A digest of 16 bytes of the relabelled reply and observation of one step."""
     return hashlib.blake2b(reply + b"\n" + observation, digest_size=16).digest()
 
 
 def behaviour_digest(steps: Iterable[bytes]) -> str:
-    """32 hexadecimal digits that stand for all steps of a run."""
+    """A digest of 32 hexadecimal digits of all steps of a run."""
     return hashlib.blake2b(b"".join(steps), digest_size=16).hexdigest()

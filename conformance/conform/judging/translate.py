@@ -1,4 +1,4 @@
-"""Translates a model's opaque values into those of a target in the same state."""
+"""Translates a model's opaque values to those of a target in the same state."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from charter.formats.labels import Labels
 
 
 class NoPlace(Exception):
-    """An opaque value that was never shown has no certain place among the target's."""
+    """An opaque value that was never shown cannot be translated with certainty."""
 
 
 def translate(value: Json, model: Labels, target: Labels) -> Json:
-    """`value` with each opaque value of the model replaced by the target's one of that label.
+    """`value` with each opaque value of the model replaced by the target's value with the same
+    label.
 
-    An ordered value that was never shown is put where it keeps its order. Raises `NoPlace`.
+    An ordered value that was never shown gets a number with the same order. Raises `NoPlace`.
     """
     back = {label: raw for raw, label in target.raw_names().items()}
     forward = {raw: back[label] for raw, label in model.raw_names().items() if label in back}
@@ -23,7 +24,7 @@ def translate(value: Json, model: Labels, target: Labels) -> Json:
 
 
 class _Scale:
-    """Places numbers of the model among those of the target."""
+    """Maps numbers of the model to numbers of the target, preserving order."""
 
     def __init__(self, model: Labels, target: Labels) -> None:
         of_label = dict(zip(target.labels, target.numbers, strict=True))
@@ -34,7 +35,7 @@ class _Scale:
         ]
 
     def place(self, raw: str) -> str:
-        """The target's number for one that was never shown."""
+        """The target's number for a model's number that was never shown."""
         number = Fraction(raw[1:])
         below = [pair for pair in self.pairs if pair[0] < number]
         above = [pair for pair in self.pairs if pair[0] > number]

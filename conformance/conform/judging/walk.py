@@ -1,4 +1,4 @@
-"""Parses and relabels the result of one question: texts of every step, images, a digest of all."""
+"""Parses and relabels the result of one question."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NOTHING = b"null"
 
 
 class Malformed(Exception):
-    """The steps of a result are not what the protocol says."""
+    """The steps of a result violate the adapter protocol."""
 
 
 @dataclass(slots=True)
 class BatchTexts:
-    """The values of one batch with their canonical texts, each made once."""
+    """The values of one batch with their canonical texts, each computed once."""
 
     values: list[Json]
     texts: list[bytes] = field(init=False)
@@ -55,8 +55,8 @@ def project(observation: Json, observes: Sequence[str]) -> Json:
 @dataclass(frozen=True, slots=True)
 class RelabelledSteps:
     """The steps of one result, relabelled. `images` are the steps whose image does not agree with
-    the observation. With `fault` one more step came after these: an exception, no observation.
-    `behaviour` is equal for results that show the same."""
+    the observation. With `fault` there was one more step: an exception without observation.
+    `behaviour` is a digest of all steps."""
 
     replies: tuple[bytes, ...]
     states: tuple[bytes, ...]
@@ -66,14 +66,15 @@ class RelabelledSteps:
 
 
 class Walker:
-    """Reads results, and remembers what it has relabelled."""
+    """Reads results, with a cache of relabelled steps."""
 
     def __init__(self) -> None:
         self._relabelling = Relabelling()
         self._agreements: dict[tuple[bytes, bytes], bool] = {}
 
     def walk(self, result: Result, batch: BatchTexts) -> RelabelledSteps:
-        """The walk of one result. Raises `Malformed` for steps outside the protocol."""
+        """The relabelled steps of one result. Raises `Malformed` for steps that violate the
+        protocol."""
         try:
             return self._walk(result, batch)
         except (IndexError, TypeError, ValueError) as error:
@@ -133,17 +134,17 @@ def _unusual(result: Result, number: int, batch: BatchTexts) -> bool:
 
 
 def is_fault(reply: Json) -> TypeGuard[dict[str, Json]]:
-    """Whether a reply tells of an exception that the protocol does not name."""
+    """Whether a reply is a fault: an exception that the protocol does not name."""
     return isinstance(reply, dict) and "fault" in reply
 
 
 def _fault_name(reply: Json) -> bytes:
-    """The class of the exception; its message may be another one each time."""
+    """The class of the exception, without its message, which may vary."""
     return key(reply["fault"] if is_fault(reply) else reply)
 
 
 def shows_part(image: Json, observation: Json) -> bool:
-    """Whether all that `image` shows is equal in `observation`."""
+    """Whether every part of `image` equals that part of `observation`."""
     if isinstance(image, dict) and isinstance(observation, dict):
         return all(
             name in observation and shows_part(value, observation[name])

@@ -1,5 +1,5 @@
-"""Canaries: things that must go wrong, or right, in every run. If one does not, nothing that the
-run says can be relied on."""
+"""Canaries: checks in every run with a known outcome, most of them failures. If one has another
+outcome, the run is not trusted."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from conform.runs.engines.context import RunContext
 SAMPLE = 16
 
 TRIES = 3
-"""With how many vectors of a bucket a canary is tried that the adapter breaks on."""
+"""The most vectors of a bucket that a canary is tried with if the adapter breaks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Canary:
-    """One canary and what came of it. `ok`: it came as it must."""
+    """One canary and its outcome. `ok`: the outcome is as expected."""
 
     kind: str
     where: str
@@ -52,12 +52,12 @@ class Canary:
 
 
 def skipped(where: str, why: str) -> Canary:
-    """A canary that cannot be had here."""
+    """A canary that is not possible here."""
     return Canary("skipped", where, "", "", "", True, why)
 
 
 def flipped(item: VectorItem) -> VectorItem:
-    """The same question with a changed expectation: another value in the last step."""
+    """The same question with a changed expectation: a different value in the last step."""
     answer = orjson.loads(item.answer)
     observations: list[Json] = answer["observations"]
     for node in answer["steps"][-1]:
@@ -88,9 +88,8 @@ def changed_value(value: Json) -> Json:
 
 
 def on_target(session: Session, fit: Sequence[VectorItem], where: str) -> list[Canary]:
-    """The canaries of one bucket on the target itself: `fit` are vectors of the bucket that
-    conform. The first that can be had is asked again with a fresh nonce, and a changed
-    expectation. One that no vector could be had for has misbehaved."""
+    """The canaries of one bucket on the target: a conforming vector out of `fit` is put again with
+    a fresh nonce and a changed expectation. If no vector can be used, the canary has misbehaved."""
     if not fit:
         return [skipped(where, "no vector of this bucket conforms, so there is none to change")]
     for chosen in fit:
@@ -107,7 +106,7 @@ def on_target(session: Session, fit: Sequence[VectorItem], where: str) -> list[C
 
 
 def _flipped(chosen: VectorItem, verdict: Verdict, where: str) -> Canary:
-    """It must diverge where it was changed, and nowhere before."""
+    """The changed vector must diverge at the changed step, and not before."""
     first, last = verdict.first, len(orjson.loads(chosen.answer)["steps"]) - 1
     ok = verdict.kind is Kind.DIVERGES and first is not None and first.step == last
     got = str(verdict.kind)
@@ -125,13 +124,14 @@ def _ask_changed(session: Session, chosen: VectorItem, nonce: str) -> Judgement:
 
 
 def model_start(module: str, *options: str) -> AdapterStart:
-    """How to start a model behind the transport of adapters."""
+    """How to start a model as an adapter."""
     command = (sys.executable, "-m", "conform.adapters.reference", "--model", module, *options)
     return AdapterStart(command, environment=python_path())
 
 
 def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> list[Canary]:
-    """Once for each worker: the reference must conform, and what does nothing must not."""
+    """Once for each worker: the reference must conform, and an adapter that does nothing must
+    not."""
     if not context.model or not sample:
         return [skipped(where, "the suite names no model")]
     found = []
@@ -159,9 +159,9 @@ def _reference(context: RunContext, sample: Sequence[VectorItem], where: str) ->
 
 
 def of_run(context: RunContext) -> list[Canary]:
-    """Once for each run: every mutant that the suite names must be caught. Where the suite was
-    made from another charter than the models one may be gone, or be none any more: it is skipped,
-    and another must be caught."""
+    """Once for each run: every mutant that the suite names must be caught. If the suite was made
+    from another version of the charter, a mutant may be missing or equivalent: it is skipped, and
+    another must be caught."""
     found = []
     for module, items in context.canaries.items():
         kinds = _kinds(model_start(module), items, context)
@@ -179,7 +179,7 @@ def of_run(context: RunContext) -> list[Canary]:
 
 
 def _kinds(start: AdapterStart, items: Sequence[VectorItem], context: RunContext) -> list[Kind]:
-    """The verdicts about a model behind the transport."""
+    """The verdicts on a model as adapter."""
     try:
         with_consts = replace(start, consts=context.start.consts)
         connection: Connection = StdioConnection(with_consts)

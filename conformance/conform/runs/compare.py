@@ -1,4 +1,4 @@
-"""Where two runs behaved differently, question by question."""
+"""Compares the behaviour in two runs, question by question."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _EXAMINED = 2_000
 
 @dataclass(frozen=True, slots=True)
 class RunDifference:
-    """One question that two runs answered differently: `step` is the first one that differs (-1
-    where both observed the same), `where` the paths, `image` if only one of two images agrees with
-    what was observed, nothing where one run observed nothing; `group` is what it has in common
-    with others."""
+    """One question with different results in two runs: `step` is the first different step (-1 if
+    the observations are equal), `where` the different paths (`image` if only one image agrees with
+    the observation; empty if one run has no observation). Differences with equal `group` are shown
+    together."""
 
     id: str
     kinds: tuple[str, str]
@@ -39,7 +39,7 @@ class RunDifference:
 
     @property
     def nowhere(self) -> str:
-        """What to say of a difference that has no paths."""
+        """The text for a difference without paths."""
         return "both observed the same" if self.step < 0 else "one of them observed nothing"
 
     def json(self) -> dict[str, Json]:
@@ -73,7 +73,7 @@ class _Verdict:
 
 
 def compare(left: str, right: str) -> Comparison:
-    """Compare two runs by the questions that both were asked. Raises `BadRun`."""
+    """Compare two runs by the questions that are in both. Raises `BadRun`."""
     runs = (_opened(left), _opened(right))
     first, second = _verdicts(runs[0]), _verdicts(runs[1])
     shared = first.keys() & second.keys()

@@ -1,4 +1,4 @@
-"""Finds what of a suite a run did not compare: vectors, variables, images.
+"""Determines which vectors, variables and images of a suite a run did not compare.
 
 The names are those of the table `not_compared` in an adapter.toml (docs/formats/adapter.md).
 """
@@ -18,13 +18,13 @@ from conform.judging.claims import IMAGE
 from conform.storage.store import RunFolder
 
 LIMIT = "--limit"
-"""What allows that vectors were not asked that the caller did not want."""
+"""The reason that allows vectors to be left out because of a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Something that was not compared: how many vectors it concerns, and the reason for which it
-    is allowed ("" if it is not)."""
+    """Something that was not compared: the number of vectors concerned, and the reason why that is
+    allowed ("": it is not)."""
 
     what: str
     vectors: int
@@ -36,9 +36,9 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class ComparedScope:
-    """The intended scope of a run: how many vectors it was asked for, how many more the suite has,
-    the variables that the answers have and the target does not show, and what is allowed to be
-    left out, by name, with its reason."""
+    """The intended scope of a run: the number of vectors to judge, the number that the limit leaves
+    out, the variables that answers have and the target does not show, and what may be left out, by
+    name with the reason."""
 
     asked: int
     limited: int = 0
@@ -47,7 +47,7 @@ class ComparedScope:
 
 
 def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
-    """All that a run did not compare, as it was committed."""
+    """Everything that a run did not compare, from its committed buckets."""
     committed = folder.committed()
     came = sum(_int(content["vectors"]) for content in committed.values())
     imageless = sum(_int(content.get("imageless", 0)) for content in committed.values())
@@ -67,7 +67,7 @@ def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
 
 
 def _unjudged(folder: RunFolder, allowed: Mapping[str, str]) -> Counter[str]:
-    """The vectors that were not judged, by the name of what was in the way."""
+    """The number of vectors that were not judged, by the name of the obstacle."""
     rows = folder.table("verdicts").select(["id", "kind", "detail"])
     judged = pc.is_in(rows["kind"], value_set=pa.array(sorted(JUDGED)))
     rows = rows.filter(pc.invert(judged))
@@ -83,7 +83,7 @@ def _name(row: Mapping[str, str], allowed: Mapping[str, str]) -> str:
 
 
 def sentence(judged: int, suite: int, left: Iterable[Left]) -> str:
-    """How much of a suite was compared, and what not, in words."""
+    """A sentence: how much of a suite was compared, and what was not."""
     told = shown(left)
     rest = f"; not compared: {told}" if told else ""
     return f"judged {judged:,} of {suite:,}{rest}"
@@ -106,7 +106,7 @@ def _shown(left: Left) -> str:
 
 
 def read(value: Json) -> tuple[Left, ...]:
-    """What `summary.json` says was not compared; nothing for runs of before it did."""
+    """What was not compared, from `summary.json`; empty for old runs without this field."""
     return tuple(
         Left(str(item["what"]), _int(item["vectors"]), str(item["allowed"]))
         for item in (value if isinstance(value, list) else ())

@@ -1,4 +1,4 @@
-"""Executes one run: judges the buckets that are left, adds canaries, and writes the summary."""
+"""Executes one run: judges the remaining buckets, adds canaries, and writes the summary."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A run that came to its end."""
+    """A finished run."""
 
     folder: RunFolder
     run: Mapping[str, Json]
@@ -64,8 +64,8 @@ class Finished:
 def run_target(
     options: RunOptions, say: Callable[[str], None], ranges: Ranges = no_ranges
 ) -> Finished:
-    """Judge a target. Buckets of an earlier run of the same kind are not judged again if that run
-    did not end. `say` gets sentences for a person. Raises `ConformError`s."""
+    """Judge a target. An unfinished run with the same options is resumed: its finished buckets are
+    not judged again. `say` is called with sentences for the user. Raises `ConformError`s."""
     began = time.time()
     chosen = choose(Wanted("", options.target, options.release, options.suite), ranges)
     suite, prepared = chosen.suite, chosen.prepared
@@ -80,7 +80,8 @@ def run_target(
 def _run_into(
     folder: RunFolder, about: Mapping[str, Json], chosen: Chosen, options: RunOptions, began: float
 ) -> Finished:
-    """Judge what is left, and sum up a run that began at a time."""
+    """Judge the remaining buckets of a run that began at the time `began`, and write its
+    summary."""
     suite, prepared, entries = chosen.suite, chosen.prepared, chosen.entries
     folder.write_json("prepared.json", {**prepared.said})
     context = _context(suite, prepared, options, (about, folder, entries))
@@ -102,7 +103,7 @@ def _run_into(
 
 
 def scope(suite: Suite, about: Mapping[str, Json], asked: int) -> ComparedScope:
-    """What a run is to compare that is asked for so many vectors of a suite."""
+    """The scope of a run that judges `asked` vectors of a suite."""
     shows, allowed = about["observes"], about["not_compared"]
     assert isinstance(shows, list) and isinstance(allowed, dict)
     hidden = [name for name in variables(suite) if name not in shows]
@@ -113,7 +114,8 @@ def scope(suite: Suite, about: Mapping[str, Json], asked: int) -> ComparedScope:
 def stale_entries(
     folder: RunFolder, suite: Suite, entries: Mapping[str, str], counts: summary.RunCounts
 ) -> tuple[str, ...]:
-    """The entries that explain nothing, though the target went where they would have to."""
+    """The entries that explain no deviation although the target took the branches that they
+    change."""
     unused = [entry for entry in entries if entry and not counts.by_entry[entry]]
     if not unused:
         return ()
@@ -127,7 +129,7 @@ def stale_entries(
 
 
 def _judge_all(suite: Suite, context: RunContext, options: RunOptions, folder: RunFolder) -> float:
-    """Judge the buckets that are not done; seconds from the first job on."""
+    """Judge the remaining buckets; returns the seconds this took."""
     done = set(folder.committed())
     left = [bucket for bucket in range(suite.buckets) if bucket not in done]
     for bucket in list(left):
@@ -142,7 +144,7 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, folder: R
         if options.engine == "inline":
             inline.run(suite, left, context, progress)
             return time.time() - began
-        from conform.runs.engines import spark  # heavy, and only needed here
+        from conform.runs.engines import spark  # slow to import, and only needed here
 
         session = spark.session(options.master)
         began = time.time()
@@ -151,7 +153,7 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, folder: R
 
 
 def _greet(prepared: Prepared, suite: Suite, options: RunOptions) -> dict[str, Json]:
-    """The content of run.json: start the adapter once and hear what it found."""
+    """The content of run.json; starts the adapter once for its hello."""
     connection = StdioConnection(prepared.start)
     welcome = connection.welcome
     connection.close()
@@ -192,7 +194,7 @@ def _greet(prepared: Prepared, suite: Suite, options: RunOptions) -> dict[str, J
 
 
 def judged_with(suite: Suite, entries: Mapping[str, str]) -> dict[str, Json]:
-    """What verdicts depend on beside suite and target: the models, and which entries apply."""
+    """What verdicts depend on besides suite and target: the models, and which entries apply."""
     module = suite.manifest.models.charter
     modules = sorted({module, *entries.values()} - {""})
     return {"models": model.digest(modules), "entries": dict(sorted(entries.items()))}

@@ -1,8 +1,8 @@
-"""Finds overlay entries that claim too much: where the target does what the charter says, the
-charter with the overlay must allow it too.
+"""Finds overlay entries that claim too much: behaviour of the target that the charter allows and
+the charter with the overlay does not.
 
-Only suites that were made from the charter of the models are looked at: their operations and
-arguments are those of the models."""
+Only for suites that were made from the same charter as the models, so that operations and arguments
+fit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAMPLE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A transition that the target has, the charter allows, and the overlay does not."""
+    """A transition of the target that the charter allows and the overlay does not."""
 
     id: str
     step: int
@@ -39,8 +39,8 @@ class Claimed:
 def claimed_too_much(
     judgement: Judgement, overlay: Siblings, observes: tuple[str, ...] | None
 ) -> list[Claimed]:
-    """The first such transition of each conforming vector of a batch. `overlay` has the model
-    with all entries in the place of the charter's."""
+    """The first such transition of each conforming vector of a batch. `overlay` has the model with
+    all entries instead of the charter's."""
     message = orjson.loads(judgement.line)
     asked = [(result["id"], result["nonce"]) for result in message["results"]]
     results = read_results(message, message["run"], asked)
@@ -66,11 +66,11 @@ class RunOutput:
 
 
 def denied(run: RunOutput, entries: Mapping[str, Siblings]) -> dict[str, Claimed]:
-    """Which of `entries`, none of which explains a deviation of the run, no longer apply: the
-    target went where the entry differs from the charter, and did as the charter says.
+    """Those of `entries` (none explains a deviation of the run) that no longer apply: the target
+    was in a situation where the entry differs from the charter, and behaved like the charter.
 
-    A sample of the conforming vectors is looked at. An entry that is not in the result was not
-    met there: the suite may not lead to it.
+    A sample of the conforming vectors is examined. Other entries did not occur in it; perhaps the
+    suite does not reach them.
     """
     found: dict[str, Claimed] = {}
     for bucket in sorted(run.folder.committed()):
@@ -117,7 +117,7 @@ def _first_refused(
     overlay: Siblings,
     observes: tuple[str, ...] | None,
 ) -> int:
-    """The first step that the model does not allow, or 0: also where it cannot stand or follow."""
+    """The first step that the model does not allow; 0 if there is none or it cannot be followed."""
     question: dict[str, Json] = orjson.loads(text)
     calls = question["operations"]
     assert isinstance(calls, list)

@@ -1,5 +1,5 @@
-"""Judges the observations of an earlier run against another suite, without touching the target.
-Questions keep their ids when rules change, so observations find their new answers."""
+"""Judges the observations of an earlier run against another suite, without running the target.
+Questions keep their ids when rules change, so each observation has a new answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from conform.suites.cache import Suite
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One rejudging: from `old` to `new`."""
+    """A rejudging from the run `old` to the run `new`."""
 
     old: RunFolder
     new: RunFolder
@@ -44,7 +44,7 @@ class _Job:
 def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) -> Finished:
     """Judge the observations of the run `earlier` against `suite`, into the folder `out`.
 
-    Canaries, and batches that broke, are those of the run that observed. Raises `BadRun`.
+    Canaries and broken batches are taken from the earlier run. Raises `BadRun`.
     """
     began = time.time()
     old = RunFolder(str(Path(earlier).resolve()))
@@ -89,7 +89,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
 
 
 def _take_breaks(earlier: Mapping[str, Json], counts: summary.RunCounts) -> None:
-    """The batches that broke are those of the run that observed, which may be too old to say."""
+    """Take the broken batches from the earlier run; an old run may not have recorded them."""
     broken = earlier.get("broken_batches", 0)
     assert isinstance(broken, int)
     counts.broken_batches = broken
@@ -113,7 +113,7 @@ def _observes(before: Mapping[str, Json], suite: Suite) -> tuple[str, ...] | Non
 
 
 def _all_buckets(job: _Job) -> int:
-    """Judge bucket by bucket of the old run; how many vectors there were."""
+    """Judge all buckets of the old run; returns the number of vectors."""
     same = job.about["buckets"] == job.suite.buckets
     every = {} if same else _items(job.suite, range(job.suite.buckets))
     judged = 0
@@ -151,7 +151,7 @@ def _bucket(job: _Job, bucket: int, items: Mapping[str, VectorItem]) -> int:
 
 
 def _judge(job: _Job) -> Judge:
-    """With what the adapter of the earlier run claimed."""
+    """A judge with the claims of the earlier run's adapter."""
     offers = [*_texts(job.about["operations"]), *_texts(job.about["capabilities"])]
     return Judge(job.observes, offers)
 
@@ -163,7 +163,7 @@ def _texts(value: Json) -> list[str]:
 def _without_observation(
     job: _Job, bucket: int, items: Mapping[str, VectorItem]
 ) -> list[tuple[VectorItem, Verdict]]:
-    """Verdicts that stay what they are: nothing was observed."""
+    """The verdicts without observations, which are kept."""
     rows = job.old.bucket("verdicts", bucket).select(["id", "kind", "detail"]).to_pylist()
     return [
         (items[row["id"]], Verdict(row["id"], Kind(row["kind"]), row["detail"]))

@@ -33,7 +33,8 @@ def folder_at(out: str, about: Mapping[str, Json]) -> RunFolder:
 
 @contextlib.contextmanager
 def alone_in(folder: RunFolder) -> Iterator[None]:
-    """Have a folder for one run. Raises `BadRun` if another has it, or if it is none of a run."""
+    """A context that locks the folder of a run. Raises `BadRun` if another process has locked it,
+    or if it is not the folder of a run."""
     if "://" in folder.place:
         yield
         return
@@ -55,7 +56,7 @@ def alone_in(folder: RunFolder) -> Iterator[None]:
 def start_or_resume(
     folder: RunFolder, about: Mapping[str, Json], say: Callable[[str], None]
 ) -> None:
-    """Go on with a run that did not end and was the same; begin afresh otherwise."""
+    """Resume an unfinished run with the same run.json; otherwise start a new one."""
     if folder.has("run.json"):
         before = folder.read_json("run.json")
         changed = [words for name, words in _SAME.items() if before.get(name) != about[name]]

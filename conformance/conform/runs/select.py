@@ -18,7 +18,7 @@ from conform.storage.store import RunFolder
 from conform.suites.cache import Suite, open_suite
 
 Ranges = Callable[[Target], Mapping[str, tuple[str, str]]]
-"""Tells the first and the last release ("" for open) of each entry of a target's overlay."""
+"""Returns the first and the last release ("": open) of each entry of a target's overlay."""
 
 
 def no_ranges(_: Target) -> Mapping[str, tuple[str, str]]:
@@ -28,7 +28,7 @@ def no_ranges(_: Target) -> Mapping[str, tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A target that is ready, with a suite and the overlay entries that apply."""
+    """A prepared target with a suite and the overlay entries that apply."""
 
     prepared: Prepared
     suite: Suite
@@ -37,7 +37,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Target, release and suite by name; what is empty is taken from the run `earlier`."""
+    """Target, release and suite by name; empty ones are taken from the run `earlier`."""
 
     earlier: str = ""
     target: str = ""
@@ -46,7 +46,7 @@ class Wanted:
 
 
 def choose(wanted: Wanted, ranges: Ranges = no_ranges) -> Chosen:
-    """Resolves target, suite and options into a run that can be started. Raises `ConformError`s."""
+    """Resolve target, release, suite and overlay entries of a run. Raises `ConformError`s."""
     name, release, suite = wanted.target, wanted.release, wanted.suite
     if wanted.earlier:
         about = RunFolder(str(Path(wanted.earlier).resolve())).read_json("run.json")
@@ -66,7 +66,7 @@ def choose(wanted: Wanted, ranges: Ranges = no_ranges) -> Chosen:
 
 
 def _suite_for(chosen: Target, release: str, suite: str) -> str:
-    """The suite that was asked for, or the generated one that fits the target."""
+    """The requested suite, or the generated one that fits the target."""
     if suite:
         return suite
     generated = Path(__file__).resolve().parents[3] / "generated"
@@ -107,7 +107,7 @@ def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) 
     """The overlay entries that apply to a release, with the modules of their models; "" is the one
     with all of them.
 
-    They are named by the suite, or else found beside the generated models; `ranges` tells the
+    They are listed in the suite, or else found among the generated models; `ranges` has the
     releases of each entry.
     """
     found = dict(manifest.models.overlays.get(chosen.overlay, {}))
@@ -147,8 +147,8 @@ def _entry(module: str) -> str:
 
 
 def within(release: str, first: str, last: str) -> bool:
-    """Whether a release lies in a range; an end that is empty is open. "4.0" as the last one
-    includes all its patches."""
+    """Whether a release is in a range; "" is an open bound. "4.0" as the last one includes all its
+    patches."""
     parts = _numbers(release)
     if first and parts < _numbers(first):
         return False

@@ -1,4 +1,4 @@
-"""The counts of a run, from the summaries of its buckets, and what they mean."""
+"""Sums the counts of a run's buckets, and derives its result and exit code."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """The inputs that the result of a run depends on: the overlay entries that apply
-    to the release, those of them that the target was seen not to need any more, whether overlay
-    entries excuse, how many vectors the suite has, and what of it was not compared."""
+    """What the result depends on besides counts: the overlay entries that apply to the release,
+    those of them that are stale, whether explained deviations count as failures (`strict`), the
+    number of vectors in the suite, and what was not compared."""
 
     entries: Sequence[str]
     stale: Sequence[str]
@@ -78,7 +78,7 @@ class RunRequest:
 
 
 def collect(folder: RunFolder) -> RunCounts:
-    """The counts of the buckets that are committed."""
+    """The sums of the committed buckets."""
     counts = RunCounts()
     for _, bucket in sorted(folder.committed().items()):
         counts.add(bucket)
@@ -129,7 +129,7 @@ def conclude(counts: RunCounts, asked: RunRequest, seconds: float, pairs: int) -
 def _exit(
     counts: RunCounts, asked: RunRequest, untrusted: Sequence[str], stale: Sequence[str]
 ) -> tuple[int, list[str]]:
-    """The gravest exit code, and a sentence for each thing that is not as it should be."""
+    """The gravest exit code, and a sentence for each problem."""
     reasons = [(3, sentence) for sentence in untrusted]
     if not counts.judged:
         reasons.append((3, "no vector was judged"))
@@ -169,7 +169,7 @@ def distinct_pairs(folder: RunFolder) -> int:
 
 
 def distinct_vectors(folder: RunFolder) -> int:
-    """How many different questions were judged or at least put."""
+    """The number of different questions that were sent."""
     return int(pc.count_distinct(folder.table("verdicts")["id"]).as_py())
 
 

@@ -1,6 +1,6 @@
-"""Whether a run can be trusted, from what came of its canaries and of its batches. The rule is that
-of docs/formats/run.md: no canary misbehaved, of each kind one has shown that the run can fail, and
-the adapter answers a batch as it answers its questions."""
+"""Decides whether a run can be trusted, by its canaries and broken batches (docs/formats/run.md):
+no canary misbehaved, one of each kind has shown that the run can fail, and no batch broke without a
+question that breaks alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _SO = "so the run cannot be trusted"
 
 
 def why_not(found: Sequence[Mapping[str, Json]]) -> list[str]:
-    """The reasons not to trust a run with these canaries (as in canaries.json); none: trust it."""
+    """The reasons not to trust a run with these canaries (as in canaries.json); empty if it is
+    trusted."""
     wrong = sum(item["ok"] is not True for item in found)
     reasons = []
     if wrong:
@@ -32,8 +33,8 @@ def why_not(found: Sequence[Mapping[str, Json]]) -> list[str]:
 
 
 def breaks(unexplained: Sequence[str]) -> list[str]:
-    """The reason not to trust a run in which batches broke, though none of their questions alone
-    breaks the adapter; `unexplained` says how each of them broke."""
+    """The reason not to trust a run in which batches broke although none of their questions breaks
+    the adapter alone; `unexplained` has how each of them broke."""
     if not unexplained:
         return []
     noun = "batch" if len(unexplained) == 1 else "batches"
@@ -44,7 +45,7 @@ def breaks(unexplained: Sequence[str]) -> list[str]:
 
 
 def skipped(found: Iterable[Mapping[str, Json]]) -> list[Json]:
-    """Where a canary could not be had, and why: `[{"where", "why"}, ...]`."""
+    """The canaries that were not possible, and why: `[{"where", "why"}, ...]`."""
     return [
         {"where": item["where"], "why": item["detail"]}
         for item in found
@@ -53,7 +54,7 @@ def skipped(found: Iterable[Mapping[str, Json]]) -> list[Json]:
 
 
 def _why(kind: str, found: Iterable[Mapping[str, Json]]) -> str:
-    """The reason that was noted where a canary of a kind was left out."""
+    """The noted reason why canaries of a kind were skipped."""
     begins = {"mutant": "run", "nothing": "worker"}.get(kind, "bucket")
     reasons = {
         str(item["detail"])

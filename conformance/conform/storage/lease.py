@@ -1,7 +1,7 @@
-"""A lock on a file, to say that something in the cache is in use, or is being written.
+"""A file lock that marks something in the cache as in use or being written.
 
-The operating system keeps it: it ends with the process that holds it, however that ends, so that a
-killed run leaves nothing behind that others would have to wait for.
+The operating system releases it when the process ends, however it ends, so a killed run blocks
+nobody.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path
 
 
 class Lease:
-    """A hold on `path`, which is made if it is not there. `works` is False where locks cannot be
-    had (a cache that may not be written, a file system without them): then nobody is kept out."""
+    """A lock on `path`, which is created if it is missing. `works` is False if locks are not
+    possible (a read-only cache, a file system without locks): then nobody is excluded."""
 
     def __init__(self, path: Path) -> None:
         self.works = True
@@ -22,15 +22,16 @@ class Lease:
             self._file = path.open("ab")
 
     def share(self) -> None:
-        """Use it together with others. Waits while somebody has it alone."""
+        """Take a shared lock. Waits for an exclusive one to end."""
         self._lock(alone=False)
 
     def take(self) -> bool:
-        """Have it alone, if nobody else has it. A share that was held is given up."""
+        """Try to take the exclusive lock; a shared lock of this object is released. Returns whether
+        it succeeded."""
         return self._lock(alone=True)
 
     def close(self) -> None:
-        """Give it up."""
+        """Release the lock."""
         if self._file is not None:
             self._file.close()
 

@@ -1,4 +1,4 @@
-"""Reads the observations of an earlier run."""
+"""Reads the stored observations of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ObservationBatch:
 
 
 def observations(folder: RunFolder, bucket: int) -> Iterator[ObservationBatch]:
-    """The batches of one bucket. Raises `BadRun` for lines that are not of the protocol."""
+    """The batches of one bucket. Raises `BadRun` for lines that violate the protocol."""
     table = folder.bucket("observations", bucket)
     for ids, line in zip(table["ids"].to_pylist(), table["line"].to_pylist(), strict=True):
         try:

@@ -1,6 +1,6 @@
 """Saves the states of a search in a folder: Parquet, and a manifest that identifies the search.
 
-A folder is written beside its place and moved there when it is whole. docs/formats/states.md.
+A folder is written under another name and renamed when it is complete (docs/formats/states.md).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from conform.console.errors import CannotWrite, ConformError
 ROWS = 100_000
 """Rows of a file."""
 CHUNK = 10_000
-"""Rows of a row group, and of what is in memory at once."""
+"""Rows of a row group, and the most rows in memory."""
 MANIFEST = "manifest.json"
 STATES = "states"
-"""The folder of the Parquet files: alone, so that readers of Parquet can be given it whole."""
+"""The folder with only the Parquet files, so that it can be given to readers of Parquet."""
 TYPES: Mapping[Form, pa.DataType] = {
     "truth": pa.bool_(),
     "number": pa.int64(),
@@ -34,12 +34,12 @@ TYPES: Mapping[Form, pa.DataType] = {
 
 
 class NotKept(ConformError):
-    """A folder is no whole set of kept states, or one of other states than wanted."""
+    """A folder does not contain all of the wanted states."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateFile:
-    """A part of the states: a Parquet file, its bytes and rows."""
+    """A Parquet file with some of the states: its size in bytes and its rows."""
 
     name: str
     size: int
@@ -47,8 +47,8 @@ class StateFile:
 
 
 def opened(folder: Path) -> tuple[dict[str, Json], tuple[Path, ...]]:
-    """The manifest of kept states, and their files in order. Raises NotKept for a folder that holds
-    something else, or not all of them."""
+    """The manifest of saved states, and their files in order. Raises NotKept if the folder contains
+    something else, or if files are missing."""
     try:
         manifest = orjson.loads((folder / MANIFEST).read_bytes())
     except (OSError, orjson.JSONDecodeError):
@@ -86,7 +86,7 @@ def _files(manifest: Mapping[str, Json]) -> Iterator[StateFile]:
 
 
 def _rows(path: Path, size: int) -> int:
-    """The rows of a Parquet file of so many bytes; -2 if it is none."""
+    """The number of rows of a Parquet file of this size; -2 if it is not one."""
     try:
         if path.stat().st_size != size:
             return -2
@@ -97,9 +97,9 @@ def _rows(path: Path, size: int) -> int:
 
 
 def refuse_other(folder: Path, place: Mapping[str, Json]) -> None:
-    """Raises NotKept where states of `place` (protocol, variant, mutant, machine, instance, bounds)
-    cannot be kept in a folder because something else is there. States of the same place may be
-    replaced."""
+    """Raises NotKept if the states of `place` (protocol, variant, mutant, machine, instance,
+    bounds) cannot be saved in a folder because it contains something else. States of the same
+    `place` may be replaced."""
     if folder.is_dir() and not any(folder.iterdir()):
         return
     if not folder.exists():
@@ -114,9 +114,9 @@ def refuse_other(folder: Path, place: Mapping[str, Json]) -> None:
 
 
 def keep(table: StateTable, folder: Path, progress: Callable[[int, int], None]) -> int:
-    """Write all states into a folder, whole or not at all; the number of its files. `progress` is
-    told how many states are written, and of how many. Raises CannotWrite, and NotKept where the
-    folder has all states and `table` has not."""
+    """Write all states into a folder, atomically; returns the number of files. `progress` is called
+    with the numbers of written and of all states. Raises CannotWrite, and NotKept if the folder has
+    all states and `table` is incomplete."""
     _refuse_fewer(table, folder)
     beside = folder.parent / f".{folder.name}.part"
     try:

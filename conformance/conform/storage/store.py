@@ -1,4 +1,5 @@
-"""Files of a run: Parquet by bucket, written whole or not at all, on any filesystem of pyarrow."""
+"""Reads and writes the files of a run: Parquet by bucket, atomically, on any filesystem of
+pyarrow."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def filesystem(place: str) -> tuple[fs.FileSystem, str]:
 
 
 def guarded(what: str, write: Callable[[], T]) -> T:
-    """`write()`, with errors of the filesystem as one sentence. Raises `CannotWrite`."""
+    """The result of `write()`; errors of the filesystem become `CannotWrite` with one sentence."""
     try:
         return write()
     except OSError as error:
@@ -46,12 +47,12 @@ class RunFolder:
     place: str
 
     def write_json(self, name: str, value: Json) -> None:
-        """Write a JSON file, whole or not at all."""
+        """Write a JSON file atomically."""
         content = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
         self._write(name, lambda path, system: _put(system, path, content + b"\n"))
 
     def read_json(self, name: str) -> dict[str, Json]:
-        """A JSON file of the run. Raises `BadRun` if it is not there, or no object."""
+        """A JSON file of the run. Raises `BadRun` if it is missing or not an object."""
         system, root = filesystem(self.place)
         try:
             with system.open_input_stream(f"{root}/{name}") as file:
@@ -71,14 +72,15 @@ class RunFolder:
         return bool(system.get_file_info(f"{root}/{name}").type == fs.FileType.File)
 
     def commit(self, bucket: int, tables: Mapping[str, DatasetRows], summary: Json) -> None:
-        """Write all datasets of a bucket, and then its commit: only with that do they count."""
+        """Write all datasets of a bucket, and then its commit file; readers ignore buckets without
+        one."""
         for name, rows in tables.items():
             table = rows.table()
             self._write(f"{name}/bucket={bucket:04d}/part-0.parquet", _parquet(table))
         self.write_json(f"commits/bucket={bucket:04d}.json", summary)
 
     def committed(self) -> dict[int, dict[str, Json]]:
-        """The summaries of the buckets that are done."""
+        """The summaries of the committed buckets."""
         system, root = filesystem(self.place)
         selector = fs.FileSelector(f"{root}/commits", allow_not_found=True)
         found = {}
@@ -89,7 +91,7 @@ class RunFolder:
         return found
 
     def table(self, name: str) -> pa.Table:
-        """A dataset of the run, buckets without a commit left out; with the column `bucket`."""
+        """A dataset of the run with the column `bucket`, without uncommitted buckets."""
         tables = []
         for bucket in sorted(self.committed()):
             part = self.bucket(name, bucket)
@@ -100,7 +102,7 @@ class RunFolder:
         return pa.concat_tables(tables)
 
     def bucket(self, name: str, bucket: int) -> pa.Table:
-        """One bucket of a dataset. Raises `BadRun` if it is not there."""
+        """One bucket of a dataset. Raises `BadRun` if it is missing."""
         system, root = filesystem(self.place)
         path = f"{root}/{name}/bucket={bucket:04d}/part-0.parquet"
         try:
@@ -111,7 +113,7 @@ class RunFolder:
             ) from None
 
     def _write(self, name: str, write: Callable[[str, fs.FileSystem], None]) -> None:
-        """Through a name that readers pass over, and a rename."""
+        """Write under a name that readers ignore, then rename."""
         system, root = filesystem(self.place)
         folder, _, base = f"{root}/{name}".rpartition("/")
         hidden = f"{folder}/_{base}.tmp"
@@ -125,7 +127,7 @@ class RunFolder:
 
 
 def _reason(name: str, error: Exception) -> str:
-    """Why a JSON file of a run was not read, in our words."""
+    """A sentence why a JSON file of a run could not be read."""
     if isinstance(error, orjson.JSONDecodeError):
         return f"{name} is not JSON"
     if isinstance(error, FileNotFoundError | NotADirectoryError):

@@ -148,7 +148,7 @@ def element_sorts(sorts: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
 
 
 def expected_branches(deviation: Deviation) -> list[str]:
-    """All branches that the charter allows in the place of a deviation."""
+    """All branches that the charter allows instead of a deviation."""
     return sorted({allowed.branch for allowed in _expected(deviation)})
 
 
@@ -177,8 +177,8 @@ def _expected(deviation: Deviation) -> list[Allowed]:
 
 @dataclass(slots=True)
 class Transitions:
-    """The distinct (state, branch) pairs of a bucket. States are counted up to the names of
-    elements: two that differ by a renaming are one (rarely, two that do not are one as well)."""
+    """The distinct (state, branch) pairs of a bucket, with states up to renaming of elements
+    (different states may rarely be confused)."""
 
     counts: dict[tuple[bytes, str], list[int | str]] = field(default_factory=dict)
     names: dict[bytes, int] = field(default_factory=dict)
@@ -209,8 +209,8 @@ class Transitions:
 
 
 def state_number(state: Json, elements: Mapping[str, str], counters: Sequence[str] = ()) -> int:
-    """A number that is equal for states which differ by the names of elements only, or by the
-    values of the fields `counters` without their order."""
+    """A hash that is equal for states which differ only by names of elements, or by values of the
+    fields `counters` with the same order."""
     ranked = _ranked(state, counters)
     present = [name for name in elements if f'"{name}"' in canonical.text(ranked)]
     views = sorted(f"{elements[name]} {_view(ranked, name, elements)}" for name in present) or [
@@ -220,7 +220,7 @@ def state_number(state: Json, elements: Mapping[str, str], counters: Sequence[st
 
 
 def _view(value: Json, own: str, elements: Mapping[str, str]) -> str:
-    """The state as one element sees it: itself, and others of which it knows only the sort."""
+    """The state with the names of all elements except `own` replaced by their sorts."""
     if isinstance(value, str):
         return _as_seen(value, own, elements)
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
 """Suites as Parquet buckets in the cache, under their digest.
 
-A suite comes as a folder of JSON lines, or as a Parquet dataset. The last three stay in the cache,
-so that `--suite DIGEST` runs an earlier one again; one that is in use is never dropped. A list of
-its files, with their digests, lies beside them: what is not as it was stored is stored again.
+A suite is imported from a folder of JSON lines or a Parquet dataset. The last three are kept, so
+that `--suite DIGEST` can run an earlier one again; one that is in use is never deleted. The digests
+of its files are stored with it: a damaged suite is imported again.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One file of a suite as it was stored: how many vectors it has, and its SHA-256."""
+    """One stored file of a suite: its number of vectors and its SHA-256."""
 
     vectors: int
     digest: str
@@ -67,7 +67,7 @@ class Bucket:
 @dataclass(frozen=True, slots=True)
 class Suite:
     """A suite in the cache: `bucket=NNNN/part-0.parquet` files below `folder`, in the order of
-    `stored`. While this is held, and with it its `lease`, nobody drops the files."""
+    `stored`. The `lease` keeps other processes from deleting the files while this object exists."""
 
     folder: Path
     manifest: Manifest
@@ -83,7 +83,7 @@ class Suite:
         return _path(self.folder, bucket)
 
     def check(self, bucket: int) -> Path:
-        """The file of one bucket, which is as it was stored. Raises `BadSuite` if it is not."""
+        """The file of one bucket. Raises `BadSuite` if it is not as it was stored."""
         path = self.path(bucket)
         if _digest_of(path) != self.stored[bucket].digest:
             raise BadSuite(
@@ -109,7 +109,7 @@ class Suite:
         return vector_of(found[0])
 
     def _starting(self, bucket: int, start: str) -> list[VectorItem]:
-        """The vectors of a bucket whose ids start so; texts of others are not read."""
+        """The vectors of a bucket whose ids start with `start`; texts of others are not read."""
         path = self.check(bucket)
         try:
             ids = pa.parquet.read_table(path, columns=["id"])["id"].to_pylist()
@@ -135,7 +135,7 @@ def bucket_of(vector_id: str, buckets: int) -> int:
 
 
 def vector_of(item: VectorItem) -> Vector:
-    """The vector of an item, read strictly."""
+    """The vector of an item, validated."""
     value = {
         "question": orjson.loads(item.question),
         "answer": orjson.loads(item.answer),
@@ -157,7 +157,7 @@ def batch_items(batch: pa.RecordBatch) -> Iterator[VectorItem]:
 def open_suite(wanted: str, cores: int) -> Suite:
     """The suite `wanted`: a folder, a JSON lines file in one, or a digest in the cache.
 
-    Raises `BadSuite` in one sentence for whatever cannot be read.
+    Raises `BadSuite` with one sentence if it cannot be read.
     """
     folder = Path(wanted)
     if folder.name == LINES:
@@ -177,7 +177,7 @@ def open_suite(wanted: str, cores: int) -> Suite:
 
 
 def _of_folder(folder: Path, cores: int) -> Suite:
-    """The suite in `folder`, stored if it is not in the cache, or not as it was stored."""
+    """The suite in `folder`, imported if it is missing or damaged in the cache."""
     manifest = read_manifest(folder)
     cached = cache_folder() / _SUITES / manifest.digest
     lease = _lease(cached)
@@ -219,8 +219,8 @@ def _by_digest(wanted: str) -> Suite:
 
 
 def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
-    """Read all vectors strictly, and store them by bucket under the digest: beside it first, so
-    that they are there whole, or not at all."""
+    """Validate all vectors, and store them by bucket under the digest, atomically: in a scratch
+    folder that is renamed."""
     buckets = max(1, 2 * cores, -(-manifest.vectors // _ROWS))
     try:
         with _scratch(cached) as scratch:
@@ -241,8 +241,8 @@ def _import(folder: Path, manifest: Manifest, cached: Path, cores: int) -> None:
 
 
 def _check(folder: Path, manifest: Manifest, cached: Path) -> None:
-    """Read a folder whose suite is in the cache already, but not from files like these: it may be
-    cut off, or hold something else. Raises as `_import` does."""
+    """Validate a folder whose suite is already in the cache, imported from other files: it may be
+    truncated or damaged. Raises as `_import` does."""
     with _scratch(cached) as scratch:
         _write_buckets(folder, manifest, scratch, 1)
     (cached / _FINGERPRINT).write_text(_fingerprint(folder), encoding="utf-8")
@@ -250,8 +250,8 @@ def _check(folder: Path, manifest: Manifest, cached: Path) -> None:
 
 @contextlib.contextmanager
 def _scratch(cached: Path) -> Iterator[Path]:
-    """A folder beside a suite, which goes unless it was renamed. Its name tells whose lease must be
-    free before somebody else may remove what a killed process left."""
+    """A scratch folder beside a suite, deleted unless it was renamed. After a crash others may
+    delete it when the lease in its name is free."""
     cached.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f"{_UNFINISHED}{cached.name}-", dir=cached.parent))
     made.chmod(0o755)
@@ -266,7 +266,7 @@ def _is_unfinished(folder: Path) -> bool:
 
 
 def _lease(cached: Path) -> Lease:
-    """The hold on a suite of the cache. Its file lies beside the suite, and stays."""
+    """The lease of a suite in the cache. Its file is beside the suite, and is never deleted."""
     return Lease(cached.with_suffix(".lease"))
 
 
@@ -284,8 +284,8 @@ def _digest_of(path: Path) -> str:
 
 
 def _intact(cached: Path) -> tuple[Bucket, ...]:
-    """The files of a stored suite, if all of them are as they were stored, by an importer that is
-    the one of today: another one may have derived other columns from the same vectors."""
+    """The files of a stored suite if all are intact and were stored by this version of the
+    importer; another version may have derived other columns."""
     try:
         about = orjson.loads((cached / _FILES).read_bytes())
         if about["importer"] != importer_digest():
@@ -303,7 +303,7 @@ def _intact(cached: Path) -> tuple[Bucket, ...]:
 
 
 def _fingerprint(folder: Path) -> str:
-    """A hash of the files of a suite, but for its manifest."""
+    """A hash of the files of a suite without its manifest."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix in (".jsonl", ".parquet"):
@@ -337,7 +337,7 @@ def _write_buckets(folder: Path, manifest: Manifest, scratch: Path, buckets: int
 
 
 class _Buckets:
-    """The files of a suite that is being stored; few rows of each are held in memory."""
+    """Writes the files of a suite, with few rows of each in memory."""
 
     def __init__(self, scratch: Path, buckets: int) -> None:
         self.rows = [DatasetRows(SUITE) for _ in range(buckets)]
@@ -412,8 +412,8 @@ def _batches(path: Path, columns: list[str] | None = None) -> Iterator[pa.Record
 
 
 def _keep_the_last(suites: Path) -> None:
-    """Drop all but the suites used last, and what killed processes left. What somebody uses stays:
-    its lease cannot be had."""
+    """Delete all but the most recently used suites, and leftovers of killed processes. Suites in
+    use are kept: their lease cannot be taken."""
     held = [path.parent for path in suites.glob(f"*/{MANIFEST}") if not _is_unfinished(path.parent)]
     held.sort(key=_last_used)
     for folder in held[:-KEPT]:
@@ -426,7 +426,7 @@ def _keep_the_last(suites: Path) -> None:
 def _last_used(folder: Path) -> float:
     try:
         return (folder / MANIFEST).stat().st_mtime
-    except OSError:  # another process drops it
+    except OSError:  # another process deletes it
         return 0.0
 
 

@@ -1,9 +1,7 @@
-"""Imports vectors into the cache: a fast path for files that are as their writer left them, strict
-validation for all others.
+"""Imports vectors into the cache, with a fast path for undamaged files.
 
-An id and two digests cover all that a vector says. Where they fit and the automaton is in order,
-the vector is taken as it is; where anything is odd it is read by `charter.formats.vector`, which
-refuses it in a sentence that says why.
+An id and two digests cover the content of a vector. If they match and the automaton is valid, the
+vector is accepted; otherwise `charter.formats.vector` parses it and explains what is wrong.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ _NODE = frozenset({"from", "branch", "reply", "observation"})
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A vector in the engine's form, what it adds to the suite's digest, and its obligations."""
+    """A vector as item, its line for the suite's digest, and its obligations."""
 
     item: VectorItem
     line: str
@@ -48,7 +46,7 @@ class Imported:
 
 
 class _Odd(Exception):
-    """Something that only the strict reader can judge."""
+    """The fast path does not apply; the strict reader has to decide."""
 
 
 _ODDITIES = (
@@ -75,7 +73,7 @@ def import_line(line: bytes, where: str) -> Imported:
 
 
 def import_value(value: dict[str, Json], where: str) -> Imported:
-    """A vector that was parsed. Raises `BadVector`."""
+    """The vector in parsed JSON. Raises `BadVector`."""
     try:
         return _quick(value)
     except _ODDITIES:
@@ -83,13 +81,13 @@ def import_value(value: dict[str, Json], where: str) -> Imported:
 
 
 def imported(vector: Vector) -> Imported:
-    """A vector that was read strictly."""
+    """The import of a validated vector."""
     item = item_of(vector)
     return Imported(item, digest_line(vector), vector.why.obligations)
 
 
 def item_of(vector: Vector) -> VectorItem:
-    """A vector as the engine moves it."""
+    """The item of a vector."""
     whole = vector.json()
     assert isinstance(whole, dict)
     question, answer, why = (_text(whole[name]) for name in ("question", "answer", "why"))
@@ -141,7 +139,7 @@ def _exactly(value: object, names: frozenset[str]) -> None:
 
 
 def _check_steps(answer: Mapping[str, list[list[dict[str, object]]]], operations: int) -> None:
-    """Every index points at something, and every step has nodes."""
+    """Check that every index is valid and every step has nodes."""
     steps = answer["steps"]
     if len(steps) != operations + 1:
         raise _Odd

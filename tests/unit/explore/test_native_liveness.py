@@ -12,7 +12,7 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
-from charter.explore.native import runs
+from charter.explore.native import runs, transition_graph
 from charter.explore.native.context import MARGIN
 from charter.explore.native.explore import CannotCompile, Choices, NativeOptions, SearchCounts
 from charter.explore.native.liveness import check_liveness, explore_live

@@ -37,7 +37,7 @@ from conform.storage.tables import (
 
 @dataclass(slots=True)
 class Pool:
-    """The sessions that a worker keeps between its buckets: one adapter for each run."""
+    """The sessions that a worker reuses for its buckets: one adapter for each run."""
 
     sessions: dict[str, Session] = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class Pool:
 
 @functools.cache
 def worker_pool() -> Pool:
-    """The pool of this process. It is the one thing that a worker keeps."""
+    """The pool of this process, its only state."""
     return Pool()
 
 
@@ -78,8 +78,8 @@ def siblings(context: RunContext) -> Siblings | None:
 
 
 def with_overlay(context: RunContext) -> Siblings | None:
-    """The model with all overlay entries in the place of the charter's, if there is one, and the
-    suite was made from the same charter."""
+    """The model with all overlay entries instead of the charter's, if it exists and the suite was
+    made from the same charter."""
     if not context.reference:
         return None
     module = context.entries.get("", "")
@@ -227,6 +227,6 @@ def empty_bucket(bucket: int, context: RunContext) -> None:
 def judge_rows(
     rows: Iterator[tuple[int, VectorItem]], context: RunContext, pool: Pool
 ) -> Iterator[Json]:
-    """Judge rows that come bucket by bucket."""
+    """Judge rows that are ordered by bucket."""
     for bucket, group in itertools.groupby(rows, key=lambda row: row[0]):
         yield judge_bucket((item for _, item in group), bucket, context, pool)

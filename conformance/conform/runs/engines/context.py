@@ -1,4 +1,4 @@
-"""What a worker needs to judge buckets of a run; only texts and numbers, since it is
+"""The data that a worker needs to judge buckets of a run; texts and numbers only, since it is
 serialised."""
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from conform.judging.assess import VectorItem
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """One run, as its workers see it.
+    """The settings of one run for its workers.
 
     `place` is the run's folder, absolute. `model` is the module of the charter's model ("" for
-    none), `entries` maps overlay entries to modules of sibling models. `variables` are those of
-    the charter's widest level, empty if not known. `limit` vectors of each bucket are judged, 0
-    for all. `canaries` are vectors that tell mutants from the charter, by module. `started` is
-    when the run began (seconds since the epoch). `reference` is whether the suite was made from
-    the charter of the model at hand, so that the model must conform to it.
+    none), `entries` maps overlay entries to modules of sibling models. `variables` are those of the
+    charter's widest level, empty if not known. `limit` vectors of each bucket are judged, 0 for
+    all. `canaries` are vectors that tell mutants from the charter, by module. `started` is when the
+    run began (seconds since the epoch). `reference`: whether the suite was made from the charter of
+    the generated model, which must then conform.
     """
 
     run: str

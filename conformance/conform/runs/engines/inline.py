@@ -1,4 +1,4 @@
-"""The inline engine: one process, bucket after bucket, for debugging and small suites."""
+"""The inline engine: judges bucket after bucket in this process; for debugging and small suites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conform.suites.cache import Suite
 def run(
     suite: Suite, buckets: Sequence[int], context: RunContext, progress: Callable[[], None]
 ) -> None:
-    """Judge `buckets`; each is committed by itself, and `progress` is called after it."""
+    """Judge and commit each of `buckets`, calling `progress` after each."""
     pool = Pool()
     try:
         with interrupts_remembered() as check:

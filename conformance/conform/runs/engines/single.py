@@ -21,7 +21,7 @@ from conform.judging.follow import Siblings
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One step as it was: what was done, replied and observed (renamed), and what was allowed."""
+    """One step: operation, relabelled reply and observation, and the deviation if it is one."""
 
     step: int
     operation: str
@@ -45,7 +45,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A vector that was put again."""
+    """The result of replaying a vector."""
 
     assessment: Assessment
     steps: tuple[Shown, ...]
@@ -55,7 +55,7 @@ class Replayed:
 def replay(
     start: AdapterStart, item: VectorItem, manifest: Manifest, entries: Mapping[str, str]
 ) -> Replayed:
-    """Put one vector, judge it, and keep all that was seen. Raises `CannotStart`."""
+    """Send one vector to the target and judge it. Raises `CannotStart`."""
     siblings = None
     if manifest.models.charter:
         known = {entry: model.load(module) for entry, module in entries.items()}

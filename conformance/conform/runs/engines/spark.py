@@ -1,9 +1,9 @@
 """The engine on Spark, local or on a cluster: Parquet in, one adapter for each Python worker.
 
-A run is one job over the buckets that are not done; a bucket is a file, a partition and a task. The
-task judges it, writes its datasets and commits it, so that a run that is stopped goes on where it
-was. The same code serves `local[*]` and a cluster, whose workers must see the run's folder and the
-adapter under the same path.
+A run is one job over the remaining buckets; a bucket is a file, a partition and a task. The task
+judges it, writes its datasets and commits it, so that a stopped run can be resumed. The same code
+serves `local[*]` and a cluster, whose workers must see the run's folder and the adapter under the
+same path.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _JAVA = ("JAVA_HOME", "UnsupportedClassVersion", "java: ", "JAVA_GATEWAY_EXITED"
 
 
 def session(master: str, instead: str = "--engine inline") -> SparkSession:
-    """A Spark session. Raises `MissingEngine` if Java is missing or does not start; `instead` is
-    what can be used without it."""
+    """A Spark session. Raises `MissingEngine` if Java is missing or does not start; `instead` names
+    the alternative for the message."""
     os.environ.update(python_path())
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -71,7 +71,7 @@ def session(master: str, instead: str = "--engine inline") -> SparkSession:
         builder = builder.config(name, value)
     said: list[str] = []
     try:
-        # A JVM that pyspark leaves while it starts loses the file that it would say its port in,
+        # If pyspark gives up on a JVM that is still starting, the JVM loses the file for its port
         # and never ends; one that has started ends with this process.
         with interrupts_later(), _aside(said):
             made: SparkSession = builder.getOrCreate()
@@ -99,7 +99,8 @@ def why_not(said: Sequence[str], error: Exception, instead: str = "--engine inli
 
 @contextlib.contextmanager
 def _aside(said: list[str]) -> Iterator[None]:
-    """Give the JVM that starts meanwhile a file for its stderr; its lines go to `said`."""
+    """A context in which a starting JVM writes its stderr to a file; its lines are added to
+    `said`."""
     with tempfile.TemporaryFile() as file:
         before = os.dup(2)
         os.dup2(file.fileno(), 2)
@@ -170,11 +171,11 @@ def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, VectorItem]]
 
 
 class WorkerBug(Exception):
-    """What a worker raised that is none of our errors: its traceback."""
+    """The traceback of an exception in a worker that is not a `ConformError`."""
 
 
 def as_token(error: Exception) -> str:
-    """An error as data that survives Spark's own text around it: one word of base64."""
+    """An error as one word of base64, which can be found in the text that Spark adds."""
     ours = isinstance(error, ConformError)
     told = str(error) if ours else "".join(traceback.format_exception(error))
     content = orjson.dumps({"kind": type(error).__name__ if ours else "", "told": told})
@@ -182,7 +183,7 @@ def as_token(error: Exception) -> str:
 
 
 def _as_ours(error: Exception) -> Exception:
-    """The error of a worker, out of the long text that Spark makes of it."""
+    """The error of a worker, extracted from Spark's text."""
     found = _TOKEN.search(str(error))
     if not found:
         return Incomplete(f"a task failed ({_first_line(error)}); repeat the command to go on")
