@@ -70,7 +70,7 @@ class Fault(Exception):
 
 
 class NotLoadable(Exception):
-    """Raise it in `start` if the given state did not come back as it was given."""
+    """Raise it in `start` if after loading, the state differed from the given one."""
 
 
 class Unsupported(Exception):

@@ -190,7 +190,7 @@ def test_search_goes_on_from_the_last_level_that_is_whole(
     compiled, native = small
     killed(compiled, spark, tmp_path, 9)
     (file, *_) = sorted((tmp_path / "level-00006").iterdir())
-    told = "level 7 is damaged: the search goes on before it"
+    told = "level 7 is damaged: the search continues before it"
     match damage:
         case "part":  # of a level that was in work
             folder = tmp_path / "level-00010"
@@ -203,11 +203,11 @@ def test_search_goes_on_from_the_last_level_that_is_whole(
             file.unlink()
         case "journal":
             (tmp_path / "spark.json").write_text('{"program": ')
-            told = "the journal is damaged: the search begins anew"
+            told = "the journal is damaged: the search starts again"
         case "version":
             index = SearchIndex(tmp_path / "spark.json", compiled.digest)
             index.write({"bits": 4}, index.read().rows)
-            told = "the journal is of another version of charter: the search begins anew"
+            told = "the journal is of another version of charter: the search starts again"
         case "count":
             said = json.loads((tmp_path / "spark.json").read_text())
             said["levels"][6]["counts"][0][0] += 1
@@ -256,7 +256,8 @@ def test_a_task_that_fails_is_told_in_a_sentence(
         file.write_bytes(b"no Parquet")
 
     told = (
-        rf"^a task of Spark failed \(.*\); the same command goes on .* {re.escape(str(tmp_path))}$"
+        r"^a task of Spark failed \(.*\); the same command continues .* "
+        rf"{re.escape(str(tmp_path))}$"
     )
     with pytest.raises(Failed, match=told) as failed:
         search.run(damaged)
@@ -274,7 +275,7 @@ def test_a_level_is_searched_again_when_a_byte_of_it_was_flipped(
     content[int(place * len(content)) if isinstance(place, float) else place] ^= 0x10
     file.write_bytes(content)
     found = on_spark(SparkSearch(compiled, spark, tmp_path))
-    assert found.message == "level 7 is damaged: the search goes on before it"
+    assert found.message == "level 7 is damaged: the search continues before it"
     same(found, native)
 
 
@@ -290,7 +291,7 @@ def test_a_level_that_is_damaged_meanwhile_is_told_in_a_sentence(
         (file, *_) = sorted((tmp_path / f"level-{now.depth:05}").iterdir())
         file.write_bytes(b"no Parquet")
 
-    remedy = "the same command goes on from the levels" if kept else "nothing is kept"
+    remedy = "the same command continues from the levels" if kept else "nothing is kept"
     with pytest.raises(Failed, match=rf"^the levels .* cannot be read .*; {remedy}") as failed:
         search.run(damaged)
     assert "\n" not in str(failed.value)
@@ -369,7 +370,7 @@ def test_a_job_counts_when_it_ends_between_two_looks(
 @pytest.mark.parametrize(
     ("kept", "remedy"),
     [
-        (True, "; the same command goes on from the levels in {}"),
+        (True, "; the same command continues from the levels in {}"),
         (False, "; nothing is kept (--journal DIR keeps each finished level)"),
     ],
 )

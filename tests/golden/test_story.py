@@ -167,7 +167,7 @@ def test_a_lasso_without_a_stem_says_once_that_it_goes_on(
     show_story(replace(story, found=replace(story.found, loop=0)))
     assert "again and again" not in capsys.readouterr().out
     show_story(replace(story, found=replace(story.found, loop=1)))
-    assert capsys.readouterr().out.count("and from here on, again and again:") == 1
+    assert capsys.readouterr().out.count("and these steps repeat for ever:") == 1
 
 
 def test_a_message_that_is_lost_before_anyone_took_it_is_shown_at_its_sender() -> None:

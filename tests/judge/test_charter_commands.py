@@ -39,7 +39,7 @@ def test_check_shows_every_error_with_its_code(conform, toy):
 def test_explore_finds_what_is_violated_and_the_way_there(conform, toy):
     code, out, _ = conform("explore", toy)
     assert code == 1
-    assert "always never_full fails; the shortest way there:" in out
+    assert "always never_full fails; the shortest trace:" in out
     assert "   1  put(node: n1)\n        by put/kept\n" in out
 
 
@@ -58,7 +58,7 @@ def test_explore_draws_what_it_found(conform, toy, tmp_path):
 def test_explore_has_nothing_to_draw_where_nothing_is_wrong(conform, toy, tmp_path):
     toy.write_text(TOY.replace('always never_full of box cites S "1": held == {}', ""))
     _, _, err = conform("explore", toy, "--picture", tmp_path / "a.svg")
-    assert "nothing was found that could be drawn" in err
+    assert "there is no finding to draw" in err
     assert not (tmp_path / "a.svg").exists()
 
 
@@ -115,7 +115,7 @@ def test_explore_is_content_when_the_instance_says_what_it_misses(conform, toy):
     code, out, _ = conform("explore", toy, "--instance", "half")
     assert code == 0
     assert "exercised" not in out
-    assert "1 of 2 branches was never taken, as the instance says" in out
+    assert "1 of 2 branches was never taken, as `misses` says" in out
 
 
 def test_explore_says_so_when_an_instance_meets_what_it_misses(conform, toy):
@@ -123,7 +123,7 @@ def test_explore_says_so_when_an_instance_meets_what_it_misses(conform, toy):
     code, out, _ = conform("explore", toy, "--instance", "wrong")
     assert code == 0
     for name in ("put/kept", "some_held"):
-        assert f"the instance says that it misses {name}, and meets it" in out
+        assert f"the instance lists {name} under `misses`, but it was met" in out
     found = json.loads(conform("explore", toy, "--instance", "wrong", "--json")[1])
     assert found["not_missed"] == ["put/kept", "some_held"]
 
@@ -184,7 +184,7 @@ def test_explore_gives_up_where_it_is_told_to(conform, toy):
 def test_what_is_violated_counts_in_a_search_that_gave_up(conform, toy):
     code, out, _ = conform("explore", toy, "--most", 2)
     assert code == 1
-    assert "always never_full fails" in out and "the search stopped before its end" in out
+    assert "always never_full fails" in out and "the search stopped early" in out
 
 
 SEVERAL = (
@@ -217,7 +217,7 @@ def test_the_exit_code_of_several_searches_is_that_of_the_worst(conform, toy):
 
 @pytest.mark.parametrize(("more", "says"), [
     ((), "nothing is kept"),
-    (("--journal", "build/there"), "the same command goes on from the levels in build/there"),
+    (("--journal", "build/there"), "the same command continues from the levels in build/there"),
 ])  # fmt: skip
 def test_explore_says_what_is_kept_when_it_is_interrupted(conform, toy, monkeypatch, more, says):
     def interrupted(*_):
@@ -242,7 +242,7 @@ def test_prove_names_what_it_does_not_look_at(conform):
     code, out, err = conform("prove", table)
     assert (code, err) == (3, "")
     assert "open    neighbours_eat_in_turn: unknown: table is a system" in out
-    told = "not looked at: somebody_eats, nobody_starves; `conform explore` looks at `eventually`"
+    told = "not checked: somebody_eats, nobody_starves; `conform explore` checks `eventually`"
     assert out.endswith(f"{told}\n")
     found = json.loads(conform("prove", table, "--json")[1])
     assert found["not_looked_at"] == ["somebody_eats", "nobody_starves"]
@@ -263,8 +263,8 @@ def test_simulate_walks_alike_for_equal_seeds(conform, toy):
 def test_simulate_finds_what_is_violated_and_the_seed_that_finds_it_again(conform, toy):
     code, out, _ = conform("simulate", toy, "--walks", 60, "--workers", 2)
     assert code == 1
-    assert "always never_full fails; a shortened way there:\n   1  put(node: n" in out
-    assert "found again by: --seed 0 --walks 50 --steps 10" in out
+    assert "always never_full fails; a shortened trace:\n   1  put(node: n" in out
+    assert "reproduce with: --seed 0 --walks 50 --steps 10" in out
     assert "never seen: witness two_held" in out
 
 

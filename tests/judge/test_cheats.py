@@ -101,7 +101,7 @@ def test_single_vectors_can_be_allowed(cheat, judged):
     [
         ("claims_and_refuses", "its hello claims it"),
         ("not_loadable", "gives no state"),
-        ("unresolved", "leads to what it showed"),
+        ("unresolved", "showed a value for each reference"),
     ],
 )
 def test_lie_that_can_be_checked_is_an_adapter_error(mode, word, cheat, judged):
@@ -171,7 +171,7 @@ def test_question_that_breaks_the_adapter_costs_its_own_verdict_and_no_trust(che
 
 
 def test_suite_that_loses_a_file_while_it_is_judged_is_an_error(cheat, judged, tmp_path):
-    with pytest.raises(BadSuite, match="is missing, or not as it was stored"):
+    with pytest.raises(BadSuite, match="is missing, or was changed"):
         judged(cheat("eats_suite", str(tmp_path / "cache")))
 
 
@@ -213,8 +213,8 @@ def test_limit_is_told_and_the_run_is_not_complete(cheat, judged, last_line):
 @pytest.mark.parametrize(
     ("name", "reason", "sentence"),
     [
-        ("variable", REASON, "knows no 'variable'"),
-        ("everything", REASON, "knows no 'everything'"),
+        ("variable", REASON, "unknown name 'variable'"),
+        ("everything", REASON, "unknown name 'everything'"),
         ("unsupported load", " ", "has no reason for 'unsupported load'"),
     ],
 )

@@ -131,7 +131,7 @@ def test_replay_shows_an_image_that_fails(conform, targets_folder, toy_suite, tm
     row = next(row for row in rows if row["severity"] == "image")
     code, out, _ = conform("replay", row["id"], "--run", tmp_path / "r")
     assert code == 1
-    assert "DIVERGES (image; new); the broker's image is another:" in out
+    assert "DIVERGES (image; new); the broker's image differs:" in out
     assert 'image.fault = "java.lang.IllegalStateException"' in out
 
 
@@ -215,12 +215,12 @@ def test_interrupted_run_is_130_and_goes_on(targets_folder, toy_suite, tmp_path)
     child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=30)
     assert child.returncode == 130
-    assert err.strip().endswith("conform: interrupted; what was done is kept")
+    assert err.strip().endswith("conform: interrupted; finished work is kept")
     assert "Traceback" not in err
     again = subprocess.run(
         command, env={**os.environ, **environment()}, capture_output=True, text=True, check=False
     )
-    assert "going on with the run" in again.stderr
+    assert "continuing the run" in again.stderr
 
 
 def test_commands_share_one_shape():

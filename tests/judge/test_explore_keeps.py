@@ -21,7 +21,7 @@ def test_explore_keeps_all_states_as_parquet(conform, toy, tmp_path):
     assert code == 2 and "holds states of another search: its bounds is" in err
     (folder / "manifest.json").unlink()
     code, _, err = conform("explore", toy, "--keep", folder)
-    assert code == 2 and "is no folder of kept states" in err and err.count("\n") == 1
+    assert code == 2 and "is not a folder of stored states" in err and err.count("\n") == 1
 
 
 def test_kept_states_say_of_which_mutant_they_are(conform, toy, tmp_path):
@@ -62,7 +62,7 @@ def test_explore_on_spark_finds_what_the_native_engine_finds(conform, toy, spark
             found[engine[0]].pop(own)
     assert found["spark"] == found["native"]
     code, out, _ = conform("explore", toy, "--engine", "spark", "--journal", tmp_path / "search")
-    assert code == 1 and "always never_full fails; the shortest way there:" in out
+    assert code == 1 and "always never_full fails; the shortest trace:" in out
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,8 @@ def test_run_goes_on_only_with_the_adapter_that_it_was_begun_with(
     path.parent.mkdir(exist_ok=True)
     path.write_text("another adapter")
     said, again = judged("reference")
-    anew = f"the adapter's files changed since the run in {tmp_path / 'run'} was begun"
-    same = f"going on with the run in {tmp_path / 'run'}: {done} buckets are done"
+    anew = f"the adapter's files changed since the run in {tmp_path / 'run'} started"
+    same = f"continuing the run in {tmp_path / 'run'}: {done} buckets are done"
     (sentence,) = said
     assert sentence.startswith(anew if changed == "notes.txt" else same)
     assert again.exit_code == 0

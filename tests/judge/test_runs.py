@@ -149,7 +149,7 @@ def test_run_goes_on_after_it_was_killed(toy_suite, targets_folder, tmp_path):
     finished = run_target(
         RunOptions(name, suite=str(toy_suite), engine="inline", out=str(out)), said.append
     )
-    assert said == [f"going on with the run in {out}: {len(done)} buckets are done"]
+    assert said == [f"continuing the run in {out}: {len(done)} buckets are done"]
     kept = [path for path in before if f"{path.parent.name}.json" in
             {f"bucket={bucket:04d}.json" for bucket in done}]  # fmt: skip
     assert kept
@@ -228,7 +228,7 @@ def test_bug_in_a_worker_arrives_with_its_traceback():
 def test_error_of_a_worker_is_told_in_its_own_words(toy_suite, targets_folder, tmp_path, spark):
     """The adapter comes up for the greeting of the run, and never for a worker."""
     name = targets_folder("once_up", str(tmp_path / "log"))
-    with pytest.raises(CannotStart, match=r"did not come up: it ended with 7"):
+    with pytest.raises(CannotStart, match=r"did not start: it ended with 7"):
         run_target(RunOptions(name, suite=str(toy_suite), out=str(tmp_path / "run")), quiet)
 
 
@@ -255,7 +255,7 @@ def test_overlay_that_denies_what_the_target_does_is_a_finding(toy_suite, target
     claimed = finished.summary["claimed_too_much"]
     assert claimed
     assert {item["branch"] for item in claimed} == {"expire/expired"}
-    assert any("the overlay denies" in reason for reason in finished.summary["reasons"])
+    assert any("the overlay claims too much" in reason for reason in finished.summary["reasons"])
     kept = judged(targets_folder("keeps_leader"), toy_suite, tmp_path / "kept")
     assert kept.summary["claimed_too_much"] == []
 

@@ -14,7 +14,7 @@ PAXOS = EXAMPLES / "paxos.charter"
 def test_simulate_names_what_it_does_not_look_at(conform):
     code, out, _ = conform("simulate", TABLE, "--walks", 20)
     assert code == 0
-    told = "not looked at: somebody_eats, nobody_starves; `conform explore` looks at `eventually`"
+    told = "not checked: somebody_eats, nobody_starves; `conform explore` checks `eventually`"
     assert out.endswith(f"nothing is violated on these walks\n{told}\n")
     assert "not looked at" not in conform("simulate", PAXOS, "--walks", 20)[1]
 
@@ -43,7 +43,7 @@ def test_simulate_says_that_a_mutant_is_caught(conform):
 def test_simulate_says_that_walks_cannot_catch_a_mutant_of_an_eventually(conform):
     _, out, _ = conform("simulate", COMMIT, "--mutant", "waits_for_ever", "--walks", 5)
     assert out.endswith(
-        "mutant waits_for_ever is meant for decision, which walks do not look at;"
+        "mutant waits_for_ever is meant for decision, which walks do not check;"
         " `conform explore` does\n"
     )
 

@@ -101,7 +101,7 @@ def test_an_instance_has_to_be_named_where_none_is_meant(conform, toy):
     toy.write_text(TOY.replace("tiny", "a") + "instance b of box { Node = 1 }", encoding="utf-8")
     code, _, err = conform("explore", toy)
     assert code == 2
-    assert "no instance is called tiny: name the one that is meant; there are: a, b" in err
+    assert "no instance is called tiny: choose one; there are: a, b" in err
 
 
 @pytest.mark.parametrize(

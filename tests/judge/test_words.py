@@ -161,7 +161,7 @@ def test_crash_of_the_judge_itself_is_no_finding(called, monkeypatch):
     code, _, err = called("targets")
     assert code == 3
     assert "Traceback" in err and "no such luck" in err
-    assert "a bug of conform, and no finding" in err
+    assert "a bug of conform, so there is no result" in err
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_run_whose_models_changed_since_begins_anew_and_says_so(
     monkeypatch.setattr(execute.model, "digest", lambda modules: "another")
     said, finished = again(name, toy_suite, out)
     assert said == [
-        f"the models changed since the run in {out} was begun; it begins anew,"
+        f"the models changed since the run in {out} started; it starts again, and"
         f" {buckets} buckets are judged again"
     ]
     assert all(path.stat().st_mtime_ns > before for path, before in done.items())

@@ -225,7 +225,7 @@ def _instance(model: ir.Model, name: str) -> ir.Instance:
         return known.get("tiny", tiny[0])
     if len(known) == 1:
         return model.instances[0]
-    raise Missing(f"no instance is called tiny: name the one that is meant; there are: {there_are}")
+    raise Missing(f"no instance is called tiny: choose one; there are: {there_are}")
 
 
 def instances(model: ir.Model, pattern: str) -> tuple[str, ...]:

@@ -331,12 +331,12 @@ def outdated(root: Path) -> str:
         manifest = json.loads(small.read_text(encoding="utf-8")) if small.exists() else {}
         where = path.relative_to(root).as_posix()
         if manifest.get("protocol") not in places:
-            return f"{where} lies beside no suite; remove it"
+            return f"{where} has no suite beside it; remove it"
         counts = json.loads(path.read_text(encoding="utf-8"))
         if counts.get("spec_digest") != manifest["spec_digest"]:
             variant = f" --variant {manifest['variant']}" if manifest["variant"] else ""
             command = f"conform vectors {places[manifest['protocol']]} --profile full{variant}"
-            return f"{where} is of a charter that was edited since; run `{command}`, or remove it"
+            return f"{where} is of an older version of the charter; run `{command}`, or remove it"
     return ""
 
 

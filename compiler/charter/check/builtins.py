@@ -123,7 +123,7 @@ def _of_two(
 
 def _option_of(scope: TypeScope, inner: ty.Type, span: Span) -> ty.Type:
     if isinstance(inner, ty.Option):
-        message = "an option of an option cannot be told from its inside"
+        message = "an option of an option is not allowed"
         return scope.wrong("type/nested-option", message, span).type
     return ty.Option(inner)
 

@@ -187,6 +187,6 @@ def _witness(model: ir.Model, diagnostics: Diagnostics) -> None:
     """Report a protocol without a witness: its properties could hold because nothing happens."""
     machines = (*model.components, *model.systems)
     if machines and not any(prop.kind == "witness" for prop in model.properties):
-        message = "no witness shows that anything can happen"
+        message = "the protocol has no witness"
         hint = "add `witness name of machine: ...` for something that must be reachable"
         diagnostics.error("witness/none", message, machines[0].span, hint=hint)

@@ -63,7 +63,7 @@ class TypeResolver:
             no_type(name, self.declared, span, self.diagnostics)
             return UNKNOWN
         if name in self.open:
-            message = f"`{name}` contains itself, so its values would have no end"
+            message = f"`{name}` contains itself, so its values would be infinite"
             self.diagnostics.error("type/not-finite", message, span)
             return UNKNOWN
         self.open.append(name)
@@ -133,7 +133,7 @@ class TypeResolver:
     def _int(self, node: sx.IntType) -> ty.Type:
         low, high = self.limit(node.low), self.limit(node.high)
         if low.const == high.const and low.plus > high.plus:
-            message = f"no number is from {low.plus} to {high.plus}"
+            message = f"the range {low.plus}..{high.plus} is empty"
             self.diagnostics.error("int/out-of-range", message, node.span)
         return ty.Int(low, high)
 
@@ -146,7 +146,7 @@ class TypeResolver:
                 return ty.Set(inner)
             case "option":
                 if isinstance(inner, ty.Option):
-                    message = "an option of an option cannot be told from its inside"
+                    message = "an option of an option is not allowed"
                     hint = "declare a union with a case for each meaning"
                     self.diagnostics.error("type/nested-option", message, node.span, hint=hint)
                     return UNKNOWN

@@ -217,7 +217,7 @@ class Editor(Targets):
         if is_known and not guard and self.is_followed(at):
             self.diagnostics.warn(
                 "edit/guard-gone",
-                f"this was the whole guard of `{node.name.text}`: now the branches behind it"
+                f"this was the whole guard of `{node.name.text}`: now the branches after it"
                 " are never taken",
                 label.span,
                 hint=f"did you mean `drop branch {place_text(at)}`? If not, `replace conjunct"
@@ -312,9 +312,9 @@ class Editor(Targets):
         if not self.is_overlay:
             self.diagnostics.error(
                 "edit/fault-outside-overlay",
-                "a variant or a mutant is a protocol, and a protocol does not fail",
+                "a variant or a mutant has no faults: a protocol does not throw",
                 edit.span,
-                hint="say in the entry of an overlay what an implementation throws",
+                hint="add the fault to an overlay entry",
             )
             return
         self.in_branch(edit.at, lambda node: (replace(node, faults=(*node.faults, edit.fault)),))

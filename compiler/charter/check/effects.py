@@ -62,8 +62,8 @@ def _total(operation: ir.Operation, diagnostics: Diagnostics) -> None:
     final = [b for b in operation.branches if b is last or (b.group and b.group == last.group)]
     if any(is_open_guard(branch) for branch in final):
         return
-    message = f"{operation.name} has no answer where the guard of {last.name} is false"
-    hint = "the last branch stands without `when`"
+    message = f"{operation.name} has no branch for states where the guard of {last.name} is false"
+    hint = "remove `when` from the last branch, or add a branch without it"
     diagnostics.error("operation/not-total", message, last.span, hint=hint)
 
 
@@ -133,7 +133,7 @@ def _picks(
             case ir.Require():
                 facts = facts.holding(line.condition)
             case ir.Pick() if not line.or_none and not can_pick(line, facts, functions):
-                message = f"nothing says that there is a {line.name} to pick"
+                message = f"`pick {line.name}` may have nothing to pick from"
                 hint = "`or none`, or a conjunct of the guard such as `S != {}`"
                 diagnostics.error("pick/empty", message, line.domain.span, hint=hint)
             case ir.Pick() | ir.Assign() | ir.CallOperation() | ir.Send() | ir.Receive():
@@ -214,7 +214,7 @@ def _failover(component: ir.Component, diagnostics: Diagnostics) -> None:
     if operation is None:
         message = f"{component.name} has volatile state, but no operation `{FAILOVER}`"
         span = next(iter(volatile.values())).span
-        hint = f"add `operation {FAILOVER}()` that gives all volatile state its value"
+        hint = f"add `operation {FAILOVER}()` that sets all volatile state"
         diagnostics.error("effect/failover", message, span, hint=hint)
         return
     for branch in operation.branches:

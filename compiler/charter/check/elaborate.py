@@ -173,7 +173,7 @@ def links(context: CheckContext, found: Iterable[sx.Node]) -> tuple[tuple[str, s
         anchors = [(s, a if is_url(a) else f"{node.url}#{a}") for s, a in node.anchors]
         places = [("", node.url), *anchors]
         if not all(is_url(url) for _, url in places):
-            message = f"`{node.name.text}` is at no address that a report can link to"
+            message = f"`{node.name.text}` has no address that a report can link to"
             hint = "begin with https:// or http://; no blanks, quotation marks or angle brackets"
             context.diagnostics.error("cite/bad-url", message, node.span, hint=hint)
         kept += [(node.name.text, section, url) for section, url in places]

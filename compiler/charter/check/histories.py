@@ -59,12 +59,12 @@ class _After:
         if variable:
             return node if part in self.changed else replace(node, primed=False)
         if node.name in machine.channels:
-            return self._unreadable(node, "is a channel: a history reads what lay there before")
+            return self._unreadable(node, "is a channel: a history reads it before the step")
         made = [x for x in self.body.lines if isinstance(x, ir.Assign) and x.variable == node.name]
         if made:
             return self._named(node, made[0].value)
         if node.name in machine.histories:
-            return self._unreadable(node, "is a history that becomes something only after this one")
+            return self._unreadable(node, "is a history that is declared after this one")
         return replace(node, primed=False)
 
     def _named(self, node: ir.StateRef, value: ir.Expr) -> ir.Expr:

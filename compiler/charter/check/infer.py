@@ -88,7 +88,7 @@ def none_literal(scope: TypeScope, node: sx.NoneLit, expected: ty.Type | None) -
     if isinstance(expected, ty.Option):
         return ir.Literal(None, type=expected, span=node.span)
     if expected is None:
-        return scope.wrong("type/mismatch", "nothing here says which option this is", node.span)
+        return scope.wrong("type/mismatch", "the type of this option is unknown", node.span)
     if is_unknown(expected):
         return ir.Literal(None, type=UNKNOWN, span=node.span)
     message = f"expected {show_type(expected)}, found none"
@@ -143,12 +143,12 @@ def _global_name(scope: TypeScope, node: sx.Ident) -> ir.Expr:
         return ir.Literal(None, type=UNKNOWN, span=node.span)
     hint = f"write `{name}(...)`" if name in known.functions else suggest(name, scope.names())
     if name == REPLACED:
-        hint = "it is what an edit replaces, and stands in an edit that replaces a rule alone"
+        hint = "it is the old rule, and is allowed only in an edit that replaces a rule"
     owner = next((m.name for m in known.machines.values() if name in m.state), "")
     if owner and scope.machine is None:
-        hint = f"it is state of {owner}; a function that reads it says so: `fun f(...) of {owner}`"
+        hint = f"it is state of {owner}; only functions declared `fun f(...) of {owner}` read it"
     if name == "budget" and scope.machine is not None and scope.machine.is_system:
-        hint = "what is left of a budget cannot be read; count in a state variable of the system"
+        hint = "the rest of a budget cannot be read; count in a state variable of the system"
     return scope.wrong("name/unknown", f"`{name}` is not declared", node.span, hint=hint)
 
 

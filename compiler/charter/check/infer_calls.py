@@ -141,7 +141,7 @@ def _by_name(
                 scope.error("name/duplicate", message, node.name.span)
             given[node.name.text] = node.value
         elif last is not None:
-            message = "an argument without a name stands behind one with a name"
+            message = "an argument without a name follows one with a name"
             scope.error("type/arity", message, node.span)
         elif position < len(names):
             given[names[position]] = node
@@ -154,7 +154,7 @@ def _present(scope: TypeScope, node: sx.Apply, expected: ty.Type | None) -> ir.E
     guide = expected.inner if isinstance(expected, ty.Option) else None
     inner = scope.infer(node.args[0], guide)
     if isinstance(inner.type, ty.Option):
-        message = "an option of an option cannot be told from its inside"
+        message = "an option of an option is not allowed"
         return scope.wrong("type/nested-option", message, node.span)
     kind = inner.type if is_unknown(inner.type) else ty.Option(inner.type)
     return ir.Present(inner, type=kind, span=node.span)

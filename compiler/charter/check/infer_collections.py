@@ -21,7 +21,7 @@ def set_literal(scope: TypeScope, node: sx.SetLit, expected: ty.Type | None) -> 
             return _empty(scope, "{}", expected, node.span)
         return ir.SetNew((), type=expected or UNKNOWN, span=node.span)
     if _is_binder_alone(scope, node):
-        message = "a comprehension says what it keeps"
+        message = "this comprehension has no condition"
         hint = "`{ x in S if condition }`, or `S` for all of it"
         return scope.wrong("name/unknown", message, node.span, hint=hint)
     items = _items(scope, node.items, guide)
@@ -61,7 +61,7 @@ def seq_literal(scope: TypeScope, node: sx.SeqLit, expected: ty.Type | None) -> 
 
 def _empty(scope: TypeScope, text: str, expected: ty.Type | None, span: Span) -> ir.Expr:
     if expected is None:
-        return scope.wrong("type/mismatch", f"nothing here says of what `{text}` is empty", span)
+        return scope.wrong("type/mismatch", f"the element type of `{text}` is unknown", span)
     if is_unknown(expected):
         return unknown(span)
     return scope.wrong("type/mismatch", f"expected {show_type(expected)}, found `{text}`", span)
@@ -102,7 +102,7 @@ def whole_type(scope: TypeScope, node: sx.Expr) -> ty.Type:
     core, inner = domain(scope, node)
     if isinstance(core, ir.Domain) or is_unknown(inner):
         return inner
-    message = "a map is over a whole type; a set is not enough"
+    message = "the keys of a map are all values of a type; a set is not enough"
     scope.error("type/mismatch", message, node.span, hint=f"`[k in {show_type(inner)}: ...]`")
     return UNKNOWN
 
@@ -206,7 +206,7 @@ def _quantified_in_parts(scope: TypeScope, node: sx.Quantifier, depth: int) -> i
     binder = node.binders[depth]
     assert isinstance(binder, sx.PatternBinder)
     if node.kind == "the" and binder.key is None:
-        why = "`the` gives a member or a key, and this has neither"
+        why = "`the` needs a member or a key, and this pattern has neither"
         return scope.wrong("type/mismatch", why, node.span, hint="`the k, present(x) in m: ...`")
     parts = ranged(scope, binder)
     neutral = ir.Literal(node.kind == "forall", type=BOOL, span=binder.span)

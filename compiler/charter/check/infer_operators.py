@@ -105,7 +105,7 @@ def _order(scope: TypeScope, node: sx.Binary) -> ir.Expr:
             message = f"{show_type(kind)} has no order"
             return scope.wrong("type/mismatch", message, side.span, hint=hint)
         if not kind.ordered:
-            message = f"{kind.name} is opaque: its values can be told apart, but have no order"
+            message = f"{kind.name} is opaque: its values have no order"
             return scope.wrong("type/mismatch", message, side.span)
     right = scope.fit(right, left.type)
     return ir.Binary(_ORDER[node.op], left, right, type=BOOL, span=node.span)

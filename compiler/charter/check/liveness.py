@@ -21,7 +21,7 @@ def read(
     params: list[ir.Param] = []
     for binder in node.binders:
         if isinstance(binder, sx.PatternBinder):
-            message = "a variable of `leads to` ranges over a type; nothing is taken apart here"
+            message = "a variable of `leads to` ranges over a type; patterns are not allowed here"
             scope.error("type/mismatch", message, binder.span)
             continue
         kind = _ranging(scope, binder)

@@ -234,7 +234,7 @@ class _System:
         ends = tuple(self._key(end) for end in member.ends)
         message = self.types.type(member.message)
         if member.discipline == "slot" and isinstance(message, ty.Option):
-            text = "a slot is empty or holds a message, so the message is no option"
+            text = "a slot is empty or holds a message, so the message cannot be an option"
             self.diagnostics.error("type/nested-option", text, member.message.span)
             message = UNKNOWN
         keys = ("sender", "receiver")[-len(ends) :]

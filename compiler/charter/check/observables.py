@@ -27,7 +27,7 @@ def observables(
         kind = _observed_type(scope, machine, entry)
         if entry.mode and entry.mode not in _MODES:
             hint = f"one of {', '.join(_MODES)}"
-            message = f"nothing compares by `{entry.mode}`"
+            message = f"there is no comparison `{entry.mode}`"
             scope.error("name/unknown", message, entry.span, hint=hint)
         by_type: ir.CompareMode = "exact"
         if isinstance(kind, ty.Counter) and kind.opaque:

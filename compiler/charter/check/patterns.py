@@ -160,7 +160,7 @@ def _taken_apart(
     tags = tags_of(subject.type)
     if tags is None:
         if not is_unknown(subject.type):
-            message = f"only options and unions are taken apart, not {show_type(subject.type)}"
+            message = f"a pattern matches only options and unions, not {show_type(subject.type)}"
             scope.error("type/mismatch", message, node.value.span)
         tags = {tag.text: (UNKNOWN,) * len(names)}
     bound: list[str] = []

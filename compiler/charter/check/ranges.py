@@ -428,7 +428,7 @@ class _Ranges:
         high = (
             "" if found.high is None else show_type(ty.Int(found.high, found.high)).split("..")[1]
         )
-        message = f"this may be anything in {low}..{high}, which leaves {show_type(slot)}"
+        message = f"this may be anything in {low}..{high}, which is not inside {show_type(slot)}"
         hint = "compare it in the guard, or clamp it with `min` or `max`"
         self.diagnostics.error("int/out-of-range", message, expr.span, hint=hint)
 

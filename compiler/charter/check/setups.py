@@ -84,7 +84,7 @@ def find(
 
 def uses_itself(scope: TypeScope, name: sx.Name) -> None:
     """Report a set-up or fragment that includes itself."""
-    scope.error("instance/like", f"`{name.text}` takes over its own lines", name.span)
+    scope.error("instance/like", f"`{name.text}` copies its own lines", name.span)
 
 
 def _key(line: sx.Setting) -> object:

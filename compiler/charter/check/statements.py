@@ -156,7 +156,7 @@ def _own_variable(body: Body, node: sx.Ident) -> ir.StateRef | None:
         body.scope.error("name/unknown", message, node.span)
         return None
     if node.name in machine.histories:
-        message = f"`{node.name}` is a history: what it becomes stands in its declaration"
+        message = f"`{node.name}` is a history: only its declaration updates it"
         notes = (("it is declared here", machine.histories[node.name].name.span),)
         body.scope.diagnostics.error("effect/history-update", message, node.span, notes=notes)
         return None
@@ -171,7 +171,7 @@ def _own_variable(body: Body, node: sx.Ident) -> ir.StateRef | None:
 
 def misplaced(scope: TypeScope, what: str, where: str, span: Span) -> None:
     """Report a statement that its place does not allow."""
-    scope.error("statement/misplaced", f"{what} stands only in {where}", span)
+    scope.error("statement/misplaced", f"{what} is allowed only in {where}", span)
 
 
 def branch_body(body: Body, node: sx.Branch, result: ty.Type) -> ir.Expr:
@@ -195,6 +195,6 @@ def branch_body(body: Body, node: sx.Branch, result: ty.Type) -> ir.Expr:
             case _:
                 assert_never(line)
     if reply is None:
-        misplaced(scope, "a branch without `reply`", "no operation", node.name.span)
+        scope.error("statement/misplaced", "a branch ends with `reply`", node.name.span)
         reply = unknown(node.name.span)
     return reply

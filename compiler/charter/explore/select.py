@@ -78,7 +78,7 @@ def _with_liveness(
     engine."""
     if options.engine == "native":
         raise CannotExplore(
-            f"the native engine cannot look at what must happen in {problem.instance.name}: "
+            f"the native engine cannot check `eventually` in {problem.instance.name}: "
             f"{found.unlooked}; --engine plain can, slowly"
         )
     from charter.explore.reference.checker import liveness_of

@@ -45,7 +45,7 @@ class LivenessResult:
         second search without symmetry, made to find a lasso; it may have run out of memory."""
         if apart.answer != "unknown":
             return apart
-        detail = f"no run is shown: where elements are told apart, {apart.detail}"
+        detail = f"no run is shown: without symmetry, {apart.detail}"
         return replace(self, stem=(), cycle=(), detail=detail)
 
     def binding_json(self, universe: Universe) -> dict[str, Json]:

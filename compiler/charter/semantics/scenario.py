@@ -210,7 +210,7 @@ def _stops(machine: Machine, line: n.Do, run: ScenarioTrace) -> str:
     for statement, before in _beginnings(step):
         if not machine.evaluator.step(before, run.state, args):
             return f"`{_text(statement.span)}` ({statement.span.where()}) stops it"
-    raise AssertionError("a step with a way through is enabled")
+    raise AssertionError("nothing stops the step: it is enabled")
 
 
 def _beginnings(step: n.Step) -> Iterator[tuple[n.Statement, n.Step]]:

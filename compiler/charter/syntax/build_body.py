@@ -72,7 +72,7 @@ def _assign(reader: TreeReader, node: Tree) -> nodes.Assign:
     else:
         reader.diagnostics.error(
             "syntax/unexpected",
-            "an update says what the state is after, and lacks its prime",
+            "this update lacks its prime",
             reader.span(target),
             hint="write `x' = e`, or `x[k].f' = e`; `let x = e` names a value",
         )
@@ -269,7 +269,7 @@ def _guard(reader: TreeReader, part: Part) -> tuple[nodes.Conjunct, ...]:
     if conclusion is not None and len(segments) > 1:
         reader.diagnostics.error(
             "syntax/mixed-operators",
-            "`and` and `implies` stand side by side, and nothing says how far the labels reach",
+            "`and` and `implies` are mixed, so it is unclear how far the labels reach",
             reader.span(node),
             hint="parenthesise, for example `known: a and ready: (b implies c)`",
         )

@@ -183,7 +183,7 @@ def refuse_mixed(reader: TreeReader, operators: list[str], span: Span) -> None:
         shown = " and ".join(f"`{operator}`" for operator in sorted(kinds))
         reader.diagnostics.error(
             "syntax/mixed-operators",
-            f"{shown} stand side by side, and nothing says which goes first",
+            f"{shown} are mixed without parentheses",
             span,
             hint="parenthesise, for example `(a | b) & c`"
             if kinds & SET_OPERATORS
@@ -230,9 +230,9 @@ def _primed(reader: TreeReader, node: Tree) -> Expr:
         return nodes.Ident(target.name, primed=True, span=reader.span(node))
     reader.diagnostics.error(
         "syntax/unexpected",
-        "a prime stands behind the name of a state variable, and only once",
+        "a prime follows the name of a state variable, and only once",
         reader.span(node),
-        hint="write `partition'[t].leader`: all that follows the prime reads the state after",
+        hint="write `partition'[t].leader`: everything after the prime reads the state after",
     )
     return target
 

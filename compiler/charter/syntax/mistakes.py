@@ -53,25 +53,25 @@ MISTAKES: Final = (
         whole=True,
     ),
     Mistake(
-        "the quotation mark has no partner on its line",
+        "the quotation mark is not closed on its line",
         'end the text with `"`; inside of it `\\"` is a quotation mark and `\\\\` a backslash',
         ('source S "The book\nsort A', 'source S "a\\n"'),
         lambda s: s.text == '"',
     ),
     Mistake(
-        "nothing stands between statements, and nothing behind them",
+        "there are no semicolons between or after statements",
         "remove the semicolon",
         ("sort A;", "component c { operation f() -> bool { branch a { let x = 1; reply x } } }"),
         lambda s: s.text == ";",
     ),
     Mistake(
-        "`&` and `|` join sets; conditions are joined in words",
+        "`&` and `|` join sets; conditions are joined by `and` and `or`",
         "write `a and b`, `a or b`",
         ("fun f(a: bool) -> bool = a && a", "fun f(a: bool) -> bool = a || a"),
         lambda s: s.text in {"&", "|"} and s.last == s.text,
     ),
     Mistake(
-        "`!` means nothing alone",
+        "`!` is no operator",
         "write `not a`",
         ("fun f(a: bool) -> bool = !a",),
         lambda s: s.text == "!",
@@ -165,7 +165,7 @@ MISTAKES: Final = (
     ),
     Mistake(
         "only a step of a system sends, receives and requires",
-        "a branch says when it is taken with `when`, and answers with `reply`",
+        "a branch has a guard `when`, and a `reply`",
         (
             "component c { operation f() -> bool { branch a { require x reply true } } }",
             "component c { operation f() -> bool { branch a { send ch[1] x reply true } } }",
@@ -188,8 +188,8 @@ MISTAKES: Final = (
     ),
     Mistake(
         "statements do not loop",
-        "a step calls parts one by one; what happens to all at once is an update of a map of the"
-        " system's own: `x' = [n in Node: e]`",
+        "a step calls parts one by one; to change all at once, update a map of the system's own"
+        " state: `x' = [n in Node: e]`",
         (
             "system s { step t() { client[c].tick() for c in Client } }",
             "system s { step t() { for c in Client { client[c].tick() } } }",
@@ -270,7 +270,7 @@ MISTAKES: Final = (
         lambda s: s.text == ":" and s.second_last == "{" and s.last.isidentifier(),
     ),
     Mistake(
-        "a prime stands behind a state variable, in the target of an update and in step properties",
+        "a prime follows a state variable, in the target of an update and in step properties",
         "remove the prime",
         ("fun f(x': bool) -> bool = x", "component c { state x': bool = true }"),
         lambda s: s.text == "'",
@@ -367,5 +367,5 @@ def _general_hint(stuck: Stuck) -> str:
     if stuck.text.isidentifier() and stuck.expects("=="):
         return "the expression before ended here; an operator or a bracket may be missing"
     if stuck.text in {")", "]", "}"}:
-        return f"something before `{stuck.text}` is missing, or a bracket too many"
+        return f"something before `{stuck.text}` is missing, or there is a bracket too many"
     return "docs/language/ shows each construct with examples"

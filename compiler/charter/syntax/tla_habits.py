@@ -15,7 +15,7 @@ WORDS: Final = {
 
 HABITS: Final = (
     Mistake(
-        "conditions are joined in words",
+        "conditions are joined by `and` and `or`",
         "write `a and b`, `a or b`",
         (
             "always p of c: a /\\ b",
@@ -76,13 +76,13 @@ HABITS: Final = (
         for foreign, ours in WORDS.items()
     ),
     Mistake(
-        "what is in a set but not in another is written with a minus",
+        "set difference is written with a minus",
         "write `s - t`",
         ("always p of c: s \\ t == {}",),
         lambda s: s.text == "\\" and s.behind.startswith(" ") and s.expects("-"),
     ),
     Mistake(
-        "`~` means nothing alone",
+        "`~` is no operator",
         "write `not a`",
         ("always p of c: ~a", "system s { step t() { require x and ~y } }"),
         lambda s: s.text == "~" and not s.behind.startswith(">"),

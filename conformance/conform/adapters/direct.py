@@ -60,7 +60,7 @@ class DirectConnection:
         try:
             self._welcome = messages.read_welcome(sdk.answer_message(self._implementation, hello))
         except BadMessage as error:
-            raise CannotStart(f"the adapter did not come up: {error}") from None
+            raise CannotStart(f"the adapter did not start: {error}") from None
         self.alive = True
 
     def close(self) -> None:

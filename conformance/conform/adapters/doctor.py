@@ -86,14 +86,14 @@ class _Trial:
             yield "hello names the constants that questions have values for", self.constants
         yield "answers an empty batch", self.empty_batch
         yield "answers a question without operations", self.no_operations
-        yield "its lines are in the schema", self.in_schema
+        yield "its lines follow the schema", self.in_schema
         yield "answers several batches that were sent ahead", self.sent_ahead
-        yield "forgets the question before", self.forgets
+        yield "keeps no state of the question before", self.forgets
         yield "answers `unresolved` for a reference that leads nowhere", self.unresolved
         yield "survives an operation that does not exist", self.unknown_operation
         yield "ignores fields that it does not know", self.unknown_field
         if "image" in self.connection.welcome.capabilities:
-            yield "shows the image only where delta says", self.image_where_asked
+            yield "gives the image only after the steps in delta", self.image_where_asked
 
     def hello(self) -> None:
         welcome = self.connection.welcome
@@ -146,7 +146,7 @@ class _Trial:
         self._ask(*(self._question(operation) for operation in operations))
         again = self._ask(self._question())
         if _states(first) != _states(again):
-            raise _Failed("the state before the first operation is another one now")
+            raise _Failed("the state before the first operation differs now")
 
     def unresolved(self) -> None:
         args: dict[str, Json] = {"x": {"ref": [0, "there is no such variable"]}}

@@ -142,7 +142,7 @@ class Session:
         if self._broken_in_a_row >= _HOPELESS:
             raise Incomplete(
                 f"the adapter broke on {_HOPELESS} questions in a row, the last time like this:"
-                f" {answer.detail}; mend it and repeat the command to go on"
+                f" {answer.detail}; fix it and repeat the command to continue"
             )
         self._restart()
         return _broken(item, answer)

@@ -236,14 +236,12 @@ class StdioConnection:
             welcome = messages.read_welcome(orjson.loads(line))
         except (BadMessage, orjson.JSONDecodeError) as error:
             shown = (
-                f"it wrote no JSON: {_shorten(line)}"
+                f"it wrote a line that is not JSON: {_shorten(line)}"
                 if isinstance(error, orjson.JSONDecodeError) and isinstance(line, bytes)
                 else str(error)
             )
             self._end()
-            raise CannotStart(
-                f"the adapter did not come up: {shown}; see `conform doctor`"
-            ) from None
+            raise CannotStart(f"the adapter did not start: {shown}; see `conform doctor`") from None
         if start.expect and welcome.version != start.expect:
             self._end()
             raise CannotStart(

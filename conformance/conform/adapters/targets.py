@@ -191,8 +191,8 @@ def filled(command: Sequence[str], values: Mapping[str, str], chosen: Target) ->
         name = match[1]
         if name not in values:
             raise UnknownTarget(
-                f"{chosen.folder / FILE}: nothing gives a value for {{{name}}} in"
-                f" {match.string!r}; `prepare` may print it"
+                f"{chosen.folder / FILE}: there is no value for {{{name}}} in"
+                f" {match.string!r}; `prepare` can print it"
             )
         return values[name]
 
@@ -231,7 +231,7 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
     except (ValueError, IndexError):
         raise CannotPrepare(
             f"{chosen.id} could not be prepared: {command[0]} ended with {done.returncode} and"
-            f" said nothing; `conform doctor --adapter {chosen.id}` shows more"
+            f" printed nothing; `conform doctor --adapter {chosen.id}` shows more"
         ) from None
     if not isinstance(said, dict) or "error" in said or done.returncode:
         reason = said.get("error", said) if isinstance(said, dict) else said
@@ -253,8 +253,8 @@ def _not_compared(content: Mapping[str, object]) -> dict[str, str]:
         word, _, rest = name.partition(" ")
         if not (name == IMAGE or (word in NAMED and rest)):
             raise ValueError(
-                f"'not_compared' knows no {name!r}: a name is {', '.join(NAMED)} and what it is,"
-                f" or {IMAGE}"
+                f"'not_compared' has the unknown name {name!r}; write one of {', '.join(NAMED)} and"
+                f" a name, or {IMAGE}"
             )
         if not reason.strip():
             raise ValueError(f"'not_compared' has no reason for {name!r}")

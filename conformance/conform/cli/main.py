@@ -11,20 +11,20 @@ from typing import NoReturn, Protocol, cast
 
 _JUDGE = {
     "run": "judge an implementation",
-    "replay": "put one vector to an implementation, and show every step",
-    "rejudge": "judge what an earlier run observed against another suite",
+    "replay": "run one vector on an implementation, and show every step",
+    "rejudge": "judge the observations of an earlier run by another suite",
     "compare": "show where two runs behaved differently",
-    "report": "write the report of runs: a site that opens from disk",
-    "targets": "list what can be judged",
-    "doctor": "look for what is missing here, or hold an adapter to the protocol",
+    "report": "write a report of runs, as a static site",
+    "targets": "list the implementations that can be judged",
+    "doctor": "check this machine, or check an adapter against the protocol",
 }
 _COMPILER = {
-    "check": "check a charter: all errors at once",
+    "check": "check a charter, and show all errors",
     "fmt": "format charters",
     "explain": "explain a diagnostic code, or a count",
     "explore": "search all states of an instance",
     "prove": "prove invariants by induction",
-    "simulate": "walk through an instance at random",
+    "simulate": "make random walks through an instance",
     "generate": "write generated/, or a charter as TLA+",
     "vectors": "make a suite of vectors",
 }
@@ -37,8 +37,8 @@ _EXAMPLES = """examples:
   conform compare build/runs/A build/runs/B
   conform report build/runs/A build/runs/B --out build/report
 
-exit codes: 0 fine; 1 a finding; 2 something that you can mend; 3 incomplete or not to be trusted;
-4 vacuous; 5 a bug of a generated model; 130 interrupted; 141 nobody read what it wrote
+exit codes: 0 fine; 1 a finding; 2 an error that you can fix; 3 incomplete or not to be trusted;
+4 vacuous; 5 a bug of a generated model; 130 interrupted; 141 the reader closed the pipe
 """
 
 
@@ -71,8 +71,8 @@ def meant_by(word: str, known: Iterable[str]) -> str:
 
 def overview() -> str:
     """The text of `conform --help`."""
-    lines = ["usage: conform COMMAND ...", "", "Charters for protocols, and a judge for the"
-             " implementations that other people wrote.", ""]  # fmt: skip
+    lines = ["usage: conform COMMAND ...", "", "Check charters of distributed protocols,"
+             " and judge implementations against them.", ""]  # fmt: skip
     for title, commands in (("the charter", _COMPILER), ("the judge", _JUDGE)):
         lines.append(f"{title}:")
         lines += [f"  {name:<9} {about}" for name, about in commands.items()]
@@ -125,7 +125,7 @@ def _run(name: str, about: str, given: list[str]) -> int:
         sys.stderr.write(f"conform: {error}\n")
         return error.exit_code
     except KeyboardInterrupt:
-        sys.stderr.write("\nconform: interrupted; what was done is kept\n")
+        sys.stderr.write("\nconform: interrupted; finished work is kept\n")
         return 130
     except BrokenPipeError:
         return _unread()
@@ -152,8 +152,7 @@ def _crashed() -> int:
 
     sys.stderr.write(traceback.format_exc())
     sys.stderr.write(
-        "conform: this is a bug of conform, and no finding: nothing was found out; report it with"
-        " the lines above\n"
+        "conform: this is a bug of conform, so there is no result; report it with the lines above\n"
     )
     return 3
 

@@ -287,7 +287,7 @@ class _Case:
 
     def _follower(self, siblings: Siblings | None, found: _Findings) -> Follower | None:
         if siblings is None:
-            found.lost = "there is no model to go on with"
+            found.lost = "there is no model to continue with"
             return None
         start = self.batch.at(self.result.steps[0][1])
         try:
@@ -302,7 +302,7 @@ class _Case:
         try:
             for step in range(1, stop.step):
                 if not follower.step(self._raw(step)).allowed:
-                    found.lost = "the model at hand is not that of the suite"
+                    found.lost = "the present model is not that of the suite"
                     return None
             if stop.step == 0:
                 return None

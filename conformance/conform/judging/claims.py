@@ -43,7 +43,7 @@ def resolves(question: Json, result: Result, batch: BatchTexts) -> str:
         resolve(call["args"], [batch.at(step[1]) for step in result.steps], lambda _: None)
     except Unresolved:
         return ""
-    return f"it answered unresolved, but each reference of step {done + 1} leads to what it showed"
+    return f"it answered unresolved, but showed a value for each reference of step {done + 1}"
 
 
 def lacks_image(question: bytes, result: Result, batch: BatchTexts) -> bool:

@@ -34,7 +34,7 @@ from conform.judging.walk import project
 
 _MOST_STATES = 64
 _MEMORY = 50_000
-_OPEN = "the charter leaves open what the target does not show"
+_OPEN = "the charter leaves a choice open that the target does not show"
 _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
 """The exceptions of a model's `given` and `decode` for JSON that is not a state. If the JSON comes
 from the target, the target is at fault; any other exception is a bug of the model."""
@@ -172,7 +172,7 @@ class Follower:
             first = model.initial(*self.world) if given is None else model.given(given, *self.world)
         except Exception as error:
             if isinstance(error, _NOT_A_STATE) and not self.siblings.same_state:
-                raise CannotFollow(f"the given state is none of the model ({error})") from None
+                raise CannotFollow(f"the given state is not one of the model ({error})") from None
             raise self._bug(model, "", error) from error
         try:
             return model.observe(first), model.encode(first)
@@ -185,7 +185,7 @@ class Follower:
         try:
             return model.decode(value, *self.world)
         except _NOT_A_STATE as error:
-            sentence = f"the model cannot hold what was observed ({error})"
+            sentence = f"the model cannot represent the observation ({error})"
         except Exception as error:
             raise self._bug(model, "", error) from error
         try:

@@ -123,7 +123,7 @@ def _unusual(result: Result, number: int, batch: BatchTexts) -> bool:
     """Whether a step with an index below 0 is a fault; False for a step 0 that has no reply."""
     reply, observation, image = result.steps[number]
     if min(reply, observation, image) < -1 or (number and reply < 0):
-        raise Malformed(f"step {number} has an index that means nothing")
+        raise Malformed(f"step {number} has an invalid index")
     if observation == -1:
         if not is_fault(batch.at(reply)):
             raise Malformed(f"step {number} has no observation, and its reply is no fault")

@@ -123,7 +123,7 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
 
 def withheld(runs: Sequence[ReportedRun]) -> str:
     """The summary of runs that cannot be trusted."""
-    lines = ["# Withheld", "", "These runs cannot be trusted, so nothing is said of any run.", ""]
+    lines = ["# Withheld", "", "These runs cannot be trusted, so no results are shown.", ""]
     for run in runs:
         reasons = run.summary.get("reasons")
         lines += [f"## {_md(run.name)}", ""]

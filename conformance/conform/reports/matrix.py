@@ -13,7 +13,7 @@ from conform.reports.sections import SILENT
 from conform.reports.wording import natural
 
 _NO_TEXT = "no text speaks"
-_UNKNOWN = "what it cites is not at hand"
+_UNKNOWN = "the cited source is not available"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,21 +13,21 @@ from conform.reports.runs import ReportedRun, mapping, texts
 from conform.runs.compared import LIMIT, Left, read, shown
 
 VERDICTS: Mapping[str, str] = {
-    "conforms": "every step was one that the charter allows",
-    "diverges": "a step, or more, that the charter does not allow",
-    "inconclusive": "every step was allowed, but a branch that the vector is for was not taken",
+    "conforms": "the charter allows every step",
+    "diverges": "the charter does not allow at least one step",
+    "inconclusive": "the charter allows every step, but the vector's purpose was not reached",
     "unsupported": "the target lacks what the vector needs; it was not sent",
-    "not_loadable": "the given state did not come back as it was given",
-    "unresolved": "an argument refers to something that the target did not show",
+    "not_loadable": "after loading, the state differed from the given one",
+    "unresolved": "an argument refers to a value that the target did not show",
     "crashed": "the adapter ended",
     "timed_out": "no answer within the deadline",
-    "adapter_error": "the adapter failed, or spoke otherwise than the protocol says",
+    "adapter_error": "the adapter failed, or violated the adapter protocol",
 }
 CLASSES: Mapping[str, str] = {
     "new": "not explained: no entry of the overlay covers it",
-    "charter_gap": "charter gap: the texts are silent, the charter must be mended",
+    "charter_gap": "charter gap: the texts are silent, the charter must be fixed",
     "documented_difference": "documented difference: the implementation's documentation says so",
-    "known_defect": "known defect: reported to those who make it",
+    "known_defect": "known defect: reported to its authors",
     "suspected_defect": "suspected defect: the texts forbid it",
     "several_entries": "explained by more than one entry of the overlay together",
     "explained": "explained by an entry of the overlay",
@@ -103,8 +103,8 @@ def claim(run: ReportedRun) -> Claim:
         names = ", ".join(stale(run))
         return Claim("bad", "overlay out of date", f"{sentence} No longer seen: {names}.")
     if excess(run):
-        return Claim("bad", "overlay claims too much", f"{sentence} The target does as the charter"
-                     " says where its overlay says that it does not.")  # fmt: skip
+        return Claim("bad", "overlay claims too much", f"{sentence} The target follows the charter"
+                     " where its overlay says that it differs.")  # fmt: skip
     if missing(run):
         return Claim("void", "incomplete", sentence)
     if known:

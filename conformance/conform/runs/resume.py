@@ -62,12 +62,12 @@ def start_or_resume(
         changed = [words for name, words in _SAME.items() if before.get(name) != about[name]]
         done = len(folder.committed())
         if not changed and not folder.has("summary.json"):
-            say(f"going on with the run in {folder.place}: {done} buckets are done")
+            say(f"continuing the run in {folder.place}: {done} buckets are done")
             return
         if changed and done:
             say(
-                f"the {' and the '.join(changed)} changed since the run in {folder.place} was"
-                f" begun; it begins anew, {done} buckets are judged again"
+                f"the {' and the '.join(changed)} changed since the run in {folder.place}"
+                f" started; it starts again, and {done} buckets are judged again"
             )
         _clear(folder)
     folder.write_json("run.json", dict(about))

@@ -144,8 +144,9 @@ def _exit(
         reasons.append(
             (
                 1,
-                f"the overlay denies {len(counts.claimed)} transitions that the target has as the"
-                f" charter has them, such as {first['branch']} in {str(first['id'])[:12]}",
+                f"the overlay claims too much: it forbids {len(counts.claimed)} transitions in"
+                f" which the target follows the charter, such as {first['branch']} in"
+                f" {str(first['id'])[:12]}",
             )
         )
     if asked.strict and counts.deviations:

@@ -61,7 +61,7 @@ def opened(folder: Path) -> tuple[dict[str, Json], tuple[Path, ...]]:
     for file in files:
         if _rows(folder / file.name, file.size) != file.rows:
             raise NotKept(
-                f"{folder} is damaged: {file.name} is missing, cut off or another file; remove the"
+                f"{folder} is damaged: {file.name} is missing, truncated or changed; remove the"
                 " folder, or name another one"
             )
     if sum(file.rows for file in files) != manifest.get("distinct"):
@@ -71,7 +71,7 @@ def opened(folder: Path) -> tuple[dict[str, Json], tuple[Path, ...]]:
 
 def _foreign(folder: Path, why: str) -> NotKept:
     return NotKept(
-        f"{folder} is no folder of kept states ({why}); name an empty one, or one that is not there"
+        f"{folder} is not a folder of stored states ({why}); name an empty or a new folder"
     )
 
 

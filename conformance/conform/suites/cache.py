@@ -87,7 +87,7 @@ class Suite:
         path = self.path(bucket)
         if _digest_of(path) != self.stored[bucket].digest:
             raise BadSuite(
-                f"{path} is missing, or not as it was stored; repeat the command, with the folder"
+                f"{path} is missing, or was changed; repeat the command, with the folder"
                 " of the suite, to have it stored again"
             )
         return path
@@ -192,8 +192,8 @@ def _of_folder(folder: Path, cores: int) -> Suite:
             shutil.rmtree(cached, ignore_errors=True)
             _import(folder, manifest, cached, cores)
     raise BadSuite(
-        f"{cached} is not as it was stored, and another run reads it; repeat the command when that"
-        " has ended"
+        f"{cached} was changed, and another run reads it; repeat the command when that run has"
+        " ended"
     )
 
 
@@ -207,7 +207,7 @@ def _by_digest(wanted: str) -> Suite:
         stored = _intact(found[0])
         if not stored:
             raise BadSuite(
-                f"{found[0]} is not as it was stored, or another version of conform stored it;"
+                f"{found[0]} was changed, or another version of conform stored it;"
                 " give the folder of the suite, and it is stored again"
             )
         return Suite(found[0], read_manifest(found[0]), stored, lease)

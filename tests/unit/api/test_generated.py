@@ -95,7 +95,7 @@ def test_counts_of_a_full_suite_are_refused_when_its_charter_was_edited(
     with_counts(tmp_path / "old", "4" * 20)
     assert generate.outdated(tmp_path / "fresh") == ""
     assert generate.outdated(tmp_path / "old") == (
-        "generated/suites/lamp/lamp/full.json is of a charter that was edited since; run"
+        "generated/suites/lamp/lamp/full.json is of an older version of the charter; run"
         " `conform vectors spec/lamp --profile full --variant dim`, or remove it"
     )
 
@@ -109,7 +109,7 @@ def test_counts_of_a_full_suite_are_refused_when_they_are_of_no_suite(
     lonely.parent.mkdir(parents=True)
     lonely.write_text("{}")
     assert generate.stale(root) == (
-        "generated/suites/lamp/full.json lies beside no suite; remove it"
+        "generated/suites/lamp/full.json has no suite beside it; remove it"
     )
 
 

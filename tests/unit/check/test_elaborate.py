@@ -244,7 +244,7 @@ always p of s: budget.limit == 0
 """
     (found,) = api.check_texts((Source("t", WORDS + text),))
     assert found.code == "name/unknown"
-    assert found.hint.startswith("what is left of a budget cannot be read; count in a state")
+    assert found.hint.startswith("the rest of a budget cannot be read; count in a state")
 
 
 PLACE = """component c {

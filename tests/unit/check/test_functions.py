@@ -149,4 +149,4 @@ def test_messages_say_what_is_missing_and_how_to_give_it() -> None:
     assert "`fit` reads `holder`, `known` of c" in text
     assert "`fit(..., holder: ..., known: ...)`" in text
     (text,) = told(charter("fun g() -> bool = known == {}\n"))
-    assert "it is state of c; a function that reads it says so: `fun f(...) of c`" in text
+    assert "it is state of c; only functions declared `fun f(...) of c` read it" in text

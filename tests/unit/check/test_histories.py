@@ -82,8 +82,8 @@ def test_a_history_is_refused_when_it_reads_what_is_not_there_yet() -> None:
         "history one: bool = false then two'\n  history two: bool = false then two'\n  step turn("
     )
     assert told(DOOR + HALL.replace("step turn(", early)) == [
-        "effect/reads-after `two` is a history that becomes something only after this one",
-        "effect/reads-after `two` is a history that becomes something only after this one",
+        "effect/reads-after `two` is a history that is declared after this one",
+        "effect/reads-after `two` is a history that is declared after this one",
     ]
     mail = "history sent: bool = false then post' != post\n  step turn("
     assert told(DOOR + HALL.replace("step turn(", mail)) == [

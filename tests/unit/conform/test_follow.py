@@ -62,7 +62,7 @@ def test_without_a_model_only_the_first_deviation_is_found():
     found = assess(item, results.results[0], BatchTexts.of(results, None), Judge(), None).verdict
     assert len(found.deviations) == 1
     assert (found.judged, found.not_judged) == (3, 1)
-    assert found.detail == "there is no model to go on with"
+    assert found.detail == "there is no model to continue with"
 
 
 class Forgetful:
@@ -97,7 +97,7 @@ def test_following_stops_where_the_charter_leaves_the_hidden_state_open():
     seen = charter.observe(state)  # the leader stays: a deviation
     judged = follower.step(ObservedStep("expire", {"node": "n1"}, True, seen))
     assert not judged.allowed
-    with pytest.raises(CannotFollow, match="leaves open what the target does not show"):
+    with pytest.raises(CannotFollow, match="leaves a choice open that the target does not show"):
         follower.step(ObservedStep("elect", {}, None, seen))
 
 
@@ -107,7 +107,7 @@ def test_state_that_no_model_can_hold_is_not_followed():
     follower = Follower(toy_siblings(), asked, None, start)
     strange = {**start, "registration": {"n1": {"epoch": None}, "n2": None}}
     assert not follower.step(ObservedStep("register", {"node": "n1"}, None, strange)).allowed
-    with pytest.raises(CannotFollow, match="cannot hold what was observed"):
+    with pytest.raises(CannotFollow, match="cannot represent the observation"):
         follower.step(ObservedStep("register", {"node": "n1"}, None, strange))
 
 

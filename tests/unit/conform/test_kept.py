@@ -198,12 +198,12 @@ def test_a_folder_is_refused_when_it_is_of_something_else(
     (tmp_path / "other.txt").write_text("mine")
     if content is not None:
         (tmp_path / "manifest.json").write_text(content)
-    with pytest.raises(kept.NotKept, match="is no folder of kept states"):
+    with pytest.raises(kept.NotKept, match="is not a folder of stored states"):
         kept.refuse_other(tmp_path, PLACE)
     assert (tmp_path / "other.txt").read_text() == "mine"
 
 
 def test_a_file_is_refused_as_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(kept.NotKept, match="is no folder of kept states"):
+    with pytest.raises(kept.NotKept, match="is not a folder of stored states"):
         kept.refuse_other(tmp_path / "file", PLACE)

@@ -79,7 +79,7 @@ def test_state_of_the_target_that_no_model_can_hold_is_told_as_the_targets():
             return shown
 
     verdict = judged(Siblings(charter), Strange)
-    assert "cannot hold what was observed" in verdict.detail
+    assert "cannot represent the observation" in verdict.detail
     assert [d.step for d in verdict.deviations] == [2]
 
 

@@ -84,9 +84,9 @@ def test_what_is_done_beside_the_search_has_a_pace_of_its_own(
     with searching() as tell:
         now[0] = 110.0
         tell(1000, 2000, 3, 0)
-        tell(5, 9, 1, 4, "what must happen, states")
+        tell(5, 9, 1, 4, "eventually, states")
         now[0] = 120.0
-        tell(50, 90, 2, 40, "what must happen, states")
+        tell(50, 90, 2, 40, "eventually, states")
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("conform: 1,000 states (100/s)")
-    assert second.startswith("conform: what must happen, states: 50 states (5/s)")
+    assert second.startswith("conform: eventually, states: 50 states (5/s)")

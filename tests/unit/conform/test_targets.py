@@ -57,7 +57,7 @@ def test_release_that_is_not_listed(tmp_path):
     ("command", "sentence"),
     [
         ("""print('{"error": "no JDK"}'); raise SystemExit(2)""", "no JDK"),
-        ("raise SystemExit(1)", "ended with 1 and said nothing"),
+        ("raise SystemExit(1)", "ended with 1 and printed nothing"),
         ("print(3)", "could not be prepared: 3"),
     ],
 )
@@ -84,7 +84,7 @@ def test_toml_that_is_not_right(tmp_path, content, sentence):
 
 def test_placeholder_without_a_value(tmp_path):
     content = 'id = "x"\ntitle = "X"\nstart = ["{nothing}"]'
-    with pytest.raises(UnknownTarget, match=r"nothing gives a value for \{nothing\}"):
+    with pytest.raises(UnknownTarget, match=r"there is no value for \{nothing\}"):
         prepare(written(tmp_path / "x", content), "", {})
 
 

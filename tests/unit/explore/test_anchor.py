@@ -137,4 +137,4 @@ def test_a_journal_with_another_anchor_is_not_used(model: n.Model, tmp_path: Pat
     index.write_text(changed, encoding="utf-8")
     again, anchor = native(model, "steady", options)
     assert counts(again) == counts(right) and anchor == ANCHOR
-    assert again.message == "level 1 is damaged: the search goes on before it"
+    assert again.message == "level 1 is damaged: the search continues before it"

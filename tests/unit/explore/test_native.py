@@ -140,7 +140,7 @@ def test_search_goes_on_before_the_damage_when_a_journal_is_damaged(
     assert "is damaged" in again.message and counts(again) == counts(whole)
     (tmp_path / "journal.json").write_text('{"program": ')
     again = explore(model, model.instances[0], options)
-    assert "begins anew" in again.message and counts(again) == counts(whole)
+    assert "starts again" in again.message and counts(again) == counts(whole)
 
 
 def test_a_count_that_was_changed_in_a_journal_changes_no_verdict(
@@ -321,8 +321,8 @@ def test_search_stops_with_its_numbers_when_memory_and_disk_are_full(
     assert next(p.seen for p in found.properties if p.name == "truth") == found.counts.distinct
     assert not found.counts.complete and not found.fine and found.storage.spilled == 0
     assert re.fullmatch(
-        r"\d+ MiB of memory are used and \S+ has only 1 MiB left; [\d,]+ states are known, at \d+ "
-        r"bytes each, and [\d,]+ of them are not searched", found.stopped,
+        r"\d+ MiB of memory are used and \S+ has only 1 MiB left; [\d,]+ states were found, at \d+ "
+        r"bytes each, and [\d,]+ of them are not expanded", found.stopped,
     )  # fmt: skip
 
 

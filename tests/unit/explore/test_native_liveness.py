@@ -127,7 +127,7 @@ def test_the_native_engine_alone_refuses_what_only_the_plain_one_can() -> None:
     with pytest.raises(api.CannotExplore) as refused:
         api.explore(model, "tiny", api.ExploreOptions(engine="native"), lambda *_: None)
     assert str(refused.value) == (
-        "the native engine cannot look at what must happen in tiny: fairness for each value of a "
+        "the native engine cannot check `eventually` in tiny: fairness for each value of a "
         "large parameter of maybe; --engine plain can, slowly"
     )
 
@@ -150,7 +150,7 @@ def test_the_progress_says_that_the_plain_engine_works_before_it_does(
 
     monkeypatch.setattr("charter.explore.reference.checker.explore", begun)
     api.explore(work("maybe(c), go(c)", REACHED), "tiny", api.ExploreOptions(), tell)
-    assert first == ["what must happen, on the plain engine"]
+    assert first == ["eventually, on the plain engine"]
 
 
 def test_a_fair_step_that_the_instance_does_not_offer_is_never_neglected() -> None:
@@ -166,7 +166,7 @@ def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.Mo
     options = NativeOptions(Choices(symmetry=False))
     explore_live(model, model.instances[0], options, lambda now, doing: said.append((doing, now)))
     order = [doing for doing, _ in said]
-    assert order == sorted(order) and set(order) == {"", "what must happen, steps"}
+    assert order == sorted(order) and set(order) == {"", "eventually, steps"}
     assert said[-1][1].queue == 0
 
 
@@ -179,7 +179,7 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
     left: list[int] = []
 
     def interrupted(now: SearchCounts, doing: str) -> None:
-        if doing == "what must happen, steps":
+        if doing == "eventually, steps":
             left.append(now.queue)
             raise KeyboardInterrupt
 
@@ -348,7 +348,7 @@ def test_what_fails_is_violated_though_no_run_can_be_shown(
     (fails,) = found.liveness
     assert fails.answer == "fails" and not fails.has_run
     assert fails.detail == (
-        "no run is shown: where elements are told apart, the search gave up before its end, "
+        "no run is shown: without symmetry, the search gave up before its end, "
         "at 150 states; --most N goes on to N"
     )
     story = api.told(model, "tiny", fails)
@@ -369,7 +369,7 @@ def test_what_fails_is_violated_though_the_graph_of_its_run_has_no_room(
     monkeypatch.setattr(runs.Graph, "chunk", full)
     ((_, answer, _, detail, ways),) = natively(work("go", ENDS))
     assert (answer, ways) == ("fails", [[], []])
-    assert detail == "no run is shown: where elements are told apart, no room for edges"
+    assert detail == "no run is shown: without symmetry, no room for edges"
 
 
 def test_files_beside_memory_are_in_the_folder_of_the_journal(

@@ -164,10 +164,10 @@ def test_run_tells_what_was_not_judged_and_the_words_of_the_target(site):
     assert "unsupported create_topic 1 1" in page.text
     assert "2 branches were never taken: expire/idle , alter_partition/committed" in page.text
     assert "1 of 2 hand-written mutants" in page.text
-    assert "did not lead to these entries of the overlay: elr_survives" in page.text
+    assert "did not reach these entries of the overlay: elr_survives" in page.text
     assert "overlay claims too much" in page.text
     assert "v1 , step 2, expire/fenced" in page.text
-    assert "The suite counts of itself: obligations 1,370" in page.text
+    assert "Counts of the suite: obligations 1,370" in page.text
     assert "STALE_BROKER_EPOCH" in page.text
 
 

@@ -43,8 +43,8 @@ def run(**summary):
         ({"stale_entries": ["x"]}, "bad",
          "12,345 vectors judged; 0 divergences not explained. No longer seen: x."),
         ({"claimed_too_much": [{"id": "v", "step": 1, "branch": "b"}]}, "bad",
-         "12,345 vectors judged; 0 divergences not explained. The target does as the charter says"
-         " where its overlay says that it does not."),
+         "12,345 vectors judged; 0 divergences not explained. The target follows the charter where"
+         " its overlay says that it differs."),
     ],
 )  # fmt: skip
 def test_claim_says_what_was_measured(summary, tone, sentence):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-DAMAGED = "the journal is damaged: the search begins anew"
+DAMAGED = "the journal is damaged: the search starts again"
 
 
 class OtherSearch(Exception):
@@ -95,7 +95,7 @@ class SearchIndex:
 
 def damaged(levels: int) -> str:
     """The message if only so many levels can be used."""
-    return f"level {levels + 1} is damaged: the search goes on before it"
+    return f"level {levels + 1} is damaged: the search continues before it"
 
 
 def _next(digest: str, row: Row) -> str:

@@ -121,8 +121,8 @@ class Journal:
             self.index.write({"anchor": self.anchor}, [asdict(known) for known in self.levels])
         except OSError as error:
             raise NoRoom(
-                f"the journal in {self.folder} cannot be written ({error.strerror}); the levels "
-                "that it has are whole"
+                f"the journal in {self.folder} cannot be written ({error.strerror}); its "
+                "levels are complete"
             ) from None
 
 

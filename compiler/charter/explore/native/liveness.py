@@ -43,11 +43,11 @@ from charter.semantics.machine import Machine
 MOST = 10_000_000
 """The default number of states up to which liveness is checked: all edges are kept in memory."""
 MOST_QUESTIONS = 1 << 10
-OUTSIDE = "runs that leave the instance are not looked at"
+OUTSIDE = "runs that leave the instance are not checked"
 
 DEFAULT = NativeOptions()
 
-STATES, EDGES = "what must happen, states", "what must happen, steps"
+STATES, EDGES = "eventually, states", "eventually, steps"
 """Progress texts of work for liveness: another search, and computing edges."""
 
 Tell = Callable[[SearchCounts, str], None]

@@ -223,8 +223,8 @@ class Search:
                 return False
             known = self.distinct
             self.stopped = (
-                f"{reason}; {known:,} states are known, at {self.bytes_each} bytes each, and "
-                f"{known - self.expanded:,} of them are not searched"
+                f"{reason}; {known:,} states were found, at {self.bytes_each} bytes each, and "
+                f"{known - self.expanded:,} of them are not expanded"
             )
             self._tables.clear()  # nothing is inserted any more, and traces need room
             self._fresh.clear()

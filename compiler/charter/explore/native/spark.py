@@ -49,7 +49,7 @@ ALONE = 4 * SLICE
 FEWEST_BITS, MOST_BITS = 4, 14
 """Bits of a hash that choose the bucket of a key: four buckets for each core at least, so that
 what is found in one bucket of a level fits into the memory of a worker."""
-OTHER_VERSION = "the journal is of another version of charter: the search begins anew"
+OTHER_VERSION = "the journal is of another version of charter: the search starts again"
 POLL = 0.2
 """Seconds between looks at a running job."""
 
@@ -310,7 +310,7 @@ class SparkSearch:
     def _remedy(self) -> str:
         """What to do where a level failed."""
         if self.kept:
-            return f"the same command goes on from the levels in {self.folder}"
+            return f"the same command continues from the levels in {self.folder}"
         return "nothing is kept (--journal DIR keeps each finished level)"
 
     # --- the journal -----------------------------------------------------------------------------

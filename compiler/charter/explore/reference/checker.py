@@ -11,7 +11,7 @@ from charter.explore.reference.search import ReferenceOptions, explore
 from charter.explore.result import SearchResult
 from charter.semantics.fairness import LivenessResult
 
-PLAINLY = "what must happen, on the plain engine"
+PLAINLY = "eventually, on the plain engine"
 """The progress text of a search for liveness only."""
 
 

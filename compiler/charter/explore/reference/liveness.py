@@ -90,7 +90,7 @@ class _Runs:
         except EvaluationError as problem:
             return LivenessResult(live.name, "unknown", detail=str(problem))
         leaves = self.found.counts.outside
-        outside = "runs that leave the instance are not looked at" if leaves else ""
+        outside = "runs that leave the instance are not checked" if leaves else ""
         return LivenessResult(live.name, "holds", detail=outside)
 
     def _fails(

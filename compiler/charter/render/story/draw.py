@@ -55,7 +55,7 @@ def in_text(scene: Scene) -> str:
     rows = [scene.title, "", " " * 6 + "".join(lane.ljust(width) for lane in scene.lanes).rstrip()]
     for number, event in enumerate(scene.events):
         if scene.loop == number:
-            rows.append("  ┌── from here on, again and again")
+            rows.append("  ┌── these steps repeat for ever")
         first, *others = _lanes(scene, number, width)
         rows.append(f"{number + 1:>4}  {first}{event.title}")
         said = (*event.rules, *event.notes, *_unseen(scene, event, number, width))

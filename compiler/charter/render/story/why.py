@@ -85,7 +85,7 @@ class Explanation:
     def source(self) -> str:
         """The property's file and line, without folders, and its citations."""
         place = self.where.rpartition("/")[2]
-        return f"{place}, after {', '.join(self.cites)}" if self.cites else place
+        return f"{place}, which cites {', '.join(self.cites)}" if self.cites else place
 
     def json(self) -> Json:
         """For a finding."""

@@ -34,7 +34,7 @@ def read(path: Path, selection: Selection) -> tuple[Opened, Model]:
     except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     except api.Refused as error:
-        raise Errors(f"{path} has {refused(error)}; `conform explain CODE` tells more") from None
+        raise Errors(f"{path} has {refused(error)}; `conform explain CODE` explains more") from None
 
 
 def edited(charter: Opened, selection: Selection, what: str) -> Model:
@@ -45,7 +45,7 @@ def edited(charter: Opened, selection: Selection, what: str) -> Model:
     except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     except api.Refused as error:
-        raise Errors(f"{what} has {refused(error)}; `conform explain CODE` tells more") from None
+        raise Errors(f"{what} has {refused(error)}; `conform explain CODE` explains more") from None
 
 
 def refused(error: Refused) -> str:
@@ -60,7 +60,7 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
     """The option that `bounded` reads."""
     parser.add_argument(
         "--set", action="append", default=[], metavar="BOUND=N", dest="bounds",
-        help="another size of a sort, or value of a constant, of the instance; repeatable",
+        help="override the size of a sort or the value of a constant of the instance; repeatable",
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ EXAMPLES = """examples:
   conform check spec/examples/paxos.charter --show-core match
   conform check spec/kafka --overlay conformance/adapters/kafka-controller/overlay.charter
 
-Exit code 0: no errors; 1: errors, all of them shown; `conform explain CODE` tells more about one.
+Exit code 0: no errors; 1: errors (all are shown). `conform explain CODE` explains one.
 """
 
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="PASS",
-        help="print the typed core; with the name of a pass, as it is after that pass",
+        help="print the typed core; with PASS: the core after that pass",
     )
     parser.add_argument("--overlay", type=Path, help="check this overlay of the charter too")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -11,7 +11,7 @@ from conform.runs.compare import Comparison, RunDifference, compare
 EXAMPLES = """examples:
   conform compare build/runs/A build/runs/B
 
-Exit code 0: both behaved alike on every question that both were asked; 1: they did not.
+Exit code 0: both behaved alike on all common questions; 1: they did not.
 """
 
 

@@ -24,7 +24,7 @@ EXAMPLES = """examples:
   conform doctor --adapter kafka-controller --release 4.3.1
   conform doctor --adapter ./my-adapter --sorts '{"Node": {"n1": 0, "n2": 7}}'
 
-Without --adapter: what this machine has. With it: whether the adapter keeps to the protocol.
+Without --adapter: checks this machine. With it: checks the adapter against the protocol.
 
 Exit code 0: all is well; 1: the adapter breaks a rule of the protocol; 2: something is missing
 here, or the adapter cannot be started.
@@ -112,5 +112,5 @@ def _cache() -> Check:
         return Check("cache", False, f"{folder}: {error.strerror}; set CHARTER_CACHE")
     writable = os.access(folder, os.W_OK)
     free = shutil.disk_usage(folder).free >> 30
-    detail = f"{folder}, {free} GB free" if writable else f"{folder} may not be written to"
+    detail = f"{folder}, {free} GB free" if writable else f"{folder} is not writable"
     return Check("cache", writable and free > 0, detail)

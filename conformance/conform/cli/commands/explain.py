@@ -13,7 +13,7 @@ EXAMPLES = """examples:
   conform explain inconclusive
   conform explain --list
 
-Explains the code of a diagnostic, or a word that stands beside a count. Exit code 0: it
+Explains a diagnostic code, or a word that is printed beside a count. Exit code 0: it
 is explained; 2: there is no such code or word.
 """
 
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         near = [name for name in known if arguments.word in name or word in name]
         hint = f"; did you mean {', '.join(near)}" if near else ""
         raise ConformError(
-            f"{arguments.word!r} is no code of a diagnostic and no count{hint}; --list shows all"
+            f"{arguments.word!r} is neither a diagnostic code nor a count{hint}; --list shows all"
         )
     return 0
 

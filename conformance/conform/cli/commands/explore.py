@@ -55,15 +55,16 @@ EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr --keep build/states
   conform explore spec/kafka --instance trio --engine spark --master local[2] --journal build/trio
 
-The scenarios of the component or system are followed too, in the variant, but not with a mutant.
+It also runs the scenarios of the component or system, with the variant but not with a mutant.
 
-Exit code 0: searched to the end, nothing violated; 1: a property or a scenario fails, a system is
-stuck, or the charter asks for a value that does not exist; 3: the search gave up, or a property is
-unknown; 4: something was never met that the instance does not say it `misses`: a witness, what a
-property is about (the left side of an `implies`, the members of a `forall`), a branch or a step; or
-a mutant is not caught by the property that it names. An instance `misses` things with its own
-bounds: with --set what was never met is told, and the exit code is 0. With --mutant '*' 0 means:
-all are caught.
+Exit code 0: searched completely, nothing violated; 1: a property or a scenario fails, a system has
+a deadlock, or the charter asks for a value that does not exist; 3: the search gave up, or a
+property is unknown; 4: vacuous, or a mutant is not caught by the property that it names.
+
+Vacuous: the search never met a witness, the condition of a property (the left side of an `implies`,
+the members of a `forall`), a branch or a step, and the instance does not list it under `misses`.
+`misses` is about the instance's own bounds: with --set, what was never met is printed, but the exit
+code is 0. With --mutant '*', 0 means that all mutants are caught.
 """
 
 
@@ -71,8 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
         "--instance", default="", metavar="NAME",
-        help="default: that of the mutant, else the one that is called tiny, else the first whose "
-        "name begins so, else the only one; 'tiny_*' searches all that are called so",
+        help="default: the mutant's instance, else `tiny`, else the first whose name begins with "
+        "tiny, else the only one; 'tiny_*' searches all that match",
     )  # fmt: skip
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument(
@@ -82,19 +83,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_bounds(parser)
     parser.add_argument(
         "--most", type=count, default=0, metavar="N",
-        help="give up after at least so many states; Spark gives up at the end of a level",
+        help="give up after N states or more; Spark gives up only at the end of a level",
     )  # fmt: skip
     parser.add_argument(
         "--engine", choices=("auto", "native", "plain", "spark"), default="auto",
-        help="native: compiled code; plain: Python, slow; auto: native where it can (default); "
-        "spark: the native one as jobs of Spark, for what is too large for one machine",
+        help="native: compiled code; plain: Python, slow; auto: native if possible (default); "
+        "spark: the native engine in Spark jobs, for searches too large for one machine",
     )  # fmt: skip
     parser.add_argument("--master", help="Spark master, with --engine spark (default: local[*])")
     parser.add_argument(
         "--no-symmetry",
         action="store_true",
-        help="states that differ only by the names of elements count apart; without it they "
-        "count as one, for the sorts that are told as `symmetry`",
+        help="count states that differ only by the names of elements separately; without it they "
+        "count once, for the sorts that are shown as `symmetry`",
     )
     parser.add_argument(
         "--workers", type=count, default=0,
@@ -102,16 +103,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--journal", type=Path, metavar="DIR",
-        help="write each finished level there, and go on from there when called again",
+        help="write each finished level to this folder; the same command continues from it",
     )  # fmt: skip
     parser.add_argument(
         "--memory", type=gibibytes, default=0, metavar="GIB",
-        help="use files past so much memory (default: three fifths of what is free)",
+        help="use files beyond this much memory (default: three fifths of the free memory)",
     )  # fmt: skip
     parser.add_argument(
         "--fingerprints", type=int, nargs="?", const=0, metavar="SEED",
-        help="remember of a state 64 bits, of its hash: less memory, and a chance to lose a state, "
-        "which is told; another seed, another hash (default: states are compared whole)",
+        help="remember only a 64-bit hash of each state: less memory, but states may be lost (the "
+        "probability is printed); SEED selects the hash (default: states are compared whole)",
     )  # fmt: skip
     add_states(parser)
     add_pictures(parser)
@@ -154,10 +155,10 @@ def _interruptible(progress: SearchListener, journal: Path | None) -> Iterator[N
     except KeyboardInterrupt:
         so_far = f" after {progress.last}" if progress.last else ""
         raise Interrupted(
-            f"interrupted{so_far}; nothing is known of what was not searched, and nothing is kept "
+            f"interrupted{so_far}; the rest was not searched, and nothing is kept "
             "(--journal DIR keeps each finished level)"
             if journal is None
-            else f"interrupted{so_far}; the same command goes on from the levels in {journal}"
+            else f"interrupted{so_far}; the same command continues from the levels in {journal}"
         ) from None
 
 
@@ -274,17 +275,17 @@ def _show(one: _Explored) -> None:
     out(columns(_table(found)))
     if found.storage is not None and found.storage.lossy:
         out(
-            f"states are known by fingerprints (seed {found.fingerprints}): the chance that one "
-            f"was lost is at most {found.storage.lossy:.1e}"
+            f"states are stored as fingerprints (seed {found.fingerprints}): the "
+            f"probability that one was lost is at most {found.storage.lossy:.1e}"
         )
     if found.storage is not None and found.storage.spilled:
         out(
-            f"{found.storage.spilled / (1 << 30):,.1f} GiB went to files, for memory was used up "
-            f"(--memory); a state takes {found.storage.bytes_each} bytes"
+            f"{found.storage.spilled / (1 << 30):,.1f} GiB went to files because memory was "
+            f"used up (--memory); a state takes {found.storage.bytes_each} bytes"
         )
     if found.symmetry is not None:
         for name, why in found.symmetry.apart.items():
-            out(f"elements of {name} are told apart: {why}")
+            out(f"elements of {name} are not interchangeable: {why}")
     for story in one.wrong:
         show_story(story)
     for live in found.liveness:
@@ -295,7 +296,7 @@ def _show(one: _Explored) -> None:
     if one.mutant is not None:
         out(one.mutant.sentence(found.instance.name))
     if not found.complete:
-        out("the search stopped before its end: what was not seen is unknown")
+        out("the search stopped early: what it did not reach is unknown")
     elif found.fine and not one.scenarios:
         out("nothing is violated")
 

@@ -16,12 +16,12 @@ EXAMPLES = """examples:
   conform generate --backend tla spec/examples/primary_backup.charter --instance tiny
 
 Without --backend: writes generated/ from spec/ and the overlays beside the adapters. Exit code 0:
-it is up to date; 1: with --check something is stale, or a charter has errors. The counts of a full
-suite (full.json) are written by `conform vectors --profile full`; whether they are of this charter
-is seen here.
+it is up to date; 1: with --check something is stale, or a charter has errors. `conform vectors
+--profile full` writes the counts of a full suite (full.json); this command only checks that they
+belong to the present charter.
 
-With --backend tla: writes TLA+ modules and cfgs for TLC of a charter into a folder (build/tla, if
---out does not name one). Exit code 1: the charter has errors, or TLA+ has no form for it.
+With --backend tla: writes a charter as TLA+ modules and cfgs for TLC into a folder (default:
+build/tla). Exit code 1: the charter has errors, or the export does not support it.
 """
 
 

@@ -149,7 +149,7 @@ def _show(row: Mapping[str, Json], widths: Sequence[int]) -> None:
     steps, loops, more = row["steps"], row["loops"], ""
     if steps is not None:
         count = f"{steps} {'step' if steps == 1 else 'steps'}"
-        more = f" in a run of {count} that goes on for ever" if loops else f" after {count}"
+        more = f" with a lasso of {count}" if loops else f" after {count}"
     elif row["detail"]:
         more = f": {row['detail']}"
     out(f"{name}  {word}  by {row['caught_by']} in {row['instance']}{more}")

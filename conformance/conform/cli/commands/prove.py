@@ -16,13 +16,13 @@ EXAMPLES = """examples:
 
 Proves `always` properties by induction, for all values of counters, in the sorts of an instance.
 What is open is not refuted: it may need a stronger lemma. Exit code 0: all are proved; 3: some are
-open; 1: one is false at the start. `eventually` is not looked at: `conform explore` does that.
+open; 1: one is false at the start. `eventually` is not checked: use `conform explore`.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
-    parser.add_argument("--instance", default="", help="default: as of `conform explore`")
+    parser.add_argument("--instance", default="", help="default: as for `conform explore`")
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             out(f"open    {name}: {reason}")
         if others:
             names = ", ".join(str(name) for name in others)
-            out(f"not looked at: {names}; `conform explore` looks at `eventually`")
+            out(f"not checked: {names}; `conform explore` checks `eventually`")
     if any(reason == "false in the initial state" for reason in reasons.values()):
         return 1
     return 3 if reasons else 0

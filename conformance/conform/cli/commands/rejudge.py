@@ -14,7 +14,7 @@ from conform.suites.cache import open_suite
 EXAMPLES = """examples:
   conform rejudge build/runs/A --suite 9f01c2aa --out build/runs/A-again
 
-Nothing is asked of the target: a changed charter changes answers, not questions. Exit codes are
+The target is not run: a changed charter changes answers, not questions. Exit codes are
 those of `conform run`: 0 no divergence, or only what the overlay explains; 1 a new one, or an entry
 that no longer applies; 3 vectors were left unjudged, or a canary misbehaved.
 """

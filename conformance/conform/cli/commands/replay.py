@@ -21,12 +21,12 @@ EXAMPLES = """examples:
   conform replay 3b0c91 --run build/runs/kafka-controller-4.3.1-9f01c2aa
   conform replay 3b0c91 --target kafka-controller --release 4.0.2 --suite 9f01c2aa
 
-The id may be cut short. Exit code 0: it conforms; 1: it diverges; 3: it was not judged.
+A prefix of the id is enough. Exit code 0: it conforms; 1: it diverges; 3: it was not judged.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", help="of the vector, or how it begins")
+    parser.add_argument("id", help="id of the vector, or a prefix of it")
     parser.add_argument("--run", default="", help="take target, release and suite from this run")
     parser.add_argument("--target", default="", help="id or folder of the target")
     parser.add_argument("--release", default="", help="release of the target")
@@ -92,7 +92,7 @@ def _show_deviation(deviation: dict[str, Json]) -> None:
     entries = deviation["entries"]
     known = ", ".join(map(str, entries)) if isinstance(entries, list) and entries else "new"
     image = deviation["severity"] == Severity.IMAGE
-    then = "the broker's image is another" if image else "the charter allows"
+    then = "the broker's image differs" if image else "the charter allows"
     out(f"     DIVERGES ({deviation['severity']}; {known}); {then}:")
     observed, expected = deviation["observed"], deviation["expected"]
     assert isinstance(observed, dict)

@@ -12,7 +12,7 @@ EXAMPLES = """examples:
   conform report build/runs/kafka-controller-4.3.1-9f01c2aa
   conform report build/runs/A build/runs/B --out build/report
 
-The site opens from disk: open build/report/index.html. Exit code 3: a run
+Open build/report/index.html in a browser. Exit code 3: a run
 cannot be trusted (docs/formats/run.md, canaries), and the report is withheld.
 """
 

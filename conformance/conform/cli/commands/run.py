@@ -19,7 +19,7 @@ EXAMPLES = """examples:
   conform run --target kafka-controller --release 4.0.2
   conform run --target kafka-controller --suite 9f01c2aa --limit 10000 --engine inline
 
-A run that was interrupted goes on when the command is repeated. Exit code 0: no divergence, or only
+Repeat the command to resume an interrupted run. Exit code 0: no divergence, or only
 those that the target's overlay explains; 1: a new one, or an overlay entry that no longer applies;
 3: not all of the suite was compared, a canary misbehaved, or batches broke; 5: a generated model
 has a bug.
@@ -31,12 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target", required=True, help="id or folder; `conform targets` lists them"
     )
     parser.add_argument("--release", default="", help="release of the target (default: its own)")
-    parser.add_argument("--suite", default="", help="folder, or digest of one of the last three")
+    parser.add_argument(
+        "--suite", default="", help="folder, or digest of a recent suite (of three)"
+    )
     parser.add_argument("--engine", choices=("spark", "inline"), default="spark")
     parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
-    parser.add_argument("--limit", type=count, default=0, help="judge about so many vectors")
+    parser.add_argument("--limit", type=count, default=0, help="judge about LIMIT vectors")
     parser.add_argument("--out", default="", help="folder of the run (default: build/runs/ID)")
-    parser.add_argument("--strict", action="store_true", help="1 for any divergence")
+    parser.add_argument("--strict", action="store_true", help="exit code 1 for any divergence")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 

@@ -40,26 +40,26 @@ EXAMPLES = """examples:
   conform simulate spec/examples/paxos.charter --steps 25 --picture -
   conform simulate spec/examples/paxos.charter --walks 20 --steps 80 --set Acceptor=5
 
-One walk is told. Several are searched: every property is checked after every step, what fails is
-shortened and told, with the seed that finds it again. Equal seeds give equal walks, in any number
-of processes. Nothing found is no proof: `conform explore` searches all states, and it alone looks
-at `eventually`.
+A single walk is printed. With several, every property is checked after every step; a counterexample
+is shortened and printed with the seed that reproduces it. Equal seeds give equal walks, with any
+number of processes. Finding nothing is no proof: only `conform explore` searches all states, and
+only it checks `eventually`.
 
-Exit code 0: nothing violated on these walks; 1: a property fails, a system is stuck, or the charter
-asks for a value that does not exist.
+Exit code 0: nothing violated on these walks; 1: a property fails, a system has a deadlock, or the
+charter asks for a value that does not exist.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
-    parser.add_argument("--instance", default="", help="default: as of `conform explore`")
+    parser.add_argument("--instance", default="", help="default: as for `conform explore`")
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--mutant", default="", help="a mutant of the charter")
     add_bounds(parser)
-    parser.add_argument("--steps", type=count, default=10, help="of each walk (default: 10)")
-    parser.add_argument("--walks", type=count, default=1, help="how many (default: 1)")
-    parser.add_argument("--seed", type=whole, default=0, help="another seed, other walks")
-    parser.add_argument("--unguided", action="store_true", help="begin every walk at the beginning")
+    parser.add_argument("--steps", type=count, default=10, help="length of each walk (default: 10)")
+    parser.add_argument("--walks", type=count, default=1, help="number of walks (default: 1)")
+    parser.add_argument("--seed", type=whole, default=0, help="seed of the random choices")
+    parser.add_argument("--unguided", action="store_true", help="start walks in the initial state")
     parser.add_argument(
         "--workers", type=count, default=0, help="processes (default: one for each core)"
     )
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         for one, story in zip(found.findings, stories, strict=True):
             show_story(story, SHORTENED)
             again = f"--seed {one.seed} --walks {one.batch} --steps {arguments.steps}"
-            out(f"  found again by: {again}")
+            out(f"  reproduce with: {again}")
         if walk is None:
             _show_end(found)
         if mutant is not None:
@@ -145,7 +145,7 @@ def _show_end(found: WalksResult) -> None:
         out("nothing is violated on these walks")
     if found.unlooked:
         names = ", ".join(found.unlooked)
-        out(f"not looked at: {names}; `conform explore` looks at `eventually`")
+        out(f"not checked: {names}; `conform explore` checks `eventually`")
 
 
 def _of_mutant(mutant: MutantStatus, unlooked: Sequence[str]) -> str:
@@ -155,7 +155,7 @@ def _of_mutant(mutant: MutantStatus, unlooked: Sequence[str]) -> str:
         return f"mutant {name} is caught by {prop}"
     if prop in unlooked:
         return (
-            f"mutant {name} is meant for {prop}, which walks do not look at; `conform explore` does"
+            f"mutant {name} is meant for {prop}, which walks do not check; `conform explore` does"
         )
     return (
         f"mutant {name} was not caught by {prop} on these walks; `conform explore` searches all"

@@ -28,14 +28,14 @@ def add_states(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--where", type=_expression, metavar="EXPRESSION",
         help="list the states in which an expression of the charter is true, each with a shortest "
-        "way there; it may name elements of the instance; --json shows the states too",
+        "trace; it may name elements of the instance; --json shows the states too",
     )  # fmt: skip
     parser.add_argument(
-        "--limit", type=count, default=20, metavar="N", help="list so many at most (default: 20)"
+        "--limit", type=count, default=20, metavar="N", help="list at most N states (default: 20)"
     )
     parser.add_argument(
         "--keep", type=Path, metavar="DIR",
-        help="write all states there as Parquet: docs/formats/states.md",
+        help="write all states to this folder as Parquet: docs/formats/states.md",
     )  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def asked(charter: Opened, model: Model, selection: Selection, chosen: argparse.
         return charter.with_state_condition(model, selection, chosen.instance, chosen.where)
     except api.Refused as error:
         raise BadExpression(
-            f"the expression of --where has {refused(error)}; it is written as that of an `always`"
+            f"the expression of --where has {refused(error)}; it is checked like one after `always`"
         ) from None
 
 
@@ -71,7 +71,7 @@ def keep(found: SearchResult, folder: Path) -> None:
     from conform.storage import state_dump as kept
 
     assert found.states is not None
-    with tasks("keeping the states") as report:
+    with tasks("writing the states") as report:
         files = kept.keep(
             found.states, folder, lambda done, total: report(f"{number(done)} states", done, total)
         )
@@ -95,7 +95,7 @@ def show_where(found: SearchResult, first: Story | None) -> None:
     of = number(found.counts.distinct)
     out(f"{where.expression}: true in {number(where.count)} of {of} states")
     if where.undefined:
-        out(f"it has no value in {number(where.undefined)}")
+        out(f"it is undefined in {number(where.undefined)}")
     for place, state in enumerate(where.first):
         out(f"state {number(state.number)}, level {len(state.trace)}:")
         if place or first is None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 TERMINAL = "-"
-SHORTEST = "the shortest way there:"
-SHORTENED = "a shortened way there:"
+SHORTEST = "the shortest trace:"
+SHORTENED = "a shortened trace:"
 
 
 def add_pictures(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def draw(stories: Sequence[Story], arguments: argparse.Namespace) -> None:
     picture, trace = arguments.picture, arguments.itf
     if not stories:
         if picture or trace:
-            say("nothing was found that could be drawn")
+            say("there is no finding to draw")
         return
     if picture == TERMINAL:
         out(api.drawn(stories[0], "text").rstrip())
@@ -94,9 +94,9 @@ def show_story(story: Story, way: str = SHORTEST) -> None:
     if found.detail:
         out(f"  {found.detail}")
     if found.kind == "deadlock":
-        out("  if this is how it ends, a step that requires it and changes nothing says so")
+        out("  if the protocol may end here, add a step that requires this and changes nothing")
     if found.loop == len(steps):
-        out("  and nothing happens any more")
+        out("  and then nothing changes any more")
 
 
 def _headline(story: Story, way: str) -> str:
@@ -133,7 +133,7 @@ def _show_why(story: Story) -> None:
         return
     for line in why.lines:
         out(f"  {line}")
-    source = f", after {', '.join(why.cites)}" if why.cites else ""
+    source = f", which cites {', '.join(why.cites)}" if why.cites else ""
     out(f"  see {why.where}{source}")
 
 
@@ -150,7 +150,7 @@ def show_steps(story: Story) -> None:
     """The steps of a story: what was called, the rules below it, what changed."""
     for count, (act, told) in enumerate(zip(story.found.acts, story.steps, strict=True), 1):
         if story.found.loop == count - 1 > 0:  # else the headline says it
-            out("  and from here on, again and again:")
+            out("  and these steps repeat for ever:")
         operation, args = act
         out(f"  {count:>2}  {call_line(operation, story.machine.args_json(operation, args))}")
         for rule in told.rules:

@@ -11,7 +11,7 @@ EXAMPLES = """examples:
   conform targets
   conform targets --json
 
-Exit code 0: all are listed; 2: the adapter.toml of one is not right.
+Exit code 0: all are listed; 2: an adapter.toml is wrong.
 """
 
 

@@ -40,13 +40,13 @@ def unmet(found: SearchResult) -> Iterator[str]:
                 met = f"`{shortened(missing.condition, 60)}` was never met ({where})"
                 yield f"{missing.name} was not exercised: {met}"
             else:
-                yield f"{missing.name} was not exercised: it never had anything to say ({where})"
+                yield f"{missing.name} was not exercised: it was always trivially true ({where})"
     yield from _branches(found)
     for name in found.not_missed:
-        yield f"the instance says that it misses {name}, and meets it"
+        yield f"the instance lists {name} under `misses`, but it was met"
 
 
-AS_SAID = ", as the instance says"
+AS_SAID = ", as `misses` says"
 
 
 def _branches(found: SearchResult) -> Iterator[str]:
@@ -63,4 +63,4 @@ def _branches(found: SearchResult) -> Iterator[str]:
     elif len(dead) == len(never):
         yield f"{said}: {', '.join(dead)}"
     else:
-        yield f"{said}; the instance does not say so of {', '.join(dead)}"
+        yield f"{said}; not listed under `misses`: {', '.join(dead)}"

@@ -17,12 +17,13 @@ EXAMPLES = """examples:
   conform vectors spec/kafka --profile full --variant pre_kip_966
   conform vectors spec/kafka --search
 
-The small suite (smoke) also lies in generated/, where `conform generate` keeps it fresh. --search
-looks for what both suites replay: questions that cover obligations, by exploration and by the
-solver, and proofs of what nothing can cover; both go into the folder found/ beside the charter.
-Questions that are there already stay if they still have an answer; remove the folder to begin anew.
+The small suite (smoke) is also in generated/; `conform generate` keeps it up to date. --search
+looks for questions that cover more obligations, by exploration and with the solver, and for proofs
+that nothing can cover them. It writes both into the folder found/ beside the charter, from which
+both suites are made. Old questions stay if they still have an answer; to start again, remove the
+folder.
 
-Exit code 0: the suite is made, also where obligations stay open; 1: the charter has errors, or a
+Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, or a
 scenario fails (the suite is made without it); 2: the charter cannot be read.
 """
 
