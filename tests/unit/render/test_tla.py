@@ -101,6 +101,15 @@ def test_equal_charters_give_equal_bytes() -> None:
     assert exported(api.load_text(LOCK)) == exported(api.load_text(LOCK))
 
 
+def test_the_event_is_told_under_other_names_when_variables_have_its_names() -> None:
+    text = LOCK.replace(
+        "state queue", "state reply: bool = false\n  state branch: bool = false\n  state queue"
+    )
+    module = exported(api.load_text(text))["lock.tla"]
+    assert "Answers(branch_, reply_) ==" in module
+    assert "event' = [branch |-> branch_, reply |-> reply_, turn" in module
+
+
 def test_a_set_of_unordered_counters_is_refused() -> None:
     text = LOCK.replace("ticket: Ticket = 0", "ticket: Ticket = 0\n  state old: set Ticket = {}")
     assert refused(api.load_text(text)) == ["tla/unordered"]

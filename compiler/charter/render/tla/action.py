@@ -57,6 +57,11 @@ def open_item(doc: Doc) -> ListItem:
     return ListItem(doc, parens(doc))
 
 
+def argument_field(param: n.Param) -> str:
+    """The field of an argument in `event.args`."""
+    return param.name.replace("#", "_")
+
+
 def guarded(name: str, body: Noted) -> Doc:
     """A branch of a group behind its guard, the comments above both."""
     held = call("Holds", Text(name))
@@ -79,12 +84,14 @@ def plain(e: s.Expr) -> bool:
 @dataclass(slots=True)
 class ActionPrinter:
     """Prints one operation or step. `variables` are those of the machine, in TLA+; `work` is what
-    a part holds after the calls so far; `watched`: the action says in `event` what it did."""
+    a part holds after the calls so far; `watched`: the action says in `event` what it did;
+    `arguments`: with which arguments, too."""
 
     printer: Printer
     variables: tuple[str, ...]
     model: s.Model
     watched: bool = True
+    arguments: bool = False
     changed: set[str] = field(default_factory=set)
     work: dict[str, str] = field(default_factory=dict)
     outcomes: int = 0
@@ -181,21 +188,29 @@ class ActionPrinter:
             doc = self.outcome(branch.body, branch.reply, {})
         else:
             reply = branch.reply
-            doc = self.run(branch.body, lambda: self.answers(label, reply))
+            doc = self.run(branch.body, lambda: self.answers(label, operation.params, reply))
         self.printer.renamed, self.changed = renamed, changed
         return Noted(about, doc)
 
-    def answers(self, label: str, reply: s.Expr) -> list[ListItem]:
+    def answers(self, label: str, params: Sequence[n.Param], reply: s.Expr) -> list[ListItem]:
         """What is told of a branch."""
-        told = call("Answers", Text(f'"{label}"'), self.printer.doc(reply))
+        args = self.told_arguments(params)
+        told = call("Answers", Text(f'"{label}"'), *args, self.printer.doc(reply))
         return [ListItem(told, told)]
+
+    def told_arguments(self, params: Sequence[n.Param]) -> list[Doc]:
+        """The record of the arguments, if properties read any."""
+        if not self.arguments:
+            return []
+        rows: list[Row] = [(argument_field(p), Text(self.printer.local(p.name))) for p in params]
+        return [self.printer.record(rows) if rows else Text("<<>>")]
 
     # --- as actions ------------------------------------------------------------------------------
 
     def step(self, step: s.Step) -> Doc:
         """A step of a system."""
         self.printer.state = replace(self.printer.state, work=self.work)
-        told = call("Takes", Text(f'"{step.name}"'))
+        told = call("Takes", Text(f'"{step.name}"'), *self.told_arguments(step.params))
         return self.run(step.body, lambda: [ListItem(told, told)] if self.watched else [])
 
     def run(self, body: Sequence[s.Statement], finish: Finish) -> Doc:

@@ -8,7 +8,6 @@ from importlib.resources import files as resources
 
 from charter.core import nodes as n
 from charter.core import small as s
-from charter.core.transition import reads_arguments
 from charter.diagnostics import Diagnostic, Diagnostics
 from charter.passes import lowered
 from charter.passes.narrow import narrowed
@@ -68,18 +67,13 @@ def _module(rules: Rules, model: n.Model, name: str) -> Module:
 
 
 def _leave_out(model: n.Model, instances: Sequence[n.Instance], diagnostics: Diagnostics) -> None:
-    """Warn of properties of infinite runs, and of arguments: the modules say that they are not
-    there."""
+    """Warn of properties of infinite runs: the modules say that they are not there."""
     machines = {i.machine for i in instances}
-    found = [("eventually", live.name, live.machine, live.span) for live in model.liveness]
-    for prop in model.properties:
-        if reads_arguments(prop.body):
-            found.append((prop.kind, prop.name, prop.machine, prop.span))
-    for kind, name, machine, span in found:
-        if machine in machines:
-            message = f"the TLA+ export leaves out `{kind} {name}`"
+    for live in model.liveness:
+        if live.machine in machines:
+            message = f"the TLA+ export leaves out `eventually {live.name}`"
             hint = "TLC is not asked for it; `conform explore` answers"
-            diagnostics.warn("tla/property", message, span, hint=hint)
+            diagnostics.warn("tla/property", message, live.span, hint=hint)
 
 
 def _add_machine(module: Module, files: dict[str, str], diagnostics: Diagnostics) -> None:

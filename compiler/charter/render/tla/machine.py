@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.core.transition import is_of_transition, reads_arguments
+from charter.core.transition import argument, is_of_transition, reads_arguments
 from charter.core.walk import nodes as all_nodes
-from charter.render.tla.action import ActionPrinter, cited, definition, notes
+from charter.render.tla.action import ActionPrinter, argument_field, cited, definition, notes
 from charter.render.tla.counters import Counters, ModuleVariable, Orders
 from charter.render.tla.expr import Printer, State
 from charter.render.tla.layout import Around, Broken, Bullets, Doc, Filled, Listed, ListItem, Text
@@ -175,17 +175,18 @@ class Module:
 
     @property
     def properties(self) -> tuple[s.Property, ...]:
-        """The properties and witnesses of the machine that TLC can be asked for."""
-        return tuple(p for p in self._all_properties if not reads_arguments(p.body))
-
-    @property
-    def _all_properties(self) -> tuple[s.Property, ...]:
+        """The properties and witnesses of the machine."""
         return tuple(p for p in self.rules.model.properties if p.machine == self.machine.name)
 
     @property
     def watched(self) -> bool:
         """Whether there is a variable `event`: for replies, and for properties of transitions."""
         return not self.is_system or any(is_of_transition(p) for p in self.properties)
+
+    @property
+    def arguments(self) -> bool:
+        """Whether `event` holds the arguments of the last step: a property reads them."""
+        return any(reads_arguments(p.body) for p in self.properties)
 
     def component(self, part: n.Part) -> s.Component:
         """The component of a part."""
@@ -260,18 +261,19 @@ class Module:
         lines += ["", *self._typing()]
         if not self.watched:
             return lines
+        return [*lines, "", *self._told()]
+
+    def _told(self) -> list[str]:
+        """The operator by which actions say what they did."""
+        said = ["branch", *(["args"] if self.arguments else [])]
+        said += [] if self.is_system else ["reply"]
+        names = {word: self.names.free(word) for word in said}
         if self.is_system:
-            lines += [
-                "",
-                "Takes(step) == event' = [branch |-> step, turn |-> 1 - event.turn]",
-            ]
-        else:
-            lines += [
-                "",
-                "Answers(branch, reply) ==",
-                "  event' = [branch |-> branch, reply |-> reply, turn |-> 1 - event.turn]",
-            ]
-        return lines
+            names["branch"] = self.names.free("step")
+        record = ", ".join(f"{word} |-> {name}" for word, name in names.items())
+        head = f"{'Takes' if self.is_system else 'Answers'}({', '.join(names.values())}) =="
+        body = f"event' = [{record}, turn |-> 1 - event.turn]"
+        return [f"{head} {body}"] if self.is_system else [head, f"  {body}"]
 
     def _typing(self) -> list[str]:
         items = [
@@ -295,8 +297,9 @@ class Module:
                 )
                 items.append(ListItem(doc, doc))
         if self.watched:
+            args = "args |-> <<>>, " if self.arguments else ""
             reply = "" if self.is_system else "reply |-> None, "
-            doc = Text(f'event = [branch |-> "", {reply}turn |-> 0]')
+            doc = Text(f'event = [branch |-> "", {args}{reply}turn |-> 0]')
             items.append(ListItem(doc, doc))
         return Bullets("/\\", tuple(items))
 
@@ -324,8 +327,9 @@ class Module:
     def _action(self, operation: s.Operation | s.Step) -> list[str]:
         printer = self.printer()
         params = [printer.local(p.name) for p in operation.params]
+        variables = tuple(v.name for v in self.variables)
         body = ActionPrinter(
-            printer, tuple(v.name for v in self.variables), self.rules.model, self.watched
+            printer, variables, self.rules.model, self.watched, arguments=self.arguments
         )
         doc = (
             body.operation(operation)
@@ -352,21 +356,28 @@ class Module:
 
     def _properties(self) -> list[str]:
         live = [p for p in self.rules.model.liveness if p.machine == self.machine.name]
-        if not self._all_properties and not live:
+        if not self.properties and not live:
             return []
         lines = section("what must hold, and what must be reachable")[:-1]
-        asked = [p for p in self._all_properties if reads_arguments(p.body)]
-        out = [("eventually", p.name, notes(p.doc, p.citations)) for p in live]
-        out += [(str(p.kind), p.name, notes(p.doc, p.citations)) for p in asked]
-        for left, name, about in out:
-            said = f"LEFT OUT: {left} {name}. TLC is not asked for it."
-            lines += ["", *comment([*about, said])]
+        for p in live:
+            said = f"LEFT OUT: eventually {p.name}. TLC is not asked for it."
+            lines += ["", *comment([*notes(p.doc, p.citations), said])]
         for prop in self.properties:
             kind = " ".join((prop.kind, cited(prop.citations))).strip()
             lines += ["", *comment([*notes(prop.doc), kind])]
             name = self.names.of("property", prop.name)
-            lines += definition(name, [], self.printer().doc(prop.body))
+            printer = self.printer()
+            printer.renamed |= self._last_arguments()
+            lines += definition(name, [], printer.doc(prop.body))
         return lines
+
+    def _last_arguments(self) -> dict[str, str]:
+        """What properties of transitions call the arguments, and where `event` holds them."""
+        return {
+            argument(o.name, p.name): f"event'.args.{argument_field(p)}"
+            for o in self.operations
+            for p in o.params
+        }
 
     # --- how TLC looks at it ---------------------------------------------------------------------
 
