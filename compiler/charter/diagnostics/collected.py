@@ -41,7 +41,7 @@ class Diagnostic:
 
 @dataclass(slots=True)
 class Diagnostics:
-    """A collector, handed down through the phases; no phase stops at its first error."""
+    """Collects diagnostics through the phases; no phase stops at its first error."""
 
     items: list[Diagnostic] = field(default_factory=list)
 
@@ -58,8 +58,8 @@ class Diagnostics:
         self._add(Diagnostic(code, message, span, hint, notes, "error"))
 
     def error_once(self, code: str, message: str, span: Span, *, hint: str = "") -> None:
-        """Record an error that is one mistake wherever it has this message: it is told at its first
-        place, with the number of the others."""
+        """Record an error that is one mistake at every place with this message: it is shown at the
+        first, with the number of the others."""
         self._add(Diagnostic(code, message, span, hint, (), "error", once=message))
 
     def warn(self, code: str, message: str, span: Span, *, hint: str = "") -> None:

@@ -12,11 +12,11 @@ PROTOCOL = 1
 
 
 class BadMessage(Exception):
-    """A line of an adapter that is not in the protocol. The text says what is wrong with it."""
+    """A message of an adapter violates the protocol; the text says how."""
 
 
 class Status(StrEnum):
-    """How far an adapter came with a question."""
+    """The status of a question, from the adapter."""
 
     OK = "ok"
     UNRESOLVED = "unresolved"
@@ -30,7 +30,7 @@ STATUSES: Mapping[Json, Status] = {str(status): status for status in Status}
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What an adapter says of itself and of the implementation that it found."""
+    """The adapter's answer to hello: about itself and the implementation that it found."""
 
     name: str
     version: str
@@ -56,8 +56,8 @@ class Welcome:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one question brought: `steps` are `[reply, observation, image]` indices into the
-    values of the batch (-1 for none)."""
+    """The result of one question: `steps` are `[reply, observation, image]` indices into the values
+    of the batch (-1 for none)."""
 
     id: str
     nonce: str
@@ -75,7 +75,7 @@ class Results:
 
 
 def constant(name: str) -> str:
-    """What an adapter lacks that does not name this constant, as operations are told by name."""
+    """The name of a missing constant in the list of missing capabilities."""
     return f"consts.{name}"
 
 

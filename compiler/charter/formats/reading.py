@@ -1,4 +1,4 @@
-"""Strict validation of parsed JSON; each refusal is one sentence that names the place."""
+"""Strict validation of parsed JSON; each error is one sentence with its location."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from charter.formats.canonical import Json
 
 
 class BadVector(Exception):
-    """A vector, or a suite, that is not in its format. The text is one sentence with its place."""
+    """A vector or a suite violates its format; the text is one sentence with the location."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class JsonReader:
         return self.raw
 
     def entries(self) -> Iterator[tuple[str, JsonReader]]:
-        """The fields of an object whose names are free."""
+        """The fields of an object with arbitrary names."""
         for name, value in self.object().items():
             yield name, JsonReader(value, f"{self.where}.{name}")
 

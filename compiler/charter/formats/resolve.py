@@ -11,7 +11,7 @@ NeverIssued = Callable[[Path], Json]
 
 
 class Unresolved(Exception):
-    """A reference leads nowhere in the observations of this run."""
+    """A reference does not lead to a value in the observations."""
 
 
 def resolve(args: Json, observations: Sequence[Json], never_issued: NeverIssued) -> Json:
@@ -38,7 +38,7 @@ def is_never_issued(value: Json) -> bool:
 
 
 def look_up(reference: Json, observations: Sequence[Json]) -> Json:
-    """What `{"ref": [step, path...], "plus": n}` means. Raises `Unresolved`."""
+    """The value of `{"ref": [step, path...], "plus": n}`. Raises `Unresolved`."""
     assert isinstance(reference, dict)
     path = reference["ref"]
     assert isinstance(path, list)

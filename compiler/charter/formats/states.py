@@ -1,4 +1,4 @@
-"""The states of a search as the rows of a table, and what says which search they are of.
+"""The format of saved states: rows of a table, and a head that identifies the search.
 
 docs/formats/states.md describes both for readers.
 """
@@ -16,13 +16,13 @@ FORMAT = 1
 Form = Literal["truth", "number", "text", "json"]
 Cell = bool | int | str | None
 Chunk = list[list[Cell]]
-"""Some rows that follow each other: the cells of each column."""
+"""Consecutive rows: the cells of each column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column. `json`: the canonical text of a value; the others hold the value itself, or nothing
-    where it is `none`."""
+    """A column. `json`: the canonical text of a value; other forms: the value itself, or null for
+    `none`."""
 
     name: str
     form: Form
@@ -40,15 +40,15 @@ NUMBER, LEVEL, SOURCE, STEP, ARGS, MATCHES = (
 
 
 def column_name(variable: str) -> str:
-    """The name of the column of a state variable: its own, unless that begins as ours do."""
+    """The name of the column of a state variable: its own, unless it begins with `_`."""
     return f"_{variable}" if variable.startswith("_") else variable
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Of which search the states are: `variant` and `mutant` are names ("" for none), `program` is
-    the digest of everything that its states depend on, `expression` what the column `_matches`
-    tells of ("" without one)."""
+    """Identifies the search of the states: `variant` and `mutant` are names ("" for none),
+    `program` is the digest of everything that the states depend on, `expression` is the condition
+    of the column `_matches` ("": none)."""
 
     protocol: str
     variant: str
@@ -88,7 +88,7 @@ class Head:
 
 
 class StateTable(Protocol):
-    """States that can be read from the first to the last, a part at a time."""
+    """States that can be read sequentially in chunks."""
 
     @property
     def head(self) -> Head:

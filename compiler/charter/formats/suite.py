@@ -48,8 +48,8 @@ class Manifest:
     """What a suite is, without its vectors.
 
     `spec_digest` is the digest of the charter that the answers were computed from. `counts` are
-    numbers that the generator wants to be known. `canaries` maps each mutant of `models` to ids of
-    vectors that tell it from the charter.
+    numbers from the generator. `canaries` maps each mutant of `models` to ids of vectors that
+    distinguish it from the charter.
     """
 
     digest: str
@@ -86,7 +86,7 @@ def suite_digest(vectors: Iterable[Vector]) -> str:
 
 
 def digest_line(vector: Vector) -> str:
-    """What one vector adds to the digest of its suite."""
+    """The line of one vector for the digest of its suite."""
     return f"{vector.id} {vector.answer.digest} {canonical.digest(vector.why.json())}"
 
 

@@ -1,7 +1,7 @@
 """Vectors: a question, the answers that the charter allows, and why it is asked.
 
-docs/formats/vector.md explains the format, schemas/vector.json is its schema. The readers here are
-strict: a field too many is refused like a field too few, with one sentence that says where.
+docs/formats/vector.md explains the format, schemas/vector.json is its schema. The readers are
+strict: missing and unknown fields are refused with one sentence that has the location.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class OperationCall:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked. Its id is the hash of its content, so an equal question has an equal id.
+    """Operations and their arguments for an implementation. The id is the hash of the content.
 
     `sorts` maps each sort to its elements and their concrete ids. `given` is a durable state or
     None for the initial one. `delta` says after which steps the image catches up. `consts` are the
@@ -286,7 +286,7 @@ def _node(reader: JsonReader) -> AnswerNode:
 
 
 def _check_automaton(answer: Answer, where: str) -> None:
-    """Indices point at something, and every node can be reached."""
+    """Check that indices are valid and every node is reachable."""
     previous = 0
     for number, step in enumerate(answer.steps):
         at = f"{where}.steps[{number}]"

@@ -30,7 +30,7 @@ JUDGED = frozenset({Kind.CONFORMS, Kind.DIVERGES, Kind.INCONCLUSIVE})
 
 
 class Severity(StrEnum):
-    """What kind of thing differs, from the gravest."""
+    """What differs, the gravest first."""
 
     FAULT = "fault"
     STATE = "state"
@@ -45,8 +45,8 @@ class Deviation:
     `step` counts from 0 (the state before the first operation). `expected` is what the charter
     allows from where the run was: `[{"branch", "reply", "observation"}, ...]`; `observed` is
     `{"reply", "observation", "image"}`, both renamed (charter.formats.labels). `before` is the
-    observation before the step. `branch` is the expected branch that comes nearest. `entries` are
-    the overlay entries that explain it, each by itself; empty for a new one.
+    observation before the step. `branch` is the nearest expected branch. `entries` are the overlay
+    entries that explain it, each alone; empty for a new one.
     """
 
     step: int

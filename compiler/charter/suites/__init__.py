@@ -1,4 +1,4 @@
 """Makes suites of vectors from what exploration and solver find.
 
-This storey may ask several backends; they stay strangers to each other.
+This package may use several backends, which do not import each other.
 """

@@ -1,4 +1,5 @@
-"""A full suite: made by several processes, each with some of the instances, and merged."""
+"""Makes a full suite in several processes, each for some of the instances, and merges the
+results."""
 
 from __future__ import annotations
 
@@ -22,13 +23,13 @@ from charter.suites.walks import Walks
 from charter.vectors.plan import OPEN
 
 TINY = "tiny_"
-"""How the names of instances begin that are small enough to be searched."""
+"""The prefix of the names of instances that are small enough for a search."""
 
 WALKS = 2_000
 """Random walks in each instance."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with what was done last, how many tasks are done, and of how many."""
+"""Called with the last task's name, the number of finished tasks, and the number of all."""
 
 __all__ = ["OPEN", "Built", "Progress", "Task", "build_full"]
 
@@ -59,7 +60,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The records of a suite, on disk in sorted files, and what was counted."""
+    """The records of a suite, in sorted files, and counts."""
 
     files: tuple[Path, ...]
     counts: Mapping[str, int]
@@ -100,7 +101,7 @@ def run_task(task: Task) -> Done:
 
 
 def write(records: list[VectorRecord], place: Path) -> int:
-    """Write records in the order of their ids; how many."""
+    """Write records in the order of their ids; returns their number."""
     records.sort(key=lambda record: record.id)
     with place.open("w", encoding="utf-8", newline="\n") as out:
         out.writelines(packed(record) for record in records)

@@ -1,5 +1,5 @@
-"""Vectors of an instance that was explored: witnesses, every class of transition, a path to every
-state with one more operation."""
+"""Makes vectors from the graph of an instance: witnesses, every class of transition, and a path to
+every state with one more operation."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from charter.vectors.plan import OPEN, PlannedStep
 
 @dataclass(slots=True)
 class ExploredInstance:
-    """The graph of an instance, and what turns it into vectors. `pairs` collects the (state,
-    branch) pairs that the vectors take, `taken` the first transition of each branch, `replies` the
-    first with each enum member in the reply of each branch."""
+    """The graph of an instance, and a planner for its vectors. `pairs` collects the (state, branch)
+    pairs that the vectors take, `taken` the first transition of each branch, `replies` the first
+    with each enum member in the reply of each branch."""
 
     graph: StateGraph
     engine: InstancePlanner
@@ -70,8 +70,7 @@ class ExploredInstance:
             yield vector
 
     def loaded(self, every: int = 1) -> Iterator[Vector]:
-        """A vector for each (state, operation, arguments) that stands for a case, or for one in
-        `every` of them."""
+        """A vector for each class of transitions, or for one out of `every` classes."""
         count = 0
         last: tuple[int, str, tuple[Value, ...]] | None = None
         number, name = -1, ""
@@ -100,8 +99,8 @@ class ExploredInstance:
         return PlannedStep(state, acts, step.operation, step.args, step.branch, transition.reply)
 
     def paths(self) -> Iterator[Vector]:
-        """For each state a shortest path there, and one more operation of the component; which
-        one, and with what arguments, the number of the state decides."""
+        """For each state a shortest path there, and one more operation of the component; the number
+        of the state selects operation and arguments."""
         planner = self.opened.planner
         chooser = Chooser(self.opened.asked, f"paths of {self.opened.machine.instance.name}")
         for number, state in enumerate(self.graph.states):
@@ -114,7 +113,7 @@ class ExploredInstance:
                 yield vector
 
     def _trace(self, number: int) -> list[tuple[State, Act]]:
-        """A shortest path to a state, each act with the state that it is done in."""
+        """A shortest path to a state, each act with the state before it."""
         found: list[tuple[State, Act]] = []
         while number:
             number, step = self.graph.arrival(number)

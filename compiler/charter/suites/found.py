@@ -1,10 +1,10 @@
-"""The committed results of searches: questions, proofs of infeasibility, and the bounds that were
-searched for the rest.
+"""The committed results of searches: questions, proofs of infeasibility, and search bounds for open
+obligations.
 
-A search takes minutes and a solver; answering what it asked takes seconds and neither. So the
-questions are committed (`found/*.jsonl` beside the charter), and everything else, answers and the
-obligations that they cover, is made again from the charter whenever it is needed. `findings.jsonl`
-is kept by hand: a question for each finding on an implementation that nothing else leads to.
+A search takes minutes and needs a solver; answering its questions takes seconds. So the questions
+are committed (`found/*.jsonl` beside the charter), and answers and covered obligations are computed
+from the charter when needed. `findings.jsonl` is edited by hand: questions for findings on
+implementations that no search leads to.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ PROOFS = "proofs.json"
 
 @dataclass(frozen=True, slots=True)
 class FoundQuestion:
-    """A question that a search came up with. `instance` bounds what the question leaves open; the
-    title says what it was looked for."""
+    """A question found by a search. `instance` has the bounds for its answer; the title says what
+    the search was for."""
 
     question: Question
     instance: str
@@ -54,8 +54,7 @@ class FoundQuestion:
 class Found:
     """The questions and proofs that searches found. `proofs` maps obligations to the reason why
     nothing meets them; they rest on the properties `lemmas`, and on the rules with the digest
-    `rules`. `notes` maps those that are open to how far was searched for them, and why no
-    further."""
+    `rules`. `notes` maps open obligations to how far the search went, and why no further."""
 
     asked: tuple[FoundQuestion, ...] = ()
     proofs: Mapping[str, str] | None = None
@@ -76,8 +75,8 @@ NOTHING = Found()
 
 
 def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
-    """Identifies the rules and these properties, not their wording: comments and layout do not
-    count, and neither do other properties, scenarios, systems and instances."""
+    """A digest of the rules and these properties. Comments, layout, other properties, scenarios,
+    systems and instances do not change it."""
     kept = tuple(p for p in model.properties if p.name in lemmas)
     told = show_model(
         replace(
@@ -94,13 +93,13 @@ def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
 
 
 def place(charter: Path, variant: str) -> Path:
-    """The folder of what was found for a charter (its folder, or file) in a variant."""
+    """The folder with the search results for a charter (its folder or file) in a variant."""
     beside = charter if charter.is_dir() else charter.parent / f"{charter.stem}"
     return beside / FOLDER / (variant or "charter")
 
 
 def read_found(folder: Path) -> Found:
-    """What lies in a folder; nothing, if there is none. Raises BadVector."""
+    """The results in a folder; empty if it does not exist. Raises BadVector."""
     asked: list[FoundQuestion] = []
     for name in QUESTIONS:
         path = folder / name
@@ -111,7 +110,7 @@ def read_found(folder: Path) -> Found:
     if not path.exists():
         return Found(tuple(asked))
     content = {"lemmas": [], "open": {}, **json.loads(path.read_text(encoding="utf-8"))}
-    content.pop("bound", None)  # of older searches: one sentence for all that was open
+    content.pop("bound", None)  # older files have one sentence for all open obligations
     reader = JsonReader(content, str(path))
     reader.fields("rules", "lemmas", "proofs", "open")
     return Found(
@@ -139,8 +138,8 @@ def _asked(value: Json, where: str) -> FoundQuestion:
 
 
 def write_found(folder: Path, found: Found) -> None:
-    """Replace what lies in a folder, but for questions of findings, which people keep; the others
-    in the order of source, title and id."""
+    """Replace the files in a folder, except for `findings.jsonl`; questions are in the order of
+    source, title and id."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (name for name in QUESTIONS if name != _FILES["finding"]):
         chosen = [a for a in found.asked if _FILES.get(a.source, QUESTIONS[0]) == name]

@@ -1,4 +1,4 @@
-"""One instance, ready to be asked quickly: compiled code where there is some for it, else the
+"""Makes vectors of one instance, with the native engine if it supports it, else with the
 definition."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class InstancePlanner:
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance) -> InstancePlanner:
-        """An engine for `instance` as it stands."""
+        """A planner for `instance` with its own offers."""
         return InstancePlanner.around(model, successors(model, instance))
 
     @staticmethod
@@ -37,14 +37,14 @@ class InstancePlanner:
 
     @staticmethod
     def defined(model: n.Model, instance: n.Instance) -> InstancePlanner:
-        """The same on the definition: few questions are answered sooner than code is compiled."""
+        """The same on the definition: for few questions that is faster than compiling."""
         return InstancePlanner.around(
             model, Defined.of(model, replace(instance, offers=(), only=()))
         )
 
     @staticmethod
     def around(model: n.Model, asked: Successors) -> InstancePlanner:
-        """An engine of operations that are there already."""
+        """A planner with the given successors."""
         return InstancePlanner(asked, Planner.of(model, asked.machine, Answered(asked)))
 
     @property
@@ -53,21 +53,21 @@ class InstancePlanner:
         return self.asked.machine
 
     def name(self, state: State) -> str:
-        """A name for a state, equal for those that are equal up to renaming, in all instances with
-        sorts of these sizes."""
+        """A name for a state, equal for states that are equal up to renaming, in all instances with
+        the same sizes of sorts."""
         sizes = [(name, len(members)) for name, members in self.machine.universe.sorts.items()]
         return repr((sizes, self.asked.form(state)))
 
 
 def pair(state: str, branch: str) -> int:
-    """A number for a (state, branch) pair; the state by its name."""
+    """A hash of a (state, branch) pair; `state` is the state's name."""
     told = f"{state}/{branch}".encode()
     return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "big")
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """`machine.outcomes`, faster. Raises NoAnswer where a rule has no value."""
+    """A faster `machine.outcomes`. Raises NoAnswer if a rule has no value."""
 
     asked: Successors
 

@@ -1,5 +1,5 @@
-"""The two profiles of a suite. `smoke` is small, is made again in seconds, and lies in generated/;
-`full` adds all transitions of the explored instances, paths and walks."""
+"""Makes the two profiles of a suite. `smoke` is small, takes seconds and is committed in
+generated/; `full` adds all transitions of the explored instances, paths and walks."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ Profile = Literal["smoke", "full"]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A suite that was written, and what could not be asked or answered. `left` has the
-    obligations that are open, each with its own bound and reason; `failed` has the scenarios that
-    fail."""
+    """A written suite, with `refused` vectors by reason. `left` has the open obligations, each with
+    its bound and reason; `failed` the failing scenarios."""
 
     manifest: Manifest
     refused: dict[str, int]
@@ -36,8 +35,7 @@ class Made:
 
 
 def open_subject(charter: Path, sources: Sequence[Source], variant: str, component: str) -> Subject:
-    """The component that a suite is to be about. Raises `Refused`, or KeyError for a component
-    that does not exist."""
+    """The subject of a suite. Raises `Refused`, or KeyError for a component that does not exist."""
     root = find_root(charter)
     chosen = subject(renamed(sources, root), variant, component)
     chosen = replace(chosen, found=read_found(place(charter, variant)))
@@ -48,7 +46,7 @@ def open_subject(charter: Path, sources: Sequence[Source], variant: str, compone
 
 
 def look(about: Subject, charter: Path, progress: Progress) -> Subject:
-    """Search anew, and keep what was found beside the charter."""
+    """Search again, and write the results beside the charter."""
     found = search(about, progress)
     write_found(place(charter, about.model.variant), found)
     return replace(about, found=found)

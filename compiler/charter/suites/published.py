@@ -35,7 +35,7 @@ def suite_place(about: Subject) -> str:
 
 
 def published(about: Subject) -> Published:
-    """Everything about the suite of a component. Raises ScenarioFails."""
+    """The committed files of the suite of a component. Raises ScenarioFails."""
     small = smoke(about)
     about = replace(about, canaries=small.canaries())
     records = in_order(VectorRecord.of(entry.vector) for entry in small.entries)
@@ -63,8 +63,8 @@ def sections_place(about: Subject) -> str:
 
 
 def kills_json(small: Smoke) -> Json:
-    """For each mutant the vectors that tell it in all or in some of its runs, and who found
-    them."""
+    """For each mutant the vectors that distinguish it in all or in some of its runs, and their
+    sources."""
     sources = {entry.vector.id: entry.vector.why.source for entry in small.entries}
     return {
         kill.mutant: {
@@ -90,7 +90,7 @@ def full_json(manifest: Manifest) -> str:
 
 
 def keep_full(root: Path, about: Subject, manifest: Manifest) -> Path | None:
-    """Note digest and counts of a full suite beside the small one, where there is one."""
+    """Write digest and counts of a full suite beside the small one, if there is one."""
     folder = root / "generated" / suite_place(about)
     if not folder.is_dir():
         return None

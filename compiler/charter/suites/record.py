@@ -1,4 +1,4 @@
-"""A vector while a suite is made: its parts as canonical text, cheap to sort, send and merge."""
+"""A vector as canonical texts, which are cheap to sort, send and merge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from charter.formats import canonical
 from charter.formats.vector import SOURCES, Vector, Why, read_why
 
 FIRST = ("scenario", "finding", "witness", "solver", "mutant", "exploration", "random")
-"""Of a question that several sources ask, the reason that counts."""
+"""The priority of sources for a question from several sources."""
 assert sorted(FIRST) == sorted(SOURCES)
 
 
@@ -43,7 +43,7 @@ class VectorRecord:
         return f'{{"answer":{self.answer},"question":{self.question},"why":{self.why}}}'
 
     def digest_line(self) -> str:
-        """What it adds to the digest of its suite (charter.formats.suite.digest_line)."""
+        """Its line for the digest of the suite (charter.formats.suite.digest_line)."""
         return f"{self.id} {self.digest} {canonical.text_digest(self.why)}"
 
 
@@ -60,7 +60,7 @@ def unpacked(line: str) -> VectorRecord:
 
 
 def merged(records: Iterable[VectorRecord]) -> Iterator[VectorRecord]:
-    """Records in the order of their ids, with those of one question joined."""
+    """Records in the order of their ids; those of one question are joined."""
     held: VectorRecord | None = None
     for record in records:
         if held is not None and held.id == record.id:
@@ -74,8 +74,8 @@ def merged(records: Iterable[VectorRecord]) -> Iterator[VectorRecord]:
 
 
 def _joined(one: VectorRecord, other: VectorRecord) -> VectorRecord:
-    """One record with the reasons of both: obligations and purpose of the source that goes first,
-    then what the other adds to the obligations."""
+    """One record with the obligations of both, and source and purpose of the one with higher
+    priority."""
     first, second = sorted(
         (one.reasons(), other.reasons()), key=lambda why: (FIRST.index(why.source), why.title)
     )

@@ -1,6 +1,6 @@
-"""Searches for what the small suite replays: vectors for obligations from small instances, then
-from the solver for those that are left; proofs for those that nothing meets; steps that tell
-mutants. Takes minutes; what it finds is committed."""
+"""Searches for the questions of the small suite: for obligations in small instances, then with the
+solver; proofs for infeasible ones; steps that distinguish mutants. It takes minutes, and its
+results are committed."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ from charter.vectors.answer import NoAnswer
 from charter.vectors.plan import OPEN, PlannedStep
 
 LOOKED_AT = 400
-"""How many classes of transitions of one instance are asked what they cover."""
+"""The most classes of transitions of one instance whose coverage is computed."""
 
 DEPTH = 5
-"""How long runs are that the solver looks for."""
+"""The most steps of runs that the solver searches for."""
 
 PROOF_INSTANCE = "standard"
-"""Where the solver looks for single steps; the first instance, where there is no such."""
+"""The name of the instance in which the solver searches for single steps; if missing, the first
+instance."""
 
 
 @dataclass(slots=True)
 class QuestionSearch:
-    """A search for questions: obligations wanted and met, and the questions kept. `notes` has, for
-    what is not met, what each part of the search came to."""
+    """The state of a search for questions: obligations that are left, and the questions kept.
+    `notes` has, for each obligation that is not met, the results of the parts of the search."""
 
     about: Subject
     desk: Desk
@@ -45,13 +46,13 @@ class QuestionSearch:
     notes: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     def note(self, obligation: str, outcome: str, instance: n.Instance | None = None) -> None:
-        """Remember what a part of the search came to for an obligation, and in which instance."""
+        """Record the result of a part of the search for an obligation, and its instance."""
         places = self.notes.setdefault(obligation, {}).setdefault(outcome, [])
         if instance is not None:
             places.append(instance.name)
 
     def opened(self) -> dict[str, str]:
-        """For each obligation that is left, how far was searched for it and why no further."""
+        """For each obligation that is left, how far the search went and why no further."""
         return {
             row: "; ".join(
                 f"{outcome} ({', '.join(places)})" if places else outcome
@@ -81,9 +82,9 @@ class QuestionSearch:
 
 
 def search(about: Subject, progress: Progress) -> Found:
-    """Look for what is missing. Questions that were found before stay if they still have an
-    answer; the small instances are searched again only if a branch or a reply is not covered.
-    Proofs are made anew."""
+    """Search for what is missing. Earlier questions are kept if they still have an answer; the
+    small instances are searched again only if a branch or a reply is not covered. Proofs are always
+    repeated."""
     wanted = obligations(about.model, about.component)
     found = QuestionSearch(about, Desk(about.model, wanted), {o.name for o in wanted})
     name = about.component.name
@@ -108,7 +109,7 @@ def search(about: Subject, progress: Progress) -> Found:
 
 
 def _again(found: QuestionSearch) -> None:
-    """Keep what was found before, if it still has an answer and begins where the `always`
+    """Keep earlier questions that still have an answer and begin in a state where the `always`
     properties hold."""
     about = found.about
     instances = {i.name: i for i in about.model.instances}
@@ -160,8 +161,8 @@ def _explored(found: QuestionSearch, instance: n.Instance) -> None:
 def _solved(
     found: QuestionSearch, tiny: Sequence[n.Instance]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Ask the solver for what is left; the proofs that it has, and the lemmas that they rest on.
-    States to start from satisfy all `always` properties, lemmas are those that are proved."""
+    """Search with the solver for what is left; returns its proofs, and the lemmas that they use.
+    Steps start in states that satisfy all `always` properties; lemmas are those that are proved."""
     about = found.about
     mine = [i for i in about.model.instances if i.machine == about.component.name]
     instance = next((i for i in mine if i.name == PROOF_INSTANCE), mine[0])
@@ -211,7 +212,7 @@ def _single(
                 if not found.keep(vector, instance, why):
                     found.note(row, f"{where}: there is one, which makes no vector", instance)
             case smt.SingleStep():
-                pass  # met by a vector that was found before
+                pass  # met by an earlier vector
             case smt.Infeasible(obligation=row):
                 found.note(row, f"{where}: there is none", instance)
             case smt.Undecided(obligation=row, reason=reason):
@@ -219,7 +220,7 @@ def _single(
 
 
 def _runs(found: QuestionSearch, instance: n.Instance) -> None:
-    """Runs from the beginning, for what no state that can be loaded meets."""
+    """Runs from the initial state, for obligations that no loadable state meets."""
     machine = Machine.of(found.about.model, instance)
     engine, _ = found.desk.at(instance)
     goals = [smt.Meets(o) for o in _left(found)]
@@ -241,14 +242,14 @@ def _runs(found: QuestionSearch, instance: n.Instance) -> None:
 
 
 def step_of(found: smt.SolverTransition) -> PlannedStep:
-    """A transition of the solver as the planner takes it; its state is one that can be loaded."""
+    """A transition of the solver for the planner; its state can be loaded."""
     return PlannedStep(
         found.before, lambda: (), found.operation, found.args, found.branch, found.reply
     )
 
 
 def _mutants(found: QuestionSearch) -> None:
-    """For each mutant a step that it allows and the charter does not, or the other way round."""
+    """For each mutant a step that it allows and the charter does not, or vice versa."""
     about = found.about
     files = pipeline.parse_or_refuse(about.sources)
     lemmas = smt.always(about.model, about.component.name)

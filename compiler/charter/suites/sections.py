@@ -1,4 +1,4 @@
-"""sections.json: what a report needs to know of a charter (docs/formats/report.md)."""
+"""Writes sections.json: the data about a charter that a report needs (docs/formats/report.md)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def sections(about: Subject, small: Smoke) -> dict[str, Json]:
 
 
 def _levels(component: n.Component) -> list[Json]:
-    """Each level with all variables that are shown up to there."""
+    """Each level with all variables that it shows, those of earlier levels included."""
     shown: set[str] = set()
     found: dict[str, Json] = {}
     for observable in component.observables:
@@ -95,7 +95,7 @@ def _branch(operation: n.Operation, branch: n.Branch) -> Json:
 
 
 def _ledger(ledger: Ledger) -> list[Json]:
-    """Rows as lists: there are hundreds, and names of columns would weigh more than they hold."""
+    """Rows as lists, since there are hundreds and column names would be larger than the content."""
     return [
         [row.name, row.kind, row.branch, row.status, row.count, row.note] for row in ledger.rows
     ]
@@ -137,7 +137,7 @@ def _entries(overlay: Overlay, model: n.Model, component: n.Component) -> Iterab
 
 
 def _touched(names: set[str], model: n.Model, component: n.Component) -> Iterable[str]:
-    """The branches that these edits change: by name, or because they call such a function."""
+    """The branches that these edits change, directly or in functions that they call."""
     functions = {f.name: f for f in model.functions}
     for operation in component.operations:
         whole = f"{component.name}.{operation.name}"

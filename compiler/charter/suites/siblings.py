@@ -1,4 +1,4 @@
-"""Metadata of sibling models: their edits, and why each exists."""
+"""Docstrings of sibling models: their edits, and why each exists."""
 
 from __future__ import annotations
 

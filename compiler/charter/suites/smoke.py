@@ -1,5 +1,5 @@
-"""The small suite: scenarios and what searches have found, with the ledger and the kills that
-follow from them. Nothing is searched here, only answered."""
+"""Makes the small suite from scenarios and committed search results, with its ledger and kill
+matrix. Nothing is searched here."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from charter.vectors.ledger import Ledger, ledger
 from charter.vectors.plan import OPEN
 
 ENOUGH = 3
-"""How many vectors that surely tell a mutant are looked for."""
+"""The number of vectors to find that distinguish all runs of a mutant."""
 
 CANARIES = 4
-"""How many mutants a suite takes along as canaries."""
+"""The most mutants that a suite uses as canaries."""
 
 
 @dataclass(slots=True)
 class Covering:
-    """Collects the obligations that the transitions of one question meet; remembers transitions."""
+    """Collects the obligations that the transitions of one question meet; caches transitions."""
 
     coverage: Coverage
     met: set[str] = field(default_factory=set)
@@ -44,7 +44,7 @@ class Covering:
     def watch(
         self, state: State, operation: str, args: tuple[Value, ...], outcome: Outcome
     ) -> None:
-        """Note what one transition meets."""
+        """Add what one transition meets."""
         key = (tuple(state.values()), operation, args, outcome.branch, outcome.reply)
         known = self.memory.get(key)
         if known is None:
@@ -53,7 +53,7 @@ class Covering:
         self.met |= known
 
     def take(self) -> frozenset[str]:
-        """What was met since the last time."""
+        """What was met since the last call."""
         met, self.met = frozenset(self.met), set()
         return met
 
@@ -69,8 +69,8 @@ class SmokeVector:
 
 @dataclass(frozen=True, slots=True)
 class Smoke:
-    """The small suite. `stale` are titles of questions that the charter cannot answer any more,
-    `failed` says which scenarios the rules do not bear out, and where."""
+    """The small suite. `stale` are titles of questions that no longer have an answer, `failed` the
+    failing scenarios."""
 
     entries: tuple[SmokeVector, ...]
     ledger: Ledger
@@ -79,7 +79,7 @@ class Smoke:
     failed: tuple[str, ...] = ()
 
     def canaries(self) -> Mapping[str, tuple[str, ...]]:
-        """A few mutants with vectors that surely tell them."""
+        """A few mutants with vectors that distinguish all of their runs."""
         sure = [kill for kill in self.kills if kill.surely][:CANARIES]
         return {kill.mutant: kill.surely for kill in sure}
 
@@ -101,7 +101,7 @@ class Smoke:
 
 @dataclass(slots=True)
 class Desk:
-    """Answers questions about one component, in whatever instance they are about."""
+    """Answers questions about one component in any instance."""
 
     model: n.Model
     wanted: tuple[Obligation, ...]
@@ -109,7 +109,7 @@ class Desk:
     failed: list[str] = field(default_factory=list)
 
     def at(self, instance: n.Instance) -> tuple[InstancePlanner, Covering]:
-        """The engine of an instance with everything offered."""
+        """The planner of an instance with everything offered."""
         if instance.name not in self.engines:
             engine = InstancePlanner.defined(self.model, instance)
             covering = Covering(Coverage.of(engine.machine, self.wanted))
@@ -128,8 +128,7 @@ class Desk:
         return SmokeVector(Vector(question, found, whole), instance, met)
 
     def scenarios(self, component: str) -> list[SmokeVector]:
-        """The scenarios of a component; one that the rules no longer bear out is told in `failed`
-        and makes no vector."""
+        """The vectors of the scenarios of a component; failing scenarios are added to `failed`."""
         found: list[SmokeVector] = []
         for scenario in self.model.scenarios:
             if scenario.instance.machine != component:
@@ -185,7 +184,7 @@ def shortest_first(entries: Iterable[SmokeVector]) -> list[SmokeVector]:
 
 
 def kills(about: Subject, entries: Iterable[SmokeVector]) -> tuple[Kill, ...]:
-    """For each mutant the first vectors that tell it; those made for it are tried first."""
+    """For each mutant the first vectors that distinguish it; those made for it are tried first."""
     files = pipeline.parse_or_refuse(about.sources)
     ordered = shortest_first(entries)
     return tuple(_kill(about, files, mutant, ordered) for mutant in mutants_of(about))
@@ -199,7 +198,7 @@ def mutants_of(about: Subject) -> tuple[n.Mutant, ...]:
 
 
 def bent_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:
-    """The model of a mutant. Raises `Refused` where it does not fit the variant."""
+    """The model of a mutant. Raises `Refused` if it does not fit the variant."""
     return pipeline.compile_files(files, Selection(variant=about.model.variant, mutant=mutant))
 
 
@@ -225,10 +224,10 @@ def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[Sm
 
 
 def tells_title(mutant: str) -> str:
-    """The title of a question that was looked for to tell a mutant."""
+    """The title of a question that was searched to distinguish a mutant."""
     return f"mutant {mutant}"
 
 
 def without(entries: Iterable[SmokeVector], source: str) -> tuple[SmokeVector, ...]:
-    """The entries that another source has found."""
+    """The entries of all other sources."""
     return tuple(e for e in entries if e.vector.why.source != source)

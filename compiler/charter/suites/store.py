@@ -12,8 +12,8 @@ from charter.suites.record import VectorRecord
 
 
 def write_records(folder: Path, records: Iterable[VectorRecord], about: Manifest) -> Manifest:
-    """Write records that come in the order of their ids, and the manifest last. The digest and
-    the number of vectors in `about` are replaced by what was written."""
+    """Write records in the order of their ids, and the manifest last, with the digest and the
+    number of vectors that were written."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)
     lines: list[str] = []

@@ -25,9 +25,9 @@ PACKAGE = "charter_models"
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """An overlay in one variant: its name, the component and the target that it is of, its file,
-    and the releases of the target that are judged against the variant. `entries` are those that
-    apply to one of them; where a target lists no releases, all."""
+    """An overlay in one variant: its name, its component and target, its file, and the releases of
+    the target that are judged against the variant. `entries` are those that apply to one of these
+    releases (if the target lists none: all)."""
 
     name: str
     component: str
@@ -39,20 +39,20 @@ class Overlay:
 
     @property
     def package(self) -> str:
-        """Where its models stand, beside those of other targets."""
+        """The package of its models."""
         target = self.target.replace("-", "_")
         return f"{target}_{self.variant}" if self.variant else target
 
     def groups(self) -> dict[str, tuple[str, ...]]:
-        """For each release from which on others apply, all entries that do. In a variant entries
-        are told one by one: a page for each group would weigh more than it tells."""
+        """For each release at which the set of applying entries changes, the entries that apply.
+        Empty for a variant: models for its groups would be large and rarely used."""
         return {} if self.variant else releases.groups(self.entries, self.releases)
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`sources` are named as the models in generated/ name them; `found` is what searches found;
-    `canaries` are mutants of which there are models, with ids of vectors that tell them."""
+    """`sources` have the names used in generated/; `found` are the committed search results;
+    `canaries` are mutants with models, and ids of vectors that distinguish them."""
 
     sources: tuple[Source, ...]
     model: n.Model
@@ -116,8 +116,8 @@ def subject(sources: Sequence[Source], variant: str, component: str = "") -> Sub
 
 
 def digest(model: n.Model, component: str) -> str:
-    """Identifies what a charter, with the edits applied to it, says of one component: 20 hex
-    digits. Comments and layout do not count, nor do other components and systems."""
+    """A digest (20 hex digits) of the core of one component with edits applied. Comments, layout,
+    other components and systems do not change it."""
     return hashlib.sha256(show_model(narrowed(model, component)).encode()).hexdigest()[:20]
 
 
@@ -133,7 +133,7 @@ def module_name(protocol: str, component: str, kind: str = "", name: str = "") -
 
 
 def find_root(path: Path) -> Path | None:
-    """The project that a charter lies in: the nearest folder above with spec/ and generated/."""
+    """The project of a charter: the nearest folder above with spec/ and generated/."""
     for folder in path.resolve().parents:
         if (folder / "spec").is_dir() and (folder / "generated").is_dir():
             return folder
@@ -155,9 +155,8 @@ def _relative(name: str, root: Path) -> str:
 
 
 def overlays_in(root: Path, protocol: str, component: str = "") -> tuple[Overlay, ...]:
-    """The overlays of a component ("" for all) that lie beside the adapters, once for each variant
-    that their targets are judged against. Raises `Refused` for one that cannot be read, whatever
-    it is of."""
+    """The overlays of a component ("" for all) in the adapters' folders, once for each variant that
+    their targets are judged against. Raises `Refused` if any overlay cannot be read."""
     found: list[Overlay] = []
     for adapter in adapters_in(root):
         path = adapter.folder / "overlay.charter"

@@ -22,17 +22,17 @@ from charter.vectors.plan import OPEN
 
 SHORTEST, LONGEST = 6, 14
 CANDIDATES = 5
-"""How many acts are looked at in each state; the one with the rarest branch is taken."""
+"""Candidate acts in each state; the one with the rarest branch is taken."""
 
 FOREIGN = 0.15
-"""How often a list of arguments may hold a foreign counter."""
+"""The probability that an argument list may have a foreign counter."""
 
 Chosen = tuple[Act, Outcome]
 
 
 @dataclass(slots=True)
 class Chooser:
-    """Chooses what to do in a state: deterministic, and balanced over the branches."""
+    """Chooses the next act: deterministic, and balanced over the branches."""
 
     asked: Successors
     seed: str
@@ -40,8 +40,7 @@ class Chooser:
     finite: dict[t.Type, tuple[Value, ...]] = field(default_factory=dict)
 
     def choose(self, state: State, number: int | str) -> Chosen:
-        """An act, and one of its outcomes inside the instance. `number` tells this choice from
-        others."""
+        """An act, and one of its outcomes inside the instance. `number` identifies the choice."""
         random = Random(f"{self.seed}/{number}")
         machine = self.asked.machine
         arguments = Arguments.at(machine, state)
@@ -109,7 +108,7 @@ class Walks:
         return Walks(InstancePlanner.opened(model, instance), instance.name)
 
     def vectors(self, count: int) -> Iterator[Vector]:
-        """As many walks (fewer, where a question cannot be asked)."""
+        """The vectors of `count` walks; fewer if a walk cannot be a question."""
         planner = self.engine.planner
         chooser = Chooser(self.engine.asked, f"walks of {self.name}")
         start, given = planner.start()

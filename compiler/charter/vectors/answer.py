@@ -17,7 +17,7 @@ from charter.semantics.machine import Machine
 from charter.semantics.values import from_json, to_json
 
 NEVER = 10**12
-"""What stands for a value that was never issued: far above all that an instance allots."""
+"""Represents a value that was never issued: greater than all values in an instance."""
 
 MOST_REMEMBERED = 20_000
 
@@ -27,21 +27,21 @@ Watch = Callable[[State, str, tuple[Value, ...], Outcome], None]
 
 
 class NoAnswer(Exception):
-    """The question cannot have an answer: a reference that some allowed path does not define, or
-    more nodes in one step than the format has room for."""
+    """The question has no answer: a reference is undefined on some allowed trace, or a step has
+    more nodes than the format allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedTrace:
-    """One way that the charter allows so far: the state, the labels given, and what was observed
-    (of the steps that later arguments refer to)."""
+    """A trace that the charter allows, up to some step: its last state, its labels, and the
+    observations that later arguments may refer to."""
 
     state: State
     labels: Labels
     observed: tuple[Json, ...]
 
     def key(self, machine: Machine, needed: frozenset[int]) -> tuple[object, ...]:
-        """Equal for runs that nothing later can tell apart (ghosts never can)."""
+        """Equal for traces that no later step can distinguish (ghost state never does)."""
         kept = tuple(text(self.observed[i]) for i in sorted(needed) if i < len(self.observed))
         labels = self.labels
         state = tuple(self.state[v.name] for v in machine.variables if v.kind != "ghost")
@@ -50,8 +50,8 @@ class AllowedTrace:
 
 @dataclass(frozen=True, slots=True)
 class RelabelledOutcome:
-    """The relabelled reply and observation of one outcome: reply and observation renamed, with
-    their canonical texts, the observation as it is, and the labels after it."""
+    """The relabelled reply and observation of one outcome with their canonical texts, the raw
+    observation, and the labels after it."""
 
     reply: Json
     reply_text: str
@@ -63,15 +63,15 @@ class RelabelledOutcome:
 
 @dataclass(slots=True)
 class Answers:
-    """Answers questions about one machine, and remembers what outcomes show: the transitions of
-    one state have most of it in common. `outcomes` may be a faster equal of `machine.outcomes`."""
+    """Answers questions about one machine, with a cache of observations. `outcomes` may be a faster
+    implementation of `machine.outcomes`."""
 
     machine: Machine
     outcomes: Outcomes
     memory: dict[tuple[object, ...], RelabelledOutcome] = field(default_factory=dict)
 
     def see(self, run: AllowedTrace, operation: str, outcome: Outcome) -> RelabelledOutcome:
-        """What an outcome shows after `run`."""
+        """The relabelled reply and observation of an outcome after `run`."""
         machine, labels = self.machine, run.labels
         state = tuple(outcome.state[v.name] for v in machine.variables if v.kind != "ghost")
         before = (labels.numbers, labels.labels, labels.texts)
@@ -90,8 +90,8 @@ class Answers:
     def answer(
         self, question: Question, first: AllowedTrace | None = None, watch: Watch | None = None
     ) -> Answer:
-        """The automaton of `question`; `first` is what `begin` says of its given state. `watch` is
-        told every transition on the way.
+        """The automaton of `question`; `first` is the result of `begin` for its given state.
+        `watch` is called with every transition.
 
         Raises NoAnswer, ValueError (a literal that is not of its type) or EvaluationError.
         """
@@ -152,12 +152,12 @@ class _Table:
 
 
 def answer(machine: Machine, question: Question, outcomes: Outcomes | None = None) -> Answer:
-    """The automaton of one question, by the definition unless `outcomes` are others."""
+    """The automaton of one question; `outcomes` defaults to the definition."""
     return Answers(machine, outcomes or machine.outcomes).answer(question)
 
 
 def begin(machine: Machine, given: Json) -> AllowedTrace:
-    """The run before the first operation."""
+    """The trace before the first operation."""
     if given is None:
         state = machine.initial_of_component()
     else:

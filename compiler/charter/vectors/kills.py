@@ -1,4 +1,4 @@
-"""The kill matrix: which vectors tell a mutant from the charter."""
+"""The kill matrix: which vectors distinguish a mutant from the charter."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Outcome = Literal["killed", "killed_in_some_runs", "survives"]
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """A mutant, and the vectors that tell it from the charter: in all of its runs (`surely`), or
-    only in some."""
+    """A mutant, and the vectors that distinguish it from the charter: in all of its runs
+    (`surely`), or only in some (`maybe`)."""
 
     mutant: str
     surely: tuple[str, ...]
@@ -27,14 +27,14 @@ class Kill:
 
     @property
     def outcome(self) -> Outcome:
-        """Only a vector that tells the mutant in all of its runs kills it."""
+        """Whether the mutant is killed: only by a vector that distinguishes all of its runs."""
         if self.surely:
             return "killed"
         return "killed_in_some_runs" if self.maybe else "survives"
 
     @property
     def first(self) -> str:
-        """The first vector that tells it, or ""."""
+        """The first vector that distinguishes it, or ""."""
         return next(iter((*self.surely, *self.maybe)), "")
 
 
@@ -44,8 +44,8 @@ def count(kills: Iterable[Kill], outcome: Outcome) -> int:
 
 
 def tells(answers: Answers, question: Question, allowed: Answer) -> Told:
-    """Whether the answer of a bent model to `question` leaves what the charter allows: in all of
-    its runs, in some, or in none. A rule without a value is a failure, and always told."""
+    """Whether the runs of a mutant's model for `question` deviate from the allowed answer: all,
+    some, or none. If a rule of the mutant has no value, all."""
     try:
         bent = answers.answer(question)
     except (NoAnswer, EvaluationError, ValueError):
@@ -54,8 +54,8 @@ def tells(answers: Answers, question: Question, allowed: Answer) -> Told:
 
 
 def compared(bent: Answer, allowed: Answer) -> Told:
-    """Runs of `bent` followed on `allowed`. A run is set aside where it does what is not allowed;
-    pairs (node, the allowed nodes it can be) are followed to the end."""
+    """Follow the runs of the answer `bent` on the answer `allowed`: pairs of a node and the allowed
+    nodes that it can be. Runs that deviate are dropped."""
     pairs: set[tuple[int, frozenset[int]]] = {(-1, frozenset())}
     left = False
     for number, (mine, theirs) in enumerate(zip(bent.steps, allowed.steps, strict=True)):

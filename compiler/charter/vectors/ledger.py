@@ -13,11 +13,11 @@ from charter.vectors.kills import Kill, Outcome, count
 Status = Literal["covered", "infeasible", "open"]
 
 FIRST = 3
-"""How many vectors a row names."""
+"""The most vectors that a row names."""
 
 
 SHOWN = 10
-"""How many digits of an id people get: commands take any beginning that is one vector's."""
+"""Digits of an id that are shown: commands accept any unique prefix."""
 COLUMNS = ("name", "kind", "branch", "status", "count", "note", "vectors")
 
 
@@ -64,7 +64,7 @@ class Ledger:
         }
 
     def markdown(self, title: str) -> str:
-        """The same as tables, one for each kind of obligation; what is open comes first."""
+        """The same as Markdown tables, one for each kind of obligation, open ones first."""
         lines = [
             f"# {title}",
             "",
@@ -114,8 +114,8 @@ def _cell(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """Search results for obligations that no vector covers: `proofs` why nothing can, `notes` how
-    far was searched for one; of the others `bound` says it."""
+    """Search results for obligations that no vector covers: `proofs`, why none can; `notes`, how
+    far the search went; `bound` is the note for all others."""
 
     proofs: Mapping[str, str]
     notes: Mapping[str, str]

@@ -1,7 +1,7 @@
-"""Which vectors a suite holds: scenarios, witnesses, transitions, and what a search has found.
+"""Makes the vectors of a suite from scenarios, witnesses, transitions, and results of searches.
 
-Transitions come from an exploration of a small instance as plain data, so that this backend knows
-nothing of how they were found.
+Transitions of a small instance are given as plain data, so that this backend does not depend on how
+they were found.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from charter.vectors.question import CounterAt, NoQuestion, ask, observed_places
 OPEN = "open environment"
 
 Trace = Sequence[tuple[State, Act]]
-"""Acts, each with the state that it is done in."""
+"""Acts, each with the state before it."""
 
 REFUSALS = (NoQuestion, NoAnswer, EvaluationError)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """One transition of an instance: from a state (and how to get there) by an operation."""
+    """One transition of an instance: the state before it, a path to that state, and the
+    operation."""
 
     state: State
     path: Callable[[], Sequence[Act]]
@@ -45,8 +46,8 @@ class PlannedStep:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A state that was loaded: `given`, and how it begins; no `run` where loading would
-    forget something."""
+    """A state as the given state of a question; `run` is the trace that begins there, or None if
+    loading would lose something."""
 
     state: State
     given: Json
@@ -55,8 +56,8 @@ class Loaded:
 
 @dataclass(slots=True)
 class Planner:
-    """Makes vectors of one component. `refused` counts what could not be asked or answered, and
-    says why, once for each reason."""
+    """Makes vectors of one component. `refused` counts, by reason, vectors that could not be
+    made."""
 
     model: Model
     answers: Answers
@@ -68,8 +69,8 @@ class Planner:
 
     @staticmethod
     def of(model: Model, machine: Machine, outcomes: Outcomes | None = None) -> Planner:
-        """A planner; `outcomes` may be a faster equal of `machine.outcomes`. Raises ValueError for
-        a model with faults."""
+        """A planner; `outcomes` may be a faster implementation of `machine.outcomes`. Raises
+        ValueError for a model with faults."""
         refuse_faults(model)
         answers = Answers(machine, outcomes or machine.outcomes)
         return Planner(model, answers, _consts(model, machine))
@@ -87,8 +88,8 @@ class Planner:
         return self.walk(acts, why, [s.outcome.branch for s in steps])
 
     def walk(self, acts: Sequence[Act], why: Why, branches: Sequence[str] = ()) -> Vector | None:
-        """A vector that starts where the instance does and goes through `acts`; `branches` says
-        which way the trace went where several are allowed."""
+        """A vector of `acts` from the initial state of the instance; `branches` selects the outcome
+        where several are allowed."""
         start, given = self.start()
         try:
             return self._vector(self._trace(start, acts, branches), given, why)
@@ -105,7 +106,7 @@ class Planner:
             return None
 
     def start(self) -> tuple[State, Json]:
-        """Where traces of the instance begin, and what a question gives to get there."""
+        """The initial state of the instance, and the given state of its questions."""
         state, given, _ = self._start()
         return state, given
 
@@ -129,8 +130,8 @@ class Planner:
         return known
 
     def loaded(self, step: PlannedStep, why: Why) -> Vector | None:
-        """The vector of one transition: its state is loaded, or where loading would forget
-        something (volatile state), reached by the operations on its path."""
+        """The vector of one transition. Its state is loaded or, if loading would lose something
+        (volatile state), reached by the operations on its path."""
         try:
             if self.last is None or self.last.state != step.state:
                 self.last = self._load(step.state)
@@ -143,7 +144,7 @@ class Planner:
         return self.walk(acts, why)
 
     def _load(self, state: State) -> Loaded:
-        """A state as a question's given one, if nothing is lost when it is loaded."""
+        """A state as the given state of a question, if loading it loses nothing."""
         again = self.machine.loaded(state)
         shown = [v.name for v in self.machine.variables if v.kind != "ghost"]
         if any(again[name] != state[name] for name in shown):
@@ -157,8 +158,8 @@ class Planner:
         return Vector(question, self.answers.answer(question, run), why)
 
     def _trace(self, start: State, acts: Sequence[Act], branches: Sequence[str]) -> Trace:
-        """Each act with the state it is done in, along the outcomes that `branches` names (the
-        first outcome, where it names none)."""
+        """Each act with the state before it, along the outcomes that `branches` selects (by default
+        the first)."""
         trace: list[tuple[State, Act]] = []
         state = start
         for number, (operation, args) in enumerate(acts):

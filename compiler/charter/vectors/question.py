@@ -18,11 +18,11 @@ from charter.semantics.retell import Act
 from charter.semantics.values import to_json
 
 ELEMENT_IDS = (0, 1, 2, 3, 5, 7, 42, 1000, 65_536, 1_000_003, 2_147_483_646)
-"""Concrete ids that elements of sorts get: 0 and large ones among them."""
+"""Concrete ids for elements of sorts, 0 and large ones included."""
 
 
 class NoQuestion(Exception):
-    """The trace needs a value that no implementation can be asked for: allotted, but not shown."""
+    """The trace needs a value that the implementation chooses and does not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def observed_places(machine: Machine, state: State) -> list[CounterAt]:
 
 
 Shown = Callable[[State], list[CounterAt]]
-"""`observed_places`, or an equal that remembers."""
+"""`observed_places`, or a cached version of it."""
 
 
 def ask(
@@ -81,8 +81,8 @@ def ask(
     given: Json,
     shown: Shown | None = None,
 ) -> Question:
-    """The question that repeats `trace`: each act with the state it was done in. The first state
-    is the one that `given` leads to."""
+    """The question of `trace`: each act with the state before it. `given` is the given state for
+    the first one."""
     seen: list[list[CounterAt]] = []
     calls: list[OperationCall] = []
     for state, (operation, args) in trace:
@@ -129,8 +129,9 @@ def _argument(kind: t.Type, value: Value, seen: list[list[CounterAt]], machine: 
 
 
 def _counter(kind: t.Counter, value: int, seen: list[list[CounterAt]], machine: Machine) -> Json:
-    """A reference to the newest observation that shows the value; without one, a distance from
-    another value of the type, a literal, or for what is allotted: a value never issued."""
+    """A reference to the newest observation that shows the value; else a difference to another
+    value of the type, a literal, or (if implementations choose the values) a value that was never
+    issued."""
     for step in range(len(seen) - 1, -1, -1):
         for place in seen[step]:
             if place.kind == kind and place.value == value:
@@ -139,7 +140,7 @@ def _counter(kind: t.Counter, value: int, seen: list[list[CounterAt]], machine: 
         issued = [p.value for shown in seen for p in shown if p.kind == kind]
         if not kind.ordered or value > max(issued, default=-1):
             return {"never_issued": True}
-        # In the numbers of the given state, or older than all of them: a number as good as any.
+        # A value from the given state or an older one: any such number will do.
         if len(seen) == 1 or value < min((p.value for p in seen[0] if p.kind == kind), default=0):
             return to_json(kind, value, machine.universe)
         raise NoQuestion(f"no observation shows {kind.name} {value}")
@@ -168,6 +169,6 @@ def concrete_ids(sorts: Mapping[str, tuple[str, ...]], seed: str) -> dict[str, d
 
 
 def _delta(steps: int, seed: str) -> Delta:
-    """Most questions let the image catch up at each step; one in four, at the last step only."""
+    """Most questions read the image after each step; one in four only after the last."""
     spread = hashlib.sha256(f"{seed}/delta".encode()).digest()[0]
     return (steps,) if steps > 1 and spread % 4 == 0 else "each"

@@ -63,7 +63,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def meant_by(word: str, known: Iterable[str]) -> str:
-    """A question, if a word is like one that is known; else nothing."""
+    """`did you mean X? ` with the most similar known word, or ""."""
     from difflib import get_close_matches
 
     return "".join(f"did you mean {like}? " for like in get_close_matches(word, known, 1))
@@ -119,7 +119,7 @@ def _run(name: str, about: str, given: list[str]) -> int:
         chosen = parser.parse_args(given)
         chosen.given = [name, *given]
         code = command.run(chosen)
-        sys.stdout.flush()  # here a closed pipe is caught; at the exit of Python it is not
+        sys.stdout.flush()  # at the exit of Python a closed pipe is not caught
         return code
     except ConformError as error:
         sys.stderr.write(f"conform: {error}\n")
@@ -138,8 +138,8 @@ def _run(name: str, about: str, given: list[str]) -> int:
 
 
 def _unread() -> int:
-    """What the end of a closed pipe ends with, as for any program that SIGPIPE ends: what was
-    found is not known to be nothing. What is still buffered has no reader either."""
+    """The exit code after a closed pipe (SIGPIPE); it is not 0, since the result was not delivered.
+    Drops buffered output."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.__stdout__.fileno() if sys.__stdout__ else 1)
     os.close(null)
@@ -147,7 +147,7 @@ def _unread() -> int:
 
 
 def _crashed() -> int:
-    """What nobody foresaw must not look like a finding (1): nothing was found out."""
+    """The exit code after an unexpected exception, which must not look like a finding (1)."""
     import traceback
 
     sys.stderr.write(traceback.format_exc())

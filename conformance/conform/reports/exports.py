@@ -57,7 +57,7 @@ def junit(item: Reading) -> str:
 
 
 def _nothing_judged(suite: Xml.Element, run: ReportedRun) -> int:
-    """A run that judged nothing, or left out what it may not, is a failure and no empty success."""
+    """A JUnit case that fails if the run judged nothing or left out what it must not."""
     if wording.judged(run) and not wording.missing(run):
         return 0
     case = Xml.SubElement(suite, "testcase", name="the run", classname="run")
@@ -66,7 +66,7 @@ def _nothing_judged(suite: Xml.Element, run: ReportedRun) -> int:
 
 
 def _text(text: str) -> str:
-    """A text without what XML 1.0 cannot hold."""
+    """A text without characters that XML 1.0 does not allow."""
     return "".join(char for char in text if char in "\t\n" or ord(char) >= 32)
 
 

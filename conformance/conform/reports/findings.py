@@ -13,13 +13,13 @@ LISTED = 200
 PAGES = 6
 NEW = "new"
 TOGETHER = "several_entries"
-"""What the judge calls a deviation that only more than one entry together explain."""
+"""The judge's name for deviations that only several entries together explain."""
 _SEVERITIES = ("fault", "state", "image", "reply")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class FindingExample:
-    """A vector that shows a finding. The order is that of the pages: fewest operations first."""
+    """A vector that shows a finding; sorted by number of operations."""
 
     operations: int
     step: int

@@ -1,5 +1,5 @@
-"""Runs against the sections of the protocol: which branch follows from which section, and what the
-runs showed of it."""
+"""The matrix of runs and sections of the protocol: the results for the branches that cite each
+section."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where runs behave differently: each run against the one before it."""
+"""Compares each run with the one before it."""
 
 from __future__ import annotations
 

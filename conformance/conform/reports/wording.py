@@ -80,7 +80,7 @@ def judged(run: ReportedRun) -> int:
 
 
 def claim(run: ReportedRun) -> Claim:
-    """The claim about a target that its run supports, and no more."""
+    """The claim about a target that its run supports."""
     count, new, known = judged(run), run.count("new_deviations"), run.count("deviations")
     known -= new
     measured = f"{plural(count, 'vector')} judged; {plural(new, 'divergence')} not explained"
@@ -118,17 +118,17 @@ def uncompared(run: ReportedRun) -> tuple[Left, ...]:
 
 
 def missing(run: ReportedRun) -> bool:
-    """Whether something was not compared that nobody allowed to be left out."""
+    """Whether something was not compared although that is not allowed."""
     return any(not left.allowed for left in uncompared(run))
 
 
 def stale(run: ReportedRun) -> tuple[str, ...]:
-    """Entries of the overlay that the target was seen not to need any more."""
+    """Entries of the overlay that the target no longer needs."""
     return texts(run.summary.get("stale_entries"))
 
 
 def unmet(run: ReportedRun) -> tuple[str, ...]:
-    """Entries of the overlay to which the suite did not lead."""
+    """Entries of the overlay that the suite did not reach."""
     return texts(run.summary.get("unmet_entries"))
 
 
@@ -141,7 +141,7 @@ def excess(run: ReportedRun) -> list[tuple[str, Json, str]]:
 
 
 def scope(run: ReportedRun) -> str:
-    """Against what, and how much of it could be seen."""
+    """The component and variant judged against, and the observed level."""
     variant = run.text("variant")
     observed = run.about.get("observes")
     variables = sorted(map(str, observed)) if isinstance(observed, list) else []
@@ -173,7 +173,7 @@ def releases(first: str, last: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Can it happen in a cluster?"""
+    """Whether a finding can happen in a cluster."""
 
     word: str
     sentence: str

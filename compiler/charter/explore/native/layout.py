@@ -1,8 +1,8 @@
 """Memory layout of values: slots (numbers in memory), and words (packed states).
 
 A slot never holds a negative number if its type has a range: the range's low end is taken off.
-What is not there (behind `none`, past the end of a sequence, in another case of a union) is zero,
-so equal values have equal slots.
+Unused slots (behind `none`, past the end of a sequence, of another case of a union) are zero, so
+equal values have equal slots.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LARGEST_DOMAIN = 4096
 
 
 class CannotCompile(Exception):
-    """The charter has something that the engine does not compile; one phrase for a person."""
+    """The engine does not support something in the charter; the message is a phrase."""
 
 
 def _without_bounds(kind: t.Type) -> str:
@@ -98,7 +98,7 @@ class Layout:
         return self.universe.limit(kind.limit)
 
     def domain(self, kind: t.Type) -> tuple[Value, ...]:
-        """All values of a type. Raises CannotCompile if they are not few."""
+        """All values of a type. Raises CannotCompile if there are too many."""
         try:
             found = self.universe.domain(kind)
         except NotFinite:
@@ -137,7 +137,7 @@ class Layout:
         return sum(self.slots(part) for _, part in kind.fields[:field_index])
 
     def alike(self, a: t.Type, b: t.Type) -> bool:
-        """Whether values of both types stand in memory in the same way."""
+        """Whether values of both types have the same memory layout."""
         if a == b:
             return True
         match a, b:
@@ -204,7 +204,7 @@ class Layout:
                 return [int(cast(int, value)) - self.low(kind)]
 
     def position(self, kind: t.Type, value: Value) -> int:
-        """The bit that stands for a member of a set."""
+        """The bit of a member of a set."""
         return self.universe.position(kind, value)
 
     def decode(self, kind: t.Type, slots: Sequence[int]) -> Value:
@@ -240,7 +240,7 @@ class Layout:
         return tuple(found)
 
     def held(self, kind: t.Type, counter: str) -> int:
-        """How many values of a counter stand in a value, at most."""
+        """The most values of a counter in a value."""
         match kind:
             case t.Counter(name=name):
                 return int(name == counter)
@@ -304,7 +304,7 @@ def mask_type(size: int) -> str:
 @dataclass(frozen=True, slots=True)
 class Packing:
     """The position of each slot in a packed state: word, lowest bit, width. The highest bit of word
-    0 is kept free: it marks what is taken in a table."""
+    0 is unused: it marks used entries of the visited set."""
 
     places: tuple[tuple[int, int, int], ...]
     words: int

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 LARGE = 1 << 14
-"""Smaller arrays, in bytes, are never worth a file."""
+"""Arrays with fewer bytes are always in memory."""
 SPARE_DISK = 1 << 30
-"""Bytes that are left free on the disk."""
+"""Bytes to leave free on the disk."""
 
 
 class NoRoom(Exception):
-    """Neither memory nor disk is left; the message is a sentence for a person."""
+    """Memory and disk are used up; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +105,12 @@ class Room:
         return array
 
     def reserve(self, array: Array) -> None:
-        """Count an array that stays in memory whatever the budget is."""
+        """Count an array that stays in memory regardless of the budget."""
         self.used += 8 * array.length
         self.reserved += 8 * array.length
 
     def clear(self) -> None:
-        """Forget all arrays: nobody uses them any more."""
+        """Release all arrays."""
         self.used = self.spilled = self.reserved = 0
         self._sizes.clear()
 
@@ -133,7 +133,7 @@ class Room:
         return array
 
     def release(self, array: Array) -> None:
-        """An array that nobody uses any more."""
+        """Release an array."""
         self.used -= self._sizes.pop(array.address, 0)
 
 

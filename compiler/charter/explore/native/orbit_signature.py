@@ -1,7 +1,7 @@
 """Emits, for each element of a sort, a number that does not depend on the elements' names, so that
 a canonical form need only try the permutations that put these numbers in order.
 
-Any part of a state may be left out of a sign; then more permutations are tried, and no more.
+Parts of a state may be left out of a signature: then only more permutations have to be tried.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from charter.explore.native.code import Code, Ref
 from charter.explore.native.layout import Layout, mask_type
 
 ENOUGH = 48
-"""No further variable is looked at once so many parts have been."""
+"""After so many parts, no further variables are included."""
 MIXER = 0x9E3779B97F4A7C15
 
 
 @dataclass(slots=True)
 class Signs:
-    """Prints the signs of the elements of `sort` for the state at `%s`. `opaque`
-    are the counters whose numbers are names; `fixed`: no permutation touches a type."""
+    """Prints the signatures of the elements of `sort` for the state at `%s`. `opaque` are counters
+    without order; `fixed` tells whether permutations do not change a type."""
 
     code: Code
     layout: Layout
@@ -32,7 +32,7 @@ class Signs:
     seen: int = field(default=0)
 
     def of(self, variables: tuple[StateVar, ...], element: int) -> Ref:
-        """The sign of one element."""
+        """The signature of one element."""
         places: list[tuple[StateVar, int]] = []
         at = 0
         for variable in variables:
@@ -50,7 +50,7 @@ class Signs:
         return isinstance(kind, t.Map) and kind.key == t.Sort(self.sort)
 
     def mixed(self, total: Ref, part: Ref | None) -> Ref:
-        """One more part, whose place matters."""
+        """Mix another part into a hash; the order matters."""
         if part is None:
             return total
         return self.code.add(self.code.binary("mul", total, str(MIXER)), part)

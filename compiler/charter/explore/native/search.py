@@ -57,12 +57,12 @@ TRIED = 1 << 7
 
 
 class GaveUp(Exception):
-    """The engine met something that it was not compiled for; a phrase for a person."""
+    """The engine reached something that it does not support; the message is a phrase."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchCounts:
-    """`queue`: states that are known and not yet expanded."""
+    """`queue`: known states that are not yet expanded."""
 
     distinct: int
     generated: int
@@ -99,7 +99,7 @@ class KeyTable:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """How often something was seen, and the first time: state, outcome, place that failed."""
+    """How often something was seen, and its first occurrence: state, outcome, site that failed."""
 
     count: int
     source: int
@@ -109,8 +109,8 @@ class Note:
 
 @dataclass(slots=True)
 class Search:
-    """A search and all that it has found so far. `expanded` is the number of the first state whose
-    transitions nobody has looked at; `tried`: whether it is known if symmetry merges anything."""
+    """A search and all that it has found so far. `expanded` is the number of the first state that
+    is not expanded; `tried`: whether it is known if symmetry merges anything."""
 
     program: Program
     room: Room
@@ -205,8 +205,8 @@ class Search:
             self._forget()
 
     def _run(self, on_progress: Callable[[SearchCounts], None] | None) -> bool:
-        """Whether what was found can be kept: not if it turns out that symmetry may merge some of
-        it."""
+        """Search until the end. Returns False if the states must be discarded because symmetry may
+        merge some."""
         use(self.program.library, self.anchor)
         self._prepare()
         try:
@@ -226,7 +226,7 @@ class Search:
                 f"{reason}; {known:,} states were found, at {self.bytes_each} bytes each, and "
                 f"{known - self.expanded:,} of them are not expanded"
             )
-            self._tables.clear()  # nothing is inserted any more, and traces need room
+            self._tables.clear()  # nothing is inserted any more, and traces need memory
             self._fresh.clear()
             self._check_rest()
         return True
@@ -244,7 +244,7 @@ class Search:
         return self.anchor is not None
 
     def _forget(self) -> None:
-        """Nothing was found."""
+        """Discard all states."""
         self._crew, self._tables, self._fresh, self._unwritten = [], [], [], []
         self.levels, self.expanded = [], 0
         self.room.clear()
@@ -288,7 +288,7 @@ class Search:
     # --- the journal -----------------------------------------------------------------------------
 
     def _resumed(self) -> int:
-        """Take over what the journal holds; the number of the first state of its last level."""
+        """Load the journal; returns the number of the first state of its last level."""
         assert self.journal is not None
         last = self.journal.levels[-1]
         for part in self.journal.parts():
@@ -438,7 +438,7 @@ class Search:
         self.program.library["merge"](lists.address, self.states.directory.address, first)
 
     def _check_rest(self) -> None:
-        """The properties of the states that will not be expanded."""
+        """Check the properties of states that will not be expanded."""
         worker, check = self._crew[0], self.program.library["check"]
         rest = Blocks(self, self.expanded, self.distinct, BLOCK)
         for number, count in rest.taken(lambda: True):

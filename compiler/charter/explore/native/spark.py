@@ -55,7 +55,7 @@ POLL = 0.2
 
 
 class Failed(Exception):
-    """A job of Spark failed; a sentence for a person."""
+    """A Spark job failed; the message is a sentence for the user."""
 
 
 class SparkRow(Protocol):
@@ -169,7 +169,7 @@ class SparkSearch:
 
     @property
     def spilled(self) -> int:
-        """Nothing: all of it is in files."""
+        """0: everything is in files anyway."""
         return 0
 
     @property
@@ -308,7 +308,7 @@ class SparkSearch:
 
     @property
     def _remedy(self) -> str:
-        """What to do where a level failed."""
+        """The remedy if a level failed."""
         if self.kept:
             return f"the same command continues from the levels in {self.folder}"
         return "nothing is kept (--journal DIR keeps each finished level)"

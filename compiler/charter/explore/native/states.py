@@ -9,10 +9,10 @@ from charter.explore.native.context import SEQ_BITS
 from charter.explore.native.memory import Array, Room
 
 BLOCK_BITS = 16
-"""Rows stand in blocks of two to the power of this."""
+"""The number of rows of a block is two to the power of this."""
 BLOCK_ROWS = 1 << BLOCK_BITS
 KEPT = 7 / 8
-"""How much of the budget is used before states go to files: tables grow in what is left."""
+"""The part of the budget used before states go to files; tables grow in the rest."""
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Reconstructs shortest traces to noted states, and replays them on the definition.
 
-States are kept up to renaming, so a trace is found again from the real first state: in each state
-the engine tells every outcome, and the one whose key is that of the next state is taken.
+States are stored up to renaming, so a trace is reconstructed from the initial state: in each state
+the engine lists every outcome, and the one with the key of the next state is taken.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_TOLD = 1 << 15
 
 
 class Disagreement(Exception):
-    """The engine and the definition say different things: a bug of the engine."""
+    """The engine and the definition disagree: the engine has a bug."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class OutcomeBuffer:
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """Asks a program what can happen in one state."""
+    """Lists the outcomes of single states with a program."""
 
     program: Program
 

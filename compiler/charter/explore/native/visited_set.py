@@ -81,7 +81,7 @@ class TablePrinter:
         self.print_merge()
 
     def entry(self, code: Code, table: Ref, probe: Ref) -> Ref:
-        """Where an entry stands."""
+        """The address of an entry."""
         return code.at(table, code.binary("mul", probe, str(self.context.entry)))
 
     @contextmanager
@@ -221,7 +221,7 @@ class TablePrinter:
     # --- growing and merging ---------------------------------------------------------------------
 
     def print_grow(self) -> None:
-        """All entries into a larger table."""
+        """Copies all entries into a larger table."""
         head = "void @grow(ptr %old, i64 %size, ptr %table, i64 %more)"
         code, context = Code(head, "nounwind"), self.context
         with code.counting("%size") as i:
@@ -272,5 +272,5 @@ class TablePrinter:
 
 
 def prefetch(code: Code, place: Ref) -> None:
-    """Ask for a place of memory, which will be written to."""
+    """Prefetch memory that will be written."""
     code.call(fn.PREFETCH, place, 1, 3, 1)

@@ -1,7 +1,7 @@
 """Counters in TLA+: which values a state holds, which an environment offers, and the VIEW by which
 TLC tells states apart.
 
-Texts mirror the explorer: `Issued` its collection of counter values, `View` its key."""
+`Issued` corresponds to the engine's collection of counter values, `View` to its key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ Within = Callable[[t.Type, str, int], str]
 
 @dataclass(frozen=True, slots=True)
 class ModuleVariable:
-    """A variable of a module: one of the machine, or a part with all of its state as a record."""
+    """A variable of a module: a variable of the machine, or a part with all of its state as a
+    record."""
 
     name: str
     type: t.Type
@@ -27,15 +28,16 @@ class ModuleVariable:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What is known of the counters: those whose order anything looks at, and for each
-    the largest number that the charter mentions."""
+    """The counters whose order matters, and for each counter the largest number that the charter
+    mentions."""
 
     ranked: frozenset[str] = frozenset()
     fixed: Mapping[str, int] = field(default_factory=dict)
 
 
 class Unordered(Exception):
-    """Values of a counter that are only told apart stand in a set: no place names them."""
+    """Values of a counter without order are in a set, so they have no position by which to rename
+    them."""
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ DEADLOCK = ("Run TLC with -deadlock: an environment that offers nothing more is 
 
 
 class NotOffered(Exception):
-    """An environment cannot be told which values of a parameter to offer."""
+    """The values to offer for a parameter cannot be expressed in TLA+."""
 
 
 @dataclass(slots=True)

@@ -49,7 +49,7 @@ def edited(charter: Opened, selection: Selection, what: str) -> Model:
 
 
 def refused(error: Refused) -> str:
-    """Shows all errors; how many they are."""
+    """Show all errors; returns their number as text."""
     for item in error.diagnostics:
         out(item.show())
     count = len(error.diagnostics.errors)
