@@ -4,9 +4,11 @@ with drawn histories, on both engines."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
 import pytest
+from tests.support import tlc
 from tests.support.drawn_charters import CLIENT, SERVER, Writer, component_text, system_text
 from tests.support.engines import both, counts, natively, verdicts
 from tests.support.exhaustive import compare
@@ -72,3 +74,51 @@ def test_every_transition_is_as_defined_when_there_are_histories() -> None:
     found = natively(model, model.instances[0])
     tally = compare(found, found.search.program.plan.machine)
     assert tally.states >= 20 and tally.moves > tally.states
+
+
+BECOMES = {
+    "lay": "post'",
+    "twice": "twice | { a in Node if post'[a] != none and post[a] != none }",
+    "spread": "[a in Node: { b in Node if bag'[a][b] != {} and lay'[b] != none }]",
+    "long": "{ a in Node if size(line'[a]) == 2 or (took turn(a) and line'[a] != line[a]) }",
+}
+"""Histories of a system with channels of every kind: what they become."""
+MAIL = f"""protocol test.mail
+sort Node
+const tries: int 0..3
+system house {{
+  channel post: Node carries Node slot lossy
+  channel bag: Node -> Node carries Node set lossy duplicating
+  channel line: Node carries Node fifo
+  history lay: map Node -> option Node = [a in Node: none] then {BECOMES["lay"]}
+  history twice: set Node = {{}} then {BECOMES["twice"]}
+  history spread: map Node -> set Node = [a in Node: {{}}] then {BECOMES["spread"]}
+  history long: set Node = {{}} then {BECOMES["long"]}
+  step begin(a: Node, b: Node) budget tries {{ send post[a] b  send line[b] a  send line[a] b }}
+  step turn(a: Node) {{ receive m from line[a]  send line[a] a  send bag[m][a] m }}
+  step pass(a: Node, b: Node) {{ receive m from bag[a][b]  send bag[b][a] m  send bag[a][b] b }}
+  step end(a: Node) {{ receive m from post[a]  require m != a }}
+}}
+{"".join(f"stepwise {x}_becomes of house: {x}' == {BECOMES[x]}{chr(10)}" for x in BECOMES)}
+{"".join(f"witness {x}_changes of house: {x}' != {x}{chr(10)}" for x in BECOMES)}
+instance tiny of house {{ Node = 2  tries = 1 }}
+"""
+
+
+def test_a_history_of_channels_becomes_what_a_property_says() -> None:
+    model = api.load_text(MAIL)
+    fast, plain = both(model, model.instances[0])
+    assert (counts(fast), verdicts(fast)) == (counts(plain), verdicts(plain))
+    seen = {f.name: f.seen for f in fast.properties}
+    assert not any(seen[f"{x}_becomes"] for x in BECOMES)
+    assert all(seen[f"{x}_changes"] for x in BECOMES)
+    tally = compare(fast, fast.search.program.plan.machine)
+    assert tally.noted and tally.moves > tally.states >= 100
+
+
+def test_tlc_agrees_when_histories_read_channels(jar: Path, tmp_path: Path) -> None:
+    model = api.load_text(MAIL)
+    tiny = model.instances[0]
+    found = natively(model, tiny, symmetry=False).counts
+    said = tlc.check(jar, model, tiny, tmp_path, [f"{x}_becomes" for x in BECOMES])
+    assert (said.error, said.distinct, said.depth) == ("", found.distinct, len(found.levels))

@@ -2,6 +2,7 @@
 
 Each branch of a component, and each step of a system, gets an update of each history at its end. In
 this update `x'` is replaced by the value that the body assigns to `x`, and `took` by true or false.
+What calls, `send` and `receive` change is read after them: `part'.x` and `channel'` stay.
 So core has no histories, only ghost state and updates.
 """
 
@@ -34,7 +35,11 @@ class _After:
     def __init__(self, body: Body, took: str) -> None:
         self.body = body
         self.took = took
-        self.changed = {x.part for x in body.lines if isinstance(x, ir.CallOperation)}
+        self.changed = {
+            x.part if isinstance(x, ir.CallOperation) else x.channel
+            for x in body.lines
+            if isinstance(x, ir.CallOperation | ir.Send | ir.Receive)
+        }
         self.names: dict[str, ir.Local] = {}
 
     def known(self, node: ir.Expr) -> ir.Expr:
@@ -56,15 +61,15 @@ class _After:
     def _after(self, node: ir.StateRef) -> ir.Expr:
         machine = self.body.machine
         part, _, variable = node.name.partition(".")
-        if variable:
+        if variable or node.name in machine.channels:
             return node if part in self.changed else replace(node, primed=False)
-        if node.name in machine.channels:
-            return self._unreadable(node, "is a channel: a history reads it before the step")
         made = [x for x in self.body.lines if isinstance(x, ir.Assign) and x.variable == node.name]
         if made:
             return self._named(node, made[0].value)
         if node.name in machine.histories:
-            return self._unreadable(node, "is a history that is declared after this one")
+            message = f"`{node.name}` is a history that is declared after this one"
+            hint = "move it above, or read the state before"
+            return self.body.scope.wrong("effect/reads-after", message, node.span, hint=hint)
         return replace(node, primed=False)
 
     def _named(self, node: ir.StateRef, value: ir.Expr) -> ir.Expr:
@@ -74,9 +79,3 @@ class _After:
             self.body.lines.append(ir.Bind(name, value, span=node.span))
             self.names[node.name] = ir.Local(name, type=value.type)
         return replace(self.names[node.name], span=node.span)
-
-    def _unreadable(self, node: ir.StateRef, why: str) -> ir.Expr:
-        hint = "move it above, or read the state before"
-        return self.body.scope.wrong(
-            "effect/reads-after", f"`{node.name}` {why}", node.span, hint=hint
-        )

@@ -31,7 +31,7 @@ def rewritten(model: ir.Model, rule: Callable[[], Rule]) -> ir.Model:
             replace(
                 system,
                 state=_initials(system.state, rule()),
-                steps=tuple(_step(step, rule()) for step in system.steps),
+                steps=tuple(rewritten_step(step, rule()) for step in system.steps),
             )
             for system in model.systems
         ),
@@ -68,7 +68,8 @@ def _operation(operation: ir.Operation, rule: Rule) -> ir.Operation:
     return replace(operation, branches=tuple(branches))
 
 
-def _step(step: ir.Step, rule: Rule) -> ir.Step:
+def rewritten_step(step: ir.Step, rule: Rule) -> ir.Step:
+    """A step with a rule applied to every node of its expressions."""
     return replace(step, body=tuple(_statement(line, rule) for line in step.body))
 
 

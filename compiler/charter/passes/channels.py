@@ -2,8 +2,9 @@
 
 Changes: a step that sends requires room, one that receives requires a message, which is picked
 (from a set) or bound. All changes of one channel become one update at the position of the last.
-Whether a message that `may_stay` is removed is decided by another pick. Keeps: outcomes, and the
-order of other statements. Leaves none of: Send, Receive.
+Whether a message that `may_stay` is removed is decided by another pick. If histories read what a
+channel becomes (`channel'`), a `let` above its update names the value. Keeps: outcomes, and the
+order of other statements. Leaves none of: Send, Receive, `channel'` in steps.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import assert_never
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.channels import Content, content_of, nothing
+from charter.core.rewrite import rewritten_step
+from charter.core.walk import nodes, statement_expressions
 from charter.diagnostics import Span
 
 BOOL, INT = t.Bool(), t.Int()
@@ -39,7 +42,41 @@ def _step(step: n.Step) -> n.Step:
                 body.receive(line)
             case _:
                 body.lines.append(line)
-    return replace(step, body=tuple(body.lines))
+    return _named(replace(step, body=tuple(body.lines)), _read_after(step))
+
+
+def _read_after(step: n.Step) -> frozenset[str]:
+    """The channels that a step changes, and reads after that."""
+    changed = {line.channel for line in step.body if isinstance(line, n.Send | n.Receive)}
+    return frozenset(
+        node.name
+        for line in step.body
+        for expr in statement_expressions(line)
+        for node in nodes(expr)
+        if isinstance(node, n.StateRef) and node.primed and node.name in changed
+    )
+
+
+def _named(step: n.Step, channels: frozenset[str]) -> n.Step:
+    """The step with a `let` for what `channels` become, read in place of `channel'`."""
+    if not channels:
+        return step
+    names: dict[str, n.Expr] = {}
+    lines: list[n.Statement] = []
+    for line in step.body:
+        if isinstance(line, n.Assign) and line.variable in channels:
+            name = n.Local(f"{line.variable}#after", type=line.value.type, span=line.span)
+            names[line.variable] = name
+            lines += (n.Bind(name.name, line.value, span=line.span), replace(line, value=name))
+        else:
+            lines.append(line)
+
+    def known(node: n.Expr) -> n.Expr:
+        if isinstance(node, n.StateRef) and node.primed and node.name in names:
+            return replace(names[node.name], span=node.span)
+        return node
+
+    return rewritten_step(replace(step, body=tuple(lines)), known)
 
 
 @dataclass(slots=True)
