@@ -217,6 +217,11 @@ def each(choices: Mapping[K, Sequence[V]]) -> Iterator[Map[K, V]]:
         yield Map(dict(zip(choices, chosen, strict=True)))
 
 
+def each_or_none(members: Mapping[K, frozenset[V]]) -> Iterator[Map[K, V | None]]:
+    """Every way to choose one member for each key; None where there is none."""
+    return each({key: one_or_none(found) for key, found in members.items()})
+
+
 def distinct(outcomes: Iterable[Outcome[State, Reply]]) -> list[Outcome[State, Reply]]:
     """The outcomes without repeats."""
     kept: list[Outcome[State, Reply]] = []

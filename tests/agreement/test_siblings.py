@@ -3,6 +3,7 @@ whole page that it stands for and against the definition."""
 
 from __future__ import annotations
 
+import dis
 import importlib
 import random
 import sys
@@ -76,17 +77,18 @@ def bent(module: str) -> n.Model:
 
 
 def same_code(one: CodeType, other: CodeType) -> bool:
-    """Whether two functions do the same, wherever they stand."""
-    parts = zip(one.co_consts, other.co_consts, strict=False)
-    return (
-        len(one.co_consts) == len(other.co_consts)
-        and one.co_code == other.co_code
-        and (one.co_names, one.co_varnames) == (other.co_names, other.co_varnames)
-        and all(
-            same_code(a, b) if isinstance(a, CodeType) and isinstance(b, CodeType) else a == b
-            for a, b in parts
-        )
-    )
+    """Whether two functions do the same, wherever they stand and whatever their docstrings say."""
+    if (one.co_names, one.co_varnames) != (other.co_names, other.co_varnames):
+        return False
+    return one == other or instructions(one) == instructions(other)
+
+
+def instructions(code: CodeType) -> list[tuple[str, object]]:
+    """The instructions of a function with their operands: a docstring is no operand of any."""
+    return [
+        (i.opname, instructions(i.argval) if isinstance(i.argval, CodeType) else i.argval)
+        for i in dis.get_instructions(code)
+    ]
 
 
 def functions(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:

@@ -80,23 +80,30 @@ class Acceptor:
         return cls(world=world, highest=0, vote=None)
 
     def prepare(self, ballot: int) -> list[Outcome[Acceptor, Answer]]:
-        """SIMPLE Phase 1 (b)"""
+        """A proposer asks for a promise: to accept nothing of a lower ballot. The answer has the
+        last vote.
 
-        # prepare/stale  paxos.charter:43
+        SIMPLE Phase 1 (b)
+        """
+
+        # prepare/stale  paxos.charter:46
         if ballot <= self.highest:  # older
             return [Outcome("prepare/stale", Refused(), self)]
 
-        # prepare/promised  paxos.charter:44
+        # prepare/promised  paxos.charter:47
         after = replace(self, highest=ballot)
         return [Outcome("prepare/promised", Promised(self.vote), after)]
 
     def accept(self, ballot: int, value_: Value) -> list[Outcome[Acceptor, Answer]]:
-        """SIMPLE Phase 2 (b)"""
+        """A proposer asks for a vote for its value.
 
-        # accept/stale  paxos.charter:51
+        SIMPLE Phase 2 (b)
+        """
+
+        # accept/stale  paxos.charter:55
         if ballot < self.highest:  # older
             return [Outcome("accept/stale", Refused(), self)]
 
-        # accept/accepted  paxos.charter:52
+        # accept/accepted  paxos.charter:56
         after = replace(self, highest=ballot, vote=Vote(ballot=ballot, value=value_))
         return [Outcome("accept/accepted", Accepted(), after)]

@@ -68,8 +68,7 @@ def outcomes(
             return in_json(state.prepare(number(args["ballot"])), _answer_json)
         case "accept":
             return in_json(
-                state.accept(number(args["ballot"]), Value(text_of(args["value"]))),
-                _answer_json,
+                state.accept(number(args["ballot"]), Value(text_of(args["value"]))), _answer_json
             )
         case _:
             raise ValueError(f"{COMPONENT} offers no operation {operation}")

@@ -53,8 +53,8 @@ class World:
 # --- rules ----------------------------------------------------------------------------------------
 
 
-# Single-decree Paxos. A ballot belongs to one proposer, so the two are one thing here. Messages
-# that are never received are as good as lost.
+# Single-decree Paxos. Each ballot has a proposer of its own, so proposers are numbered by ballots.
+# Channels do not lose messages: one that is never received stands for a lost one.
 
 
 def majority(world: World, group: frozenset[Acceptor]) -> bool:
@@ -63,9 +63,10 @@ def majority(world: World, group: frozenset[Acceptor]) -> bool:
 
 
 def bound_to(promises: frozenset[Promise], wanted: Value) -> Value:
-    """The value that a proposer is bound to: that of the highest ballot it was told of.
+    """The value that a proposer has to propose: that of the vote with the highest ballot among
+    its promises; without votes, its own.
 
-    paxos.charter:31  SIMPLE P2c
+    paxos.charter:32  SIMPLE P2c
     """
     votes = frozenset(p.vote for p in promises if p.vote is not None)
     if not votes:
@@ -91,23 +92,30 @@ class Proposer:
         return cls(world=world, promises=frozenset(), proposed=None)
 
     def hear(self, promise: Promise) -> list[Outcome[Proposer, bool]]:
-        """SIMPLE Phase 2 (a)"""
+        """An acceptor's promise arrives.
 
-        # hear/heard  paxos.charter:66
+        SIMPLE Phase 2 (a)
+        """
+
+        # hear/heard  paxos.charter:71
         after = replace(self, promises=self.promises | {promise})
         return [Outcome("hear/heard", True, after)]
 
     def propose(self, wanted: Value) -> list[Outcome[Proposer, bool]]:
-        """SIMPLE Phase 2 (a)"""
+        """With promises of a majority the proposer chooses its value: `wanted`, unless it is
+        bound to one.
 
-        # propose/again  paxos.charter:73
+        SIMPLE Phase 2 (a)
+        """
+
+        # propose/again  paxos.charter:80
         if self.proposed is not None:  # once
             return [Outcome("propose/again", False, self)]
 
-        # propose/too_few  paxos.charter:74
+        # propose/too_few  paxos.charter:81
         if not majority(self.world, frozenset(p.from_ for p in self.promises)):  # few
             return [Outcome("propose/too_few", False, self)]
 
-        # propose/proposed  paxos.charter:75
+        # propose/proposed  paxos.charter:82
         after = replace(self, proposed=bound_to(self.promises, wanted))
         return [Outcome("propose/proposed", True, after)]

@@ -49,12 +49,13 @@ class World:
 # --- rules ----------------------------------------------------------------------------------------
 
 
-# The election of Chang and Roberts: candidates travel around a ring in one direction, only the
-# greatest comes back to where it began, and then its name goes around once more.
+# Leader election of Chang and Roberts. Processes stand in a ring and send their numbers one way
+# around. A process passes on greater numbers only, so the greatest one comes back to its process,
+# which then announces itself as the leader.
 
 
 def beats(other: int, mine: int) -> bool:
-    """ring_election.charter:22  RING"""
+    """ring_election.charter:23  RING"""
     return other > mine
 
 
@@ -76,48 +77,52 @@ class Process:
         return cls(world=world, takes_part=False, leader=None)
 
     def start(self) -> list[Outcome[Process, bool]]:
-        """RING"""
-
-        # start/late  ring_election.charter:29
-        if self.takes_part or self.leader is not None:
-            return [Outcome("start/late", False, self)]
-
-        # start/started  ring_election.charter:30
-        after = replace(self, takes_part=True)
-        return [Outcome("start/started", True, after)]
-
-    def handle(self, mine: int, message: Message) -> list[Outcome[Process, Message | None]]:
-        """What goes on to the next process.
+        """A process starts an election: it sends its own number.
 
         RING
         """
 
-        # handle/back  ring_election.charter:38
+        # start/late  ring_election.charter:31
+        if self.takes_part or self.leader is not None:
+            return [Outcome("start/late", False, self)]
+
+        # start/started  ring_election.charter:32
+        after = replace(self, takes_part=True)
+        return [Outcome("start/started", True, after)]
+
+    def handle(self, mine: int, message: Message) -> list[Outcome[Process, Message | None]]:
+        """A process receives a message and replies with what it sends to the next one, if
+        anything.
+
+        RING
+        """
+
+        # handle/back  ring_election.charter:40
         if (
             message.kind == Kind.ELECTED
             and message.number == mine
         ):
             return [Outcome("handle/back", None, self)]
 
-        # handle/learnt  ring_election.charter:39
+        # handle/learnt  ring_election.charter:41
         if message.kind == Kind.ELECTED:
             after = replace(self, leader=message.number)
             return [Outcome("handle/learnt", message, after)]
 
-        # handle/won  ring_election.charter:43
+        # handle/won  ring_election.charter:45
         if message.number == mine:  # own
             after = replace(self, leader=mine)
             return [Outcome("handle/won", Message(kind=Kind.ELECTED, number=mine), after)]
 
-        # handle/passed_on  ring_election.charter:47
+        # handle/passed_on  ring_election.charter:49
         if beats(message.number, mine):
             after = replace(self, takes_part=True)
             return [Outcome("handle/passed_on", message, after)]
 
-        # handle/swallowed  ring_election.charter:51
+        # handle/swallowed  ring_election.charter:53
         if self.takes_part:  # already
             return [Outcome("handle/swallowed", None, self)]
 
-        # handle/outbid  ring_election.charter:52
+        # handle/outbid  ring_election.charter:54
         after = replace(self, takes_part=True)
         return [Outcome("handle/outbid", Message(kind=Kind.CANDIDATE, number=mine), after)]

@@ -70,43 +70,49 @@ class Coordinator:
         return cls(world=world, decision=None, prepared=frozenset())
 
     def hear(self, from_: Participant, phase: Phase) -> list[Outcome[Coordinator, bool]]:
-        """COMMIT The Protocol"""
+        """A vote arrives. The last yes commits, a no aborts.
 
-        # hear/decided  two_phase_commit.charter:54
+        COMMIT The Protocol
+        """
+
+        # hear/decided  two_phase_commit.charter:59
         if self.decision is not None:  # known
             return [Outcome("hear/decided", False, self)]
 
-        # hear/refused  two_phase_commit.charter:55
+        # hear/refused  two_phase_commit.charter:60
         if phase == Phase.ABORTED:
             after = replace(self, decision=Order.ABORT)
             return [Outcome("hear/refused", True, after)]
 
-        # hear/last  two_phase_commit.charter:59
+        # hear/last  two_phase_commit.charter:64
         if self.prepared | {from_} == self.world.participants:  # everyone
             after = replace(self, decision=Order.COMMIT)
             return [Outcome("hear/last", True, after)]
 
-        # hear/counted  two_phase_commit.charter:63
+        # hear/counted  two_phase_commit.charter:68
         after = replace(self, prepared=self.prepared | {from_})
         return [Outcome("hear/counted", True, after)]
 
     def give_up(self) -> list[Outcome[Coordinator, bool]]:
-        """GRAY"""
-
-        # give_up/decided  two_phase_commit.charter:70
-        if self.decision is not None:  # known
-            return [Outcome("give_up/decided", False, self)]
-
-        # give_up/aborted  two_phase_commit.charter:71
-        after = replace(self, decision=Order.ABORT)
-        return [Outcome("give_up/aborted", True, after)]
-
-    def failover(self) -> list[Outcome[Coordinator, bool]]:
-        """What was written to its log is all that a coordinator has after a crash.
+        """The coordinator may abort until it has decided.
 
         GRAY
         """
 
-        # failover/restarted  two_phase_commit.charter:79
+        # give_up/decided  two_phase_commit.charter:76
+        if self.decision is not None:  # known
+            return [Outcome("give_up/decided", False, self)]
+
+        # give_up/aborted  two_phase_commit.charter:77
+        after = replace(self, decision=Order.ABORT)
+        return [Outcome("give_up/aborted", True, after)]
+
+    def failover(self) -> list[Outcome[Coordinator, bool]]:
+        """After a crash the coordinator has only what is in its log.
+
+        GRAY
+        """
+
+        # failover/restarted  two_phase_commit.charter:85
         after = replace(self, prepared=frozenset())
         return [Outcome("failover/restarted", True, after)]

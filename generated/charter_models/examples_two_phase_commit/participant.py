@@ -64,38 +64,46 @@ class Participant:
         return cls(world=world, phase=Phase.WORKING)
 
     def obey(self, order: Order, able: bool) -> list[Outcome[Participant, Phase]]:
-        """COMMIT The Protocol"""
+        """An order of the coordinator arrives: to prepare, which is asking for a vote, to commit
+        or to abort. The reply is the phase after it.
 
-        # obey/committed  two_phase_commit.charter:21
+        COMMIT The Protocol
+        """
+
+        # obey/committed  two_phase_commit.charter:23
         if order == Order.COMMIT:
             after = replace(self, phase=Phase.COMMITTED)
             return [Outcome("obey/committed", Phase.COMMITTED, after)]
 
-        # obey/aborted  two_phase_commit.charter:25
+        # obey/aborted  two_phase_commit.charter:27
         if order == Order.ABORT:
             after = replace(self, phase=Phase.ABORTED)
             return [Outcome("obey/aborted", Phase.ABORTED, after)]
 
-        # obey/answered  two_phase_commit.charter:29
+        # obey/answered  two_phase_commit.charter:31
         if self.phase != Phase.WORKING:
             return [Outcome("obey/answered", self.phase, self)]
 
-        # obey/refused  two_phase_commit.charter:30
+        # obey/refused  two_phase_commit.charter:33
+        # It votes no.
         if not able:
             after = replace(self, phase=Phase.ABORTED)
             return [Outcome("obey/refused", Phase.ABORTED, after)]
 
-        # obey/prepared  two_phase_commit.charter:34
+        # obey/prepared  two_phase_commit.charter:37
         after = replace(self, phase=Phase.PREPARED)
         return [Outcome("obey/prepared", Phase.PREPARED, after)]
 
     def give_up(self) -> list[Outcome[Participant, bool]]:
-        """COMMIT The Protocol"""
+        """A participant may abort by itself until it has voted yes.
 
-        # give_up/bound  two_phase_commit.charter:41
+        COMMIT The Protocol
+        """
+
+        # give_up/bound  two_phase_commit.charter:45
         if self.phase != Phase.WORKING:  # voted
             return [Outcome("give_up/bound", False, self)]
 
-        # give_up/aborted  two_phase_commit.charter:42
+        # give_up/aborted  two_phase_commit.charter:46
         after = replace(self, phase=Phase.ABORTED)
         return [Outcome("give_up/aborted", True, after)]

@@ -27,7 +27,7 @@ SPEC_DIGEST = "bc2dd8ef7ffac5340e0f"
 # --- vocabulary -----------------------------------------------------------------------------------
 
 LeaderEpoch = NewType("LeaderEpoch", int)
-"""The next leadership of a partition; a change of leader always bumps it."""
+"""Of a partition; every change of leader starts the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,12 @@ class Consumer:
         return cls(world=world, consumed=())
 
     def take(self, records: tuple[LeaderEpoch, ...]) -> list[Outcome[Consumer, bool]]:
-        """S3 Consumer's message visibility"""
+        """It receives records and appends them to what it has read.
 
-        # take/taken  26-consumer.charter:8
+        S3 Consumer's message visibility
+        """
+
+        # take/taken  26-consumer.charter:9
         after = replace(
             self,
             consumed=take(concat(self.consumed, records, self.world.max_log), self.world.max_log),

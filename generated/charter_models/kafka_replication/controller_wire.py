@@ -206,9 +206,9 @@ def encode(state: Controller) -> Json:
         "config": _config_json(state.config),
         "last_broker_epoch": f"@{state.last_broker_epoch}",
         "last_topic_id": f"~{state.last_topic_id}",
-        "behind": {
+        "below_shutdown_offset": {
             key: None if entry is None else sorted(entry)
-            for key, entry in state.behind.items()
+            for key, entry in state.below_shutdown_offset.items()
         },
     }
 
@@ -229,11 +229,11 @@ def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) ->
         config=_config_from(it["config"]),
         last_broker_epoch=BrokerEpoch(opaque_number(it["last_broker_epoch"])),
         last_topic_id=TopicId(opaque_text(it["last_topic_id"])),
-        behind=Map({
+        below_shutdown_offset=Map({
             Broker(key): None
             if entry is None
             else frozenset(Broker(text_of(entry1)) for entry1 in items_of(entry))
-            for key, entry in fields_of(it["behind"]).items()
+            for key, entry in fields_of(it["below_shutdown_offset"]).items()
         }),
     )
 

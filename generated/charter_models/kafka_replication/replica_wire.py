@@ -155,8 +155,7 @@ def outcomes(
             return in_json(state.lose_power(number(args["kept"])), lambda reply: reply)
         case "start":
             return in_json(
-                state.start(BrokerEpoch(opaque_number(args["epoch"]))),
-                lambda reply: reply,
+                state.start(BrokerEpoch(opaque_number(args["epoch"]))), lambda reply: reply
             )
         case _:
             raise ValueError(f"{COMPONENT} offers no operation {operation}")

@@ -20,10 +20,12 @@ protocol test.lamp
 
 record Lamp { lit: bool, warm: int 0..3 }
 
+-- One step warmer.
 fun warmer(lamp: Lamp) -> int 0..3 = min(3, lamp.warm + 1)
 
 component house {
   state lamp: Lamp = Lamp { lit: false, warm: 0 }
+  -- Somebody presses the switch.
   operation press() -> int 0..3 cites silent {
     branch on when dark: not lamp.lit {
       lamp' = lamp with { lit: true, warm: warmer(lamp) }
@@ -43,6 +45,9 @@ mutant hotter in tiny {
 } caught by fine
 mutant stuck in tiny {
   replace in house.press branch off cites silent { lamp' = lamp reply 0 }
+} caught by fine
+mutant warmest in tiny {
+  replace fun warmer(lamp: Lamp) -> int 0..3 cites silent = min(3, replaced + 1)
 } caught by fine
 variant two_lamps cites silent { add in house state other: bool = false }
 """
@@ -102,6 +107,15 @@ def test_a_delta_holds_what_differs_and_nothing_else() -> None:
     assert "def warmer(lamp: Lamp) -> int:" in bent_rule and "class" not in bent_rule
     assert "class Changed(House):" in bent_branch and "def press(self)" in bent_branch
     assert "def warmer" not in bent_branch and "initial" not in bent_branch
+
+
+def test_a_delta_leaves_out_docstrings_that_the_plain_model_has() -> None:
+    bent_rule, bent_branch = (delta(api.Selection(mutant=m)) for m in ("warmest", "stuck"))
+    assert bent_rule is not None and bent_branch is not None
+    assert "def replaced_warmer(lamp: Lamp) -> int:\n    return min" in bent_rule
+    assert "One step" not in bent_rule
+    assert "def press(self) -> list[Outcome[House, int]]:\n        # press/on" in bent_branch
+    assert "presses the switch" not in bent_branch
 
 
 def test_rules_of_the_plain_page_see_the_replaced_ones_when_a_delta_is_imported(

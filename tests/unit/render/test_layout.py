@@ -41,6 +41,19 @@ def test_lines_stay_one_when_they_fit() -> None:
     assert lines(call("f", "a", "b"), 2, "return ") == ["        return f(a, b)"]
 
 
+def test_items_without_names_stand_in_one_line_when_they_fit_there() -> None:
+    a, b, c = "a" * 30, "b" * 30, "c" * 30
+    for opening in ("x = f(", "x = g(f("):
+        inner = call("f", a, b, c)
+        doc = inner if opening == "x = f(" else call("g", inner)
+        closing = ")" * opening.count("(")
+        assert lines(doc, 0, "x = ") == [opening, f"    {a}, {b}, {c}", closing]
+    named = call("f", a, f"named={b}", c)
+    assert lines(named, 0, "x = ") == ["x = f(", f"    {a},", f"    named={b},", f"    {c},", ")"]
+    wide = call("f", a, b, c, "d")
+    assert len(lines(wide, 0, "x = ")) == 6
+
+
 def test_operators_get_parentheses_when_they_are_broken() -> None:
     doc = Spread(("a" * 60, "and " + "b" * 60))
     assert lines(doc, 0, "x = ") == ["x = (", f"    {'a' * 60}", f"    and {'b' * 60}", ")"]

@@ -232,6 +232,34 @@ def test_constant_choices_stand_in_the_loop_when_they_are_printed() -> None:
     assert "default(" not in page.model and "silent\n" not in page.model.split('"""')[2]
 
 
+EACH = """
+protocol test.each
+sort Wall
+sort Color
+fun spare() of house -> map Wall -> set Color = [w in Wall: { c in Color if not c in used[w] }]
+component house {
+  state used: map Wall -> set Color = [w in Wall: {}]
+  operation paint(wall: Wall) -> bool cites silent {
+    branch painted {
+      pick first for w in Wall in spare()[w] or none
+      pick second for w in Wall in spare()[wall] or none
+      used' = [w in Wall: { c in Color if first[w] == present(c) or second[w] == present(c) }]
+      reply true
+    }
+  }
+}
+witness used_up of house: some w in Wall: used[w] != {}
+instance tiny of house { Wall = {w1}  Color = {c1} }
+"""
+
+
+def test_a_map_of_sets_is_picked_from_when_each_key_has_its_own() -> None:
+    model = api.load_text(EACH, name="spec/each.charter")
+    page = texts(model, model.components[0], Page("spec/each.charter", "5" * 20, "p", "prelude"))
+    assert "for first_ in each_or_none(spare(self.world, self.used)):" in page.model
+    assert "w: one_or_none(spare(self.world, self.used)[wall])" in page.model
+
+
 MISSING = """
 protocol test.missing
 sort Wall

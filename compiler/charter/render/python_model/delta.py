@@ -8,8 +8,10 @@ no knowledge of the edits that made the models different.
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import dedent
 
 from charter.render.python_model.emit import PACKAGE, Page, Texts, wire_module
 from charter.render.python_model.imports import (
@@ -87,8 +89,33 @@ def delta_text(plain: Plain, sibling: Texts, page: Page, about: str) -> str | No
 
 
 def _new(base: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
-    """The items of `wanted` that are missing in `base` or differ there."""
-    return {name: text for name, text in wanted.items() if base.get(name) != text}
+    """The items of `wanted` that are missing in `base` or differ there. Docstrings that `base` has
+    are left out."""
+    return {
+        name: _without_docstring_of(base.get(name.removeprefix("replaced_"), ""), text)
+        for name, text in wanted.items()
+        if base.get(name) != text
+    }
+
+
+def _without_docstring_of(base: str, text: str) -> str:
+    """A function or method without its docstring, if the plain model's `base` has the same one."""
+    repeated, documented = _docstring(base), _docstring(text)
+    if not repeated or not documented or repeated[0] != documented[0]:
+        return text
+    _, first, last = documented
+    lines = text.splitlines()
+    body = lines[last:] if lines[last] else lines[last + 1 :]
+    return "\n".join([*lines[:first], *body])
+
+
+def _docstring(text: str) -> tuple[str, int, int] | None:
+    """The docstring of a function, and the half-open range of its lines, counted from 0."""
+    match ast.parse(dedent(text)).body:
+        case [ast.FunctionDef(body=[ast.Expr(value=ast.Constant(value=str(doc))) as where, *_])]:
+            return inspect.cleandoc(doc), where.lineno - 1, where.end_lineno or where.lineno
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Mapping
 
-from charter.render.python_model.layout import Block, lines
+from charter.render.python_model.layout import WIDTH
+from charter.render.text import INDENT
 
 SIBLING_NAMES = frozenset({"begin", "instead_of"})
 """The names that a sibling imports to modify the plain model."""
@@ -36,8 +37,12 @@ def import_lines(module: str, names: Iterable[str], depth: int = 0) -> list[str]
     ordered = tuple(sorted(names, key=_order))
     if not ordered:
         return []
-    block = lines(Block("(", ordered, ")"), depth, f"from {module} import ")
-    return [block[0].replace("(", "", 1).replace(")", "")] if len(block) == 1 else block
+    pad = INDENT * depth
+    whole = f"{pad}from {module} import {', '.join(ordered)}"
+    if len(whole) <= WIDTH:
+        return [whole]
+    rows = [f"{pad}{INDENT}{name}," for name in ordered]
+    return [f"{pad}from {module} import (", *rows, f"{pad})"]
 
 
 def names_read(text: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -9,11 +10,15 @@ from charter.render.text import INDENT
 
 WIDTH = 100
 
+_NAMED = re.compile(r"[\w\"\[\]]+(: |=(?!=))")
+"""How an argument or entry with a name or key begins."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`open item, item close`: items are put one to a line if they do not fit on one. `separator`
-    follows each item ("" for the clauses of a comprehension)."""
+    """`open item, item close`. Items that do not fit on the line of the brackets are put on one
+    line of their own, if they fit there and none has a name or key; otherwise one to a line.
+    `separator` follows each item ("" for the clauses of a comprehension)."""
 
     open: str
     items: tuple[Doc, ...]
@@ -71,6 +76,8 @@ def lines(
         case Block(items=(Block(separator=inner) as only,)) if len(only.items) > 1 or not inner:
             hugged = Block(doc.open + only.open, only.items, only.close + doc.close, inner)
             return lines(hugged, depth, prefix, suffix, bracketed=bracketed)
+        case Block(open=start, close=end) if inside := _one_line_inside(doc, depth + 1):
+            return [f"{pad}{prefix}{start}", inside, f"{pad}{end}{suffix}"]
         case Block(open=start, items=items, close=end, separator=separator):
             out = [f"{pad}{prefix}{start}"]
             for item in items:
@@ -92,6 +99,14 @@ def lines(
             return lines(parts[at], depth, before, after, bracketed=bracketed)
         case _:
             assert_never(doc)
+
+
+def _one_line_inside(block: Block, depth: int) -> str:
+    """The items of a block in one line, or "": they are too long, or one has a name or a key."""
+    items = [flat(item) for item in block.items]
+    line = INDENT * depth + ", ".join(items)
+    named = any(_NAMED.match(item) for item in items)
+    return "" if named or block.separator != "," or len(line) > WIDTH else line
 
 
 def _widest(parts: tuple[Doc, ...]) -> int:

@@ -47,6 +47,17 @@ def locals_of(e: n.Expr) -> dict[str, t.Type]:
     return found
 
 
+def sets_of_each_key(pick: n.Pick) -> n.Expr | None:
+    """`m` of `pick x for k in K in m[k] or none`: a map with the set for each key."""
+    match pick:
+        case n.Pick(
+            index=(variable, _), domain=n.MapGet(target=sets, key=n.Local(name=key)), or_none=True
+        ) if key == variable and variable not in locals_of(sets):
+            return sets
+        case _:
+            return None
+
+
 @dataclass(slots=True)
 class OperationPrinter:
     """Prints the methods of one component into `out`."""
@@ -343,6 +354,8 @@ class OperationPrinter:
         name = printer.bound(pick.name)
         if pick.index is None:
             each = self.choices(pick)
+        elif sets := sets_of_each_key(pick):
+            each = call("each_or_none", printer.doc(sets))
         else:
             variable, kind = pick.index
             key = printer.bound(variable)

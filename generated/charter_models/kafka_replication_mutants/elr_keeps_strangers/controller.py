@@ -3,7 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The mutant elr_keeps_strangers, a mistake on purpose.
 
-Who is no replica any more stays eligible.
+A broker that is no replica any more stays in the ELR.
 
 What differs from the plain model.
 """
@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "183048a9409323e1adbd"
+SPEC_DIGEST = "bd01f09f9b15b7e132bc"
 
 
 def eligible_after(

@@ -3,8 +3,8 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The mutant elr_trusts_unclean, a mistake on purpose.
 
-Who came back from an unclean shutdown stays eligible, though it may have lost what was
-committed.
+A broker stays in the ELR after an unclean shutdown, although it may have lost committed
+records.
 
 What differs from the plain model.
 """
@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "12b3ff38e289d74416f6"
+SPEC_DIGEST = "41d2a70a1e93f9b7bdee"
 
 
 def eligible_after(
@@ -32,7 +32,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    70-mutants.charter:27
+    70-mutants.charter:26
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()

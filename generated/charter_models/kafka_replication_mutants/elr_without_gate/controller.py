@@ -3,8 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The mutant elr_without_gate, a mistake on purpose.
 
-Who leaves an ISR that is still large enough to commit without it becomes eligible all the
-same.
+A replica joins the ELR although the ISR that it leaves is large enough.
 
 What differs from the plain model.
 """
@@ -18,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "9c705f8cd20544a8cda9"
+SPEC_DIGEST = "9de5e1665ffc764baba7"
 
 
 def eligible_after(

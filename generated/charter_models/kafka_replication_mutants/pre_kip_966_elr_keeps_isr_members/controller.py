@@ -3,7 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The mutant elr_keeps_isr_members in the variant pre_kip_966, a mistake on purpose.
 
-Who is back in the ISR stays in the ELR too.
+A replica that joins the ISR stays in the ELR.
 
 What differs from the plain model.
 """
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5a06c7fbdacfd4b6f855"
+SPEC_DIGEST = "6f2c8b468ee5f94208aa"
 
 
 def default_config() -> Config:
@@ -57,7 +57,7 @@ def eligible_after(
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -72,12 +72,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed

@@ -3,8 +3,8 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The mutant elr_trusts_unclean in the variant pre_kip_966, a mistake on purpose.
 
-Who came back from an unclean shutdown stays eligible, though it may have lost what was
-committed.
+A broker stays in the ELR after an unclean shutdown, although it may have lost committed
+records.
 
 What differs from the plain model.
 """
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "f118e7cbaf92c0fc6f3b"
+SPEC_DIGEST = "c86e61e81398b2b20303"
 
 
 def default_config() -> Config:
@@ -49,7 +49,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    70-mutants.charter:27
+    70-mutants.charter:26
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
@@ -58,7 +58,7 @@ def eligible_after(
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -73,12 +73,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed

@@ -3,7 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The mutant leader_epoch_stays in the variant pre_kip_966, a mistake on purpose.
 
-Another leader without another leader epoch.
+A change of leader does not start a leader epoch.
 
 What differs from the plain model.
 """
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e4038666c25088e0b241"
+SPEC_DIGEST = "8dccfc8dc15937aa80a0"
 
 
 def default_config() -> Config:
@@ -39,13 +39,13 @@ def default_config() -> Config:
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
-    """70-mutants.charter:35"""
+    """70-mutants.charter:34"""
     return p if next_ == p else replace(next_, partition_epoch=bump(p.partition_epoch))
 
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -60,12 +60,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed

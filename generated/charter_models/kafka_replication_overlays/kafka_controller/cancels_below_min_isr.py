@@ -26,35 +26,28 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "40a38a7f80f1213b873f"
+SPEC_DIGEST = "c51e2d6d3fca91160d06"
 
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
-        """An operator gives a reassignment up: back to the replicas from before. Also called
-        `cancelPartitionReassignment`.
-
-        MODEL §4.5
-        """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:517  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
-                "cancel_reassignment/unknown",
-                Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
-                self,
+                "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:521  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -67,16 +60,14 @@ class Changed(Controller):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:527  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
         ):
             return [Outcome(
-                "cancel_reassignment/too_few",
-                Rejected(Error.INVALID_REPLICA_ASSIGNMENT),
-                self,
+                "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:531  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "f0fd9e3cee9770368238"
+SPEC_DIGEST = "235f37c31a8a415abbb5"
 
 
-def last_known_after(
+def last_known_elr_after(
     p: Partition,
     next_: Partition,
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:72  DOC Eligible Leader Replicas"""
+    """overlay.charter:77  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if not next_.isr and len(p.isr) > 0:
@@ -53,12 +53,6 @@ def replaced_electable(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Whom the controller may make leader after a change of brokers: the leader stays if it can;
-    otherwise any candidate; without one any active replica, where unclean election is
-    configured. Also called `electAnyLeader`.
-
-    10-rules.charter:75  MODEL §2.8, S1 Case B, S3 Unclean leader election
-    """
     clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
     if p.leader in able & isr:
         return frozenset({p.leader})
@@ -77,7 +71,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:81
+    overlay.charter:86
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -86,8 +80,8 @@ def electable(
     return replaced_electable(p, replicas, isr, suspect, able, config)
 
 
-def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:85  DOC Eligible Leader Replicas"""
+def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """overlay.charter:90  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -96,7 +90,7 @@ def in_sync_first(
     able: frozenset[Broker],
     otherwise: frozenset[Broker],
 ) -> frozenset[Broker]:
-    """Members of the ISR go first, even if none of them is active.
+    """Members of the ISR are preferred, even if none of them is active.
 
     overlay.charter:8  DOC Eligible Leader Replicas
     """
@@ -109,7 +103,7 @@ def last_leader(
     eligible: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Who led last, where nobody is in sync or `eligible` any more.
+    """The last known leader of a partition whose ISR and ELR (`eligible`) are empty.
 
     overlay.charter:13  DOC Eligible Leader Replicas
     """
@@ -119,15 +113,10 @@ def last_leader(
 
 
 def elected_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """An order to elect is an election in which everybody will do.
+    """An unclean election by order is an election with unclean.leader.election.enable set.
 
     overlay.charter:20  DOC Eligible Leader Replicas
     """
     return electable(
-        p,
-        p.replicas,
-        p.isr,
-        frozenset(),
-        able,
-        replace(config, unclean_election=True),
+        p, p.replicas, p.isr, frozenset(), able, replace(config, unclean_election=True)
     )

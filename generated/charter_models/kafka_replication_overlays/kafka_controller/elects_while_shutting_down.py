@@ -25,19 +25,19 @@ if TYPE_CHECKING:
         Registration,
         Reply,
         active,
-        saviours,
-        taken_up,
-        unheard,
+        below_after_unfencing,
+        elected_if_leaderless,
+        leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "a191deb51844356cf44d"
+SPEC_DIGEST = "bc0edfd7a9aeac6203a3"
 
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -47,29 +47,24 @@ class Changed(Controller):
         caught_up: bool,
         now: Registration,
     ) -> list[Outcome[Controller, Reply]]:
-        """What it reported until now counts for nobody who waits to shut down: its next report
-        does.
-
-        S1 How it works, MODEL §8.1
-        """
         allowed: list[Outcome[Controller, Reply]] = []
         unfenced_now = self.registration.put(broker, replace(now, fenced=False))
         for leader in each({
-            t: one_or_none(saviours(
-                self.partition[t],
-                active(self.world, unfenced_now) | {broker},
-                self.config,
+            t: one_or_none(leaders_if_leaderless(
+                self.partition[t], active(self.world, unfenced_now) | {broker}, self.config
             ))
             for t in self.world.topics
         }):
             after = replace(
                 self,
                 partition=Map({
-                    t: taken_up(self.partition[t], leader[t], self.config)
+                    t: elected_if_leaderless(self.partition[t], leader[t], self.config)
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=unheard(self.world, broker, self.behind),
+                below_shutdown_offset=below_after_unfencing(
+                    self.world, broker, self.below_shutdown_offset
+                ),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",

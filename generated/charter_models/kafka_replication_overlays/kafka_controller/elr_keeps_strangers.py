@@ -19,9 +19,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, complete
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "90e30a1ac1e8ed2c602f"
+SPEC_DIGEST = "b2439e9beb7f07282f48"
 
 
 def eligible_after(
@@ -33,7 +33,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:236
+    overlay.charter:253
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -48,12 +48,6 @@ def replaced_candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
-    which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
-    `isr` are what the change makes of them. Also called `isValidNewLeader`.
-
-    10-rules.charter:62  S1 Eligible Leader Replicas (ELR), S1 Case B
-    """
     return complete(p, replicas, isr, suspect, config) & able
 
 
@@ -65,8 +59,8 @@ def candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Only replicas are elected all the same. Also called `isValidNewLeader`.
+    """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:242
+    overlay.charter:259
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
         bumped,
         complete,
         eligible_after,
-        joined,
-        remembering,
+        isr_after_election,
+        with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "e75e3f071f7b4da6b92c"
+SPEC_DIGEST = "b2ccda8785b753251858"
 
 
 def elected(
@@ -42,16 +42,9 @@ def elected(
     leader: Broker | None,
     config: Config,
 ) -> Partition:
-    """A partition after an election: `shape` is the partition with its replicas as they shall
-    be, `isr` is what is left, `suspect` came back from an unclean shutdown, `leader` is the
-    outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
-    claim to be complete. Also called `PartitionChangeBuilder.build`.
-
-    10-rules.charter:115  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
-    """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound
-    synced = joined(p, shape.replicas, isr, leader, unclean, config)
+    synced = isr_after_election(p, shape.replicas, isr, leader, unclean, config)
     eligible = eligible_after(p, shape.replicas, isr, suspect, config) - synced
     next_ = replace(
         shape,
@@ -60,4 +53,4 @@ def elected(
         leader=leader,
         recovering=p.recovering or unclean,
     )
-    return bumped(p, remembering(p, next_, suspect, config))
+    return bumped(p, with_last_known_elr(p, next_, suspect, config))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump, each, one_or_none, value
+from charter_models.prelude import Map, Outcome, bump, each_or_none, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -31,16 +31,15 @@ if TYPE_CHECKING:
         Registration,
         Rejected,
         Reply,
-        active,
         eligible_after,
-        forgotten,
-        handed_over,
-        successors,
+        new_leaders,
+        with_cleared_elr,
+        without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "3107d6501c3b7e388692"
+SPEC_DIGEST = "be0e1b5c250ca54992a9"
 
 
 def replaced_complete(
@@ -50,10 +49,6 @@ def replaced_complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Who holds every committed record, as far as the controller can tell.
-
-    10-rules.charter:50  S1 Eligible Leader Replicas (ELR)
-    """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
 
@@ -64,16 +59,17 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:289"""
+    """overlay.charter:306"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
 
 
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
-    """The change of `slot` to `next` is recorded `twice`.
+    """The change of `slot` to `next`; if `twice`, a second record starts another partition
+    epoch, and another leader epoch if the first did.
 
-    overlay.charter:25
+    overlay.charter:26
     """
     if twice and next_ != slot:
         return replace(
@@ -88,7 +84,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -98,65 +94,54 @@ class Changed(Controller):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
-        """A broker starts, or (not `restarted`) the same process asks again. It brings the
-        broker epoch of its last clean shutdown, or nothing. Also called `registerBroker`.
-
-        MODEL §8.1, S0 §5.2, S2 §6.5.1
-        """
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
-            broker,
-            Registration(epoch=epoch, fenced=True, shutting_down=False),
+            broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
-        able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:39  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
-                "register/duplicate",
-                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
-                self,
+                "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:37
-        # Fencing must come first; whether it is enough while the old session has not run out, the
-        # texts leave open.
+        # register/session_lives  20-controller.charter:44
+        # The broker is fenced, but its old session may not have expired. The texts do not say
+        # whether the controller waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
-                "register/session_lives",
-                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
-                self,
+                "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:48  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            allowed += self._register_clean(broker, epoch, registered_now, able)
+            allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:294
+        # register/unclean  overlay.charter:312
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
         ):
-            allowed += self._register_unclean(broker, epoch, registered_now, able)
+            allowed += self._register_unclean(broker, epoch, registered_now)
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:67  S2 §6.5.1
-        # A broker epoch is one uptime of one process: whoever asks again has it already.
+        # register/again  20-controller.charter:76  S2 §6.5.1
+        # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
         return [Outcome("register/again", Registered(value(known).epoch), self)]
 
     def _register_unclean(
@@ -164,22 +149,22 @@ class Changed(Controller):
         broker: Broker,
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
-        able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:294"""
+        """register/unclean  overlay.charter:312"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
-        for leader in each({
-            t: one_or_none(successors(self.partition[t], broker, doubted, able, self.config))
-            for t in self.world.topics
-        }):
+        for leader in each_or_none(new_leaders(
+            self.world, broker, doubted, self.partition, registered_now, self.config
+        )):
             for twice in (False, True):
                 after = replace(
                     self,
                     partition=Map({
                         t: recorded(
                             self.partition[t],
-                            handed_over(self.partition[t], broker, doubted, leader[t], self.config),
+                            without_broker(
+                                self.partition[t], broker, doubted, leader[t], self.config
+                            ),
                             twice,
                         )
                         for t in self.world.topics
@@ -191,19 +176,14 @@ class Changed(Controller):
         return allowed
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """Whoever was eligible under the old minimum has no guarantee under the new one.
-
-        DOC Eligible Leader Replicas, KIP 966
-        """
-
-        # set_min_isr/same  20-controller.charter:497
+        # set_min_isr/same  20-controller.charter:551
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:502  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:556  DOC Eligible Leader Replicas
         after = replace(
             self,
-            partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
+            partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
             if self.config.elr
             else self.partition,
             config=replace(self.config, min_insync_replicas=minimum),
@@ -211,15 +191,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """KIP 966, DOC Eligible Leader Replicas"""
-
-        # set_elr/off  20-controller.charter:519  DOC Eligible Leader Replicas
-        # Nobody is eligible without ELR.
+        # set_elr/off  20-controller.charter:575  DOC Eligible Leader Replicas
+        # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:526  S1 Eligible Leader Replicas (ELR)
-        # Whoever was eligible before ELR was off has no guarantee any more.
+        # set_elr/on  20-controller.charter:582  S1 Eligible Leader Replicas (ELR)
+        # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -29,18 +29,18 @@ if TYPE_CHECKING:
         Rejected,
         Reply,
         active,
-        heard_from,
-        led_by,
+        below_after_report,
+        is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "56441872a50a91e2ed26"
+SPEC_DIGEST = "6a79505603636ae9e2db"
 
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -50,65 +50,54 @@ class Changed(Controller):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
-        """A broker starts, or (not `restarted`) the same process asks again. It brings the
-        broker epoch of its last clean shutdown, or nothing. Also called `registerBroker`.
-
-        MODEL §8.1, S0 §5.2, S2 §6.5.1
-        """
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
-            broker,
-            Registration(epoch=epoch, fenced=True, shutting_down=False),
+            broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
-        able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:39  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
-                "register/duplicate",
-                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
-                self,
+                "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:37
-        # Fencing must come first; whether it is enough while the old session has not run out, the
-        # texts leave open.
+        # register/session_lives  20-controller.charter:44
+        # The broker is fenced, but its old session may not have expired. The texts do not say
+        # whether the controller waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
-                "register/session_lives",
-                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
-                self,
+                "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:48  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            allowed += self._register_clean(broker, epoch, registered_now, able)
+            allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:62  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
         ):
-            allowed += self._register_unclean(broker, epoch, registered_now, able)
+            allowed += self._register_unclean(broker, epoch, registered_now)
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:349
-        after = replace(self, behind=self.behind.put(broker, None))
+        # register/again  overlay.charter:372
+        after = replace(self, below_shutdown_offset=self.below_shutdown_offset.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
     def heartbeat(
@@ -119,143 +108,132 @@ class Changed(Controller):
         want_fence: bool,
         want_shut_down: bool,
     ) -> list[Outcome[Controller, Reply]]:
-        """A broker reports: whether it has read the metadata up to now, and what it wants to
-        become. Also called `processBrokerHeartbeat`.
-
-        MODEL §8.1, MODEL §8.3, S3 Controlled shutdown
-        """
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:83
+        # heartbeat/unregistered  20-controller.charter:97
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:101  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
         ):
             allowed.append(Outcome(
-                "heartbeat/stale_epoch",
-                Rejected(Error.STALE_BROKER_EPOCH),
-                self,
+                "heartbeat/stale_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
         if allowed:
             return allowed
 
         now = value(known)
-        heard = heard_from(self.world, broker, caught_up, self.behind)
+        below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:107  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
             and not want_shut_down  # running
         ):
-            after = replace(self, behind=heard)
+            after = replace(self, below_shutdown_offset=below)
             return [Outcome(
                 "heartbeat/stays_fenced",
                 Alive(caught_up=caught_up, fenced=True, should_shut_down=False),
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:117  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
-            return self._heartbeat_stops_fenced(broker, caught_up, heard)
+            return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:111  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:125  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:123  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:137  MODEL §8.1
         if (
             want_fence  # asked
-            and (not now.shutting_down or self.behind[broker] is None)  # running
+            and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
-            return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
+            return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:132  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:145  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
         ):
-            after = replace(self, behind=heard)
+            after = replace(self, below_shutdown_offset=below)
             return [Outcome(
                 "heartbeat/runs",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             )]
 
-        leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
+        leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:140  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:153  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
         ):
-            return self._heartbeat_begins_shutdown(broker, caught_up, now, heard)
+            return self._heartbeat_begins_shutdown(broker, caught_up, now, below)
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:154  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:166  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
                 not now.shutting_down
                 or (
-                    (s := heard[broker]) is None
+                    (s := below[broker]) is None
                     or all(
                         b not in others
                         and (
                             (r := self.registration[b]) is None
-                            or (r.fenced or self.behind[b] is not None)
+                            or (r.fenced or self.below_shutdown_offset[b] is not None)
                         )
                         for b in s - {broker}
                     )
                 )
             )  # all_know
         ):
-            allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
+            allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:167
-        # After a failover, and once unfenced again, nobody can say who knows, or that it was
-        # stopping.
+        # heartbeat/waits_unsure  20-controller.charter:179
+        # After a failover, or once it was unfenced again, the controller does not know for whom it
+        # waits.
         if (
             now.shutting_down  # stopping
-            and self.behind[broker] is None  # unsure
+            and self.below_shutdown_offset[broker] is None  # unsure
         ):
-            after = replace(self, behind=heard)
+            after = replace(self, below_shutdown_offset=below)
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:173
+        # heartbeat/fenced_unsure  20-controller.charter:186
         if (
             now.shutting_down  # stopping
-            and self.behind[broker] is None  # unsure
+            and self.below_shutdown_offset[broker] is None  # unsure
             and want_fence  # asked
         ):
             allowed += self._heartbeat_fenced_unsure(
-                broker,
-                caught_up,
-                want_shut_down,
-                heard,
-                fenced_now,
+                broker, caught_up, want_shut_down, below, fenced_now
             )
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:185  MODEL §8.3
-        after = replace(self, behind=heard)
+        # heartbeat/waits  20-controller.charter:199  MODEL §8.3
+        after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),

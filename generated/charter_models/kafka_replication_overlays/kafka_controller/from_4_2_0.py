@@ -35,6 +35,7 @@ from charter_models.prelude import (
     Outcome,
     bump,
     each,
+    each_or_none,
     first,
     items_of,
     join,
@@ -64,25 +65,25 @@ if TYPE_CHECKING:
         Reply,
         Topic,
         active,
+        below_after_report,
+        below_after_unfencing,
         bumped,
-        cleanly,
-        forgotten,
-        heard_from,
-        joined,
+        elected_if_leaderless,
+        is_leader,
+        isr_after_election,
         leaders_after,
-        led_by,
-        remembering,
-        saviours,
-        settled,
-        successors,
-        taken_up,
+        leaders_if_leaderless,
+        new_leaders,
         touched,
-        unheard,
+        with_cleared_elr,
+        with_last_known_elr,
+        with_new_isr,
+        without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "3c51d96cbd304ab996e8"
+SPEC_DIGEST = "a2a36626479b4ce79597"
 
 
 def eligible_after(
@@ -94,20 +95,20 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:236
+    overlay.charter:253
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
     return (p.elr | p.isr) - isr - suspect
 
 
-def last_known_after(
+def last_known_elr_after(
     p: Partition,
     next_: Partition,
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:43  DOC Eligible Leader Replicas"""
+    """overlay.charter:45  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next_.leader is None:
@@ -126,10 +127,6 @@ def replaced_complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Who holds every committed record, as far as the controller can tell.
-
-    10-rules.charter:50  S1 Eligible Leader Replicas (ELR)
-    """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
 
@@ -140,7 +137,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:289"""
+    """overlay.charter:306"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -154,12 +151,6 @@ def replaced_candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Leader candidates: members of the ISR and active members of the ELR. The texts leave open
-    which is chosen (decision 0005). `p` is the partition before the change, `replicas` and
-    `isr` are what the change makes of them. Also called `isValidNewLeader`.
-
-    10-rules.charter:62  S1 Eligible Leader Replicas (ELR), S1 Case B
-    """
     return complete(p, replicas, isr, suspect, config) & able
 
 
@@ -171,9 +162,9 @@ def candidates(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Only replicas are elected all the same. Also called `isValidNewLeader`.
+    """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:242
+    overlay.charter:259
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -186,12 +177,6 @@ def replaced_electable(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Whom the controller may make leader after a change of brokers: the leader stays if it can;
-    otherwise any candidate; without one any active replica, where unclean election is
-    configured. Also called `electAnyLeader`.
-
-    10-rules.charter:75  MODEL §2.8, S1 Case B, S3 Unclean leader election
-    """
     clean = in_sync_first(isr, able, candidates(p, replicas, isr, suspect, able, config))
     if p.leader in able & isr:
         return frozenset({p.leader})
@@ -210,7 +195,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:59  DOC Eligible Leader Replicas
+    overlay.charter:61  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -227,16 +212,9 @@ def elected(
     leader: Broker | None,
     config: Config,
 ) -> Partition:
-    """A partition after an election: `shape` is the partition with its replicas as they shall
-    be, `isr` is what is left, `suspect` came back from an unclean shutdown, `leader` is the
-    outcome. A leader from the ELR joins the ISR; beside one that was no candidate nobody can
-    claim to be complete. Also called `PartitionChangeBuilder.build`.
-
-    10-rules.charter:115  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
-    """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound
-    synced = joined(p, shape.replicas, isr, leader, unclean, config)
+    synced = isr_after_election(p, shape.replicas, isr, leader, unclean, config)
     eligible = eligible_after(p, shape.replicas, isr, suspect, config) - synced
     next_ = replace(
         shape,
@@ -245,13 +223,13 @@ def elected(
         leader=leader,
         recovering=p.recovering or unclean,
     )
-    return bumped(p, remembering(p, next_, suspect, config))
+    return bumped(p, with_last_known_elr(p, next_, suspect, config))
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:107
+    overlay.charter:115
     """
     return (
         len(p.adding | p.removing) > 0
@@ -260,18 +238,13 @@ def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> b
     )
 
 
-def replaced_handed_over(
+def replaced_without_broker(
     slot: Partition | None,
     gone: Broker,
     suspect: frozenset[Broker],
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """The partition of `slot` when `gone` has stopped serving and `leader` was elected. Also
-    called `generateLeaderAndIsrUpdates`.
-
-    10-rules.charter:207  MODEL §2.8
-    """
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -279,45 +252,36 @@ def replaced_handed_over(
     return slot
 
 
-def handed_over(
+def without_broker(
     slot: Partition | None,
     gone: Broker,
     suspect: frozenset[Broker],
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """Also called `generateLeaderAndIsrUpdates`.
-
-    overlay.charter:138
-    """
+    """overlay.charter:147"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
         return finished(
             slot,
-            value(replaced_handed_over(slot, gone, suspect, leader, config)),
+            value(replaced_without_broker(slot, gone, suspect, leader, config)),
             slot.isr - {gone},
             config,
         )
     return slot
 
 
-def choices(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:64  DOC Eligible Leader Replicas"""
+def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """overlay.charter:66  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
-def replaced_growing(
+def replaced_with_reassignment(
     p: Partition,
     target: tuple[Broker, ...],
     leaving: tuple[Broker, ...],
 ) -> Partition:
-    """The replicas while a reassignment to `target` is under way: the target first, then who
-    leaves. In which order those stand no text says; `leaving` is one. Also called
-    `PartitionReassignmentReplicas`.
-
-    10-rules.charter:248  MODEL §4.2, KIP 455
-    """
     return replace(
         p,
         replicas=join(target, leaving),
@@ -326,24 +290,28 @@ def replaced_growing(
     )
 
 
-def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
+def with_reassignment(
+    p: Partition,
+    target: tuple[Broker, ...],
+    leaving: tuple[Broker, ...],
+) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:328
+    overlay.charter:348
     """
     return replace(
-        replaced_growing(p, target, leaving),
+        replaced_with_reassignment(p, target, leaving),
         adding=p.adding
         if not frozenset(target) - frozenset(p.replicas)
         else frozenset(target) - frozenset(p.replicas),
         removing=p.removing
         if not frozenset(leaving)
-        else replaced_growing(p, target, leaving).removing,
+        else replaced_with_reassignment(p, target, leaving).removing,
     )
 
 
-def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:326"""
+def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
+    """overlay.charter:346"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -352,7 +320,7 @@ def in_sync_first(
     able: frozenset[Broker],
     otherwise: frozenset[Broker],
 ) -> frozenset[Broker]:
-    """Members of the ISR go first, even if none of them is active.
+    """Members of the ISR are preferred, even if none of them is active.
 
     overlay.charter:8  DOC Eligible Leader Replicas
     """
@@ -365,7 +333,7 @@ def last_leader(
     eligible: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """Who led last, where nobody is in sync or `eligible` any more.
+    """The last known leader of a partition whose ISR and ELR (`eligible`) are empty.
 
     overlay.charter:13  DOC Eligible Leader Replicas
     """
@@ -375,24 +343,20 @@ def last_leader(
 
 
 def elected_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """An order to elect is an election in which everybody will do.
+    """An unclean election by order is an election with unclean.leader.election.enable set.
 
     overlay.charter:20  DOC Eligible Leader Replicas
     """
     return electable(
-        p,
-        p.replicas,
-        p.isr,
-        frozenset(),
-        able,
-        replace(config, unclean_election=True),
+        p, p.replicas, p.isr, frozenset(), able, replace(config, unclean_election=True)
     )
 
 
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
-    """The change of `slot` to `next` is recorded `twice`.
+    """The change of `slot` to `next`; if `twice`, a second record starts another partition
+    epoch, and another leader epoch if the first did.
 
-    overlay.charter:25
+    overlay.charter:26
     """
     if twice and next_ != slot:
         return replace(
@@ -406,25 +370,22 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:129"""
+    """overlay.charter:138"""
     if not reassignment_done(p, left, config):
         return e
     return replace(
-        settled(e, e.isr, e.leader, e.recovering, config),
+        with_new_isr(e, e.isr, e.leader, e.recovering, config),
         leader_epoch=bump(p.leader_epoch),
         partition_epoch=bump(p.partition_epoch),
     )
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:147"""
+    """overlay.charter:156"""
     if slot is None:
         return None
     return finished(
-        slot,
-        elected(slot, slot, slot.isr, frozenset(), leader, config),
-        slot.isr,
-        config,
+        slot, elected(slot, slot, slot.isr, frozenset(), leader, config), slot.isr, config
     )
 
 
@@ -453,7 +414,7 @@ def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Faul
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -463,65 +424,54 @@ class Changed(Controller):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
-        """A broker starts, or (not `restarted`) the same process asks again. It brings the
-        broker epoch of its last clean shutdown, or nothing. Also called `registerBroker`.
-
-        MODEL §8.1, S0 §5.2, S2 §6.5.1
-        """
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
-            broker,
-            Registration(epoch=epoch, fenced=True, shutting_down=False),
+            broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
-        able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:39  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
-                "register/duplicate",
-                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
-                self,
+                "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:37
-        # Fencing must come first; whether it is enough while the old session has not run out, the
-        # texts leave open.
+        # register/session_lives  20-controller.charter:44
+        # The broker is fenced, but its old session may not have expired. The texts do not say
+        # whether the controller waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
-                "register/session_lives",
-                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
-                self,
+                "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:48  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            allowed += self._register_clean(broker, epoch, registered_now, able)
+            allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:294
+        # register/unclean  overlay.charter:312
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
         ):
-            allowed += self._register_unclean(broker, epoch, registered_now, able)
+            allowed += self._register_unclean(broker, epoch, registered_now)
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:349
-        after = replace(self, behind=self.behind.put(broker, None))
+        # register/again  overlay.charter:372
+        after = replace(self, below_shutdown_offset=self.below_shutdown_offset.put(broker, None))
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
     def _register_unclean(
@@ -529,22 +479,22 @@ class Changed(Controller):
         broker: Broker,
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
-        able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:294"""
+        """register/unclean  overlay.charter:312"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
-        for leader in each({
-            t: one_or_none(successors(self.partition[t], broker, doubted, able, self.config))
-            for t in self.world.topics
-        }):
+        for leader in each_or_none(new_leaders(
+            self.world, broker, doubted, self.partition, registered_now, self.config
+        )):
             for twice in (False, True):
                 after = replace(
                     self,
                     partition=Map({
                         t: recorded(
                             self.partition[t],
-                            handed_over(self.partition[t], broker, doubted, leader[t], self.config),
+                            without_broker(
+                                self.partition[t], broker, doubted, leader[t], self.config
+                            ),
                             twice,
                         )
                         for t in self.world.topics
@@ -563,143 +513,132 @@ class Changed(Controller):
         want_fence: bool,
         want_shut_down: bool,
     ) -> list[Outcome[Controller, Reply]]:
-        """A broker reports: whether it has read the metadata up to now, and what it wants to
-        become. Also called `processBrokerHeartbeat`.
-
-        MODEL §8.1, MODEL §8.3, S3 Controlled shutdown
-        """
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:83
+        # heartbeat/unregistered  20-controller.charter:97
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:87  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:101  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
         ):
             allowed.append(Outcome(
-                "heartbeat/stale_epoch",
-                Rejected(Error.STALE_BROKER_EPOCH),
-                self,
+                "heartbeat/stale_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
         if allowed:
             return allowed
 
         now = value(known)
-        heard = heard_from(self.world, broker, caught_up, self.behind)
+        below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:93  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:107  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
             and not want_shut_down  # running
         ):
-            after = replace(self, behind=heard)
+            after = replace(self, below_shutdown_offset=below)
             return [Outcome(
                 "heartbeat/stays_fenced",
                 Alive(caught_up=caught_up, fenced=True, should_shut_down=False),
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:102  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:117  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
-            return self._heartbeat_stops_fenced(broker, caught_up, heard)
+            return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:111  S1 How it works, MODEL §8.1
+        # heartbeat/unfenced  20-controller.charter:125  S1 How it works, MODEL §8.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:123  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:137  MODEL §8.1
         if (
             want_fence  # asked
-            and (not now.shutting_down or self.behind[broker] is None)  # running
+            and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
-            return self._heartbeat_fenced(broker, caught_up, want_shut_down, heard, fenced_now)
+            return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:132  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:145  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
         ):
-            after = replace(self, behind=heard)
+            after = replace(self, below_shutdown_offset=below)
             return [Outcome(
                 "heartbeat/runs",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             )]
 
-        leads = any(led_by(self.partition[t], broker) for t in self.world.topics)
+        leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:140  S3 Controlled shutdown, MODEL §8.3
+        # heartbeat/begins_shutdown  20-controller.charter:153  S3 Controlled shutdown, MODEL §8.3
         if (
             want_shut_down  # asked
             and leads  # leading
         ):
-            return self._heartbeat_begins_shutdown(broker, caught_up, now, heard)
+            return self._heartbeat_begins_shutdown(broker, caught_up, now, below)
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:154  MODEL §8.3, S3 Controlled shutdown
+        # heartbeat/shuts_down  20-controller.charter:166  MODEL §8.3, S3 Controlled shutdown
         if (
             not leads  # idle
             and (
                 not now.shutting_down
                 or (
-                    (s := heard[broker]) is None
+                    (s := below[broker]) is None
                     or all(
                         b not in others
                         and (
                             (r := self.registration[b]) is None
-                            or (r.fenced or self.behind[b] is not None)
+                            or (r.fenced or self.below_shutdown_offset[b] is not None)
                         )
                         for b in s - {broker}
                     )
                 )
             )  # all_know
         ):
-            allowed += self._heartbeat_shuts_down(broker, caught_up, heard, fenced_now)
+            allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:167
-        # After a failover, and once unfenced again, nobody can say who knows, or that it was
-        # stopping.
+        # heartbeat/waits_unsure  20-controller.charter:179
+        # After a failover, or once it was unfenced again, the controller does not know for whom it
+        # waits.
         if (
             now.shutting_down  # stopping
-            and self.behind[broker] is None  # unsure
+            and self.below_shutdown_offset[broker] is None  # unsure
         ):
-            after = replace(self, behind=heard)
+            after = replace(self, below_shutdown_offset=below)
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:173
+        # heartbeat/fenced_unsure  20-controller.charter:186
         if (
             now.shutting_down  # stopping
-            and self.behind[broker] is None  # unsure
+            and self.below_shutdown_offset[broker] is None  # unsure
             and want_fence  # asked
         ):
             allowed += self._heartbeat_fenced_unsure(
-                broker,
-                caught_up,
-                want_shut_down,
-                heard,
-                fenced_now,
+                broker, caught_up, want_shut_down, below, fenced_now
             )
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:185  MODEL §8.3
-        after = replace(self, behind=heard)
+        # heartbeat/waits  20-controller.charter:199  MODEL §8.3
+        after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -712,29 +651,24 @@ class Changed(Controller):
         caught_up: bool,
         now: Registration,
     ) -> list[Outcome[Controller, Reply]]:
-        """What it reported until now counts for nobody who waits to shut down: its next report
-        does.
-
-        S1 How it works, MODEL §8.1
-        """
         allowed: list[Outcome[Controller, Reply]] = []
         unfenced_now = self.registration.put(broker, replace(now, fenced=False))
         for leader in each({
-            t: one_or_none(saviours(
-                self.partition[t],
-                active(self.world, unfenced_now) | {broker},
-                self.config,
+            t: one_or_none(leaders_if_leaderless(
+                self.partition[t], active(self.world, unfenced_now) | {broker}, self.config
             ))
             for t in self.world.topics
         }):
             after = replace(
                 self,
                 partition=Map({
-                    t: taken_up(self.partition[t], leader[t], self.config)
+                    t: elected_if_leaderless(self.partition[t], leader[t], self.config)
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=unheard(self.world, broker, self.behind),
+                below_shutdown_offset=below_after_unfencing(
+                    self.world, broker, self.below_shutdown_offset
+                ),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -744,22 +678,16 @@ class Changed(Controller):
         return allowed
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """An operator removes a broker that will not come back. Whether a replica of it stays
-        eligible no text says. Also called `unregisterBroker`.
-
-        DOC KRaft: unregister-broker
-        """
-
-        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:237  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:159
+        # unregister/removed  overlay.charter:168
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:159"""
+        """unregister/removed  overlay.charter:168"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -768,21 +696,12 @@ class Changed(Controller):
                     frozenset()
                     if (p := self.partition[t]) is None
                     else electable(
-                        p,
-                        p.replicas,
-                        p.isr,
-                        frozenset(),
-                        active(self.world, left_now),
-                        self.config,
+                        p, p.replicas, p.isr, frozenset(), active(self.world, left_now), self.config
                     )
                     if not doubted and broker in p.elr
-                    else successors(
-                        self.partition[t],
-                        broker,
-                        doubted,
-                        active(self.world, left_now),
-                        self.config,
-                    ),
+                    else new_leaders(
+                        self.world, broker, doubted, self.partition, left_now, self.config
+                    )[t],
                 )
                 for t in self.world.topics
             }):
@@ -795,7 +714,7 @@ class Changed(Controller):
                                 for slot in [self.partition[t]]
                                 for next_ in [refreshed(slot, leader[t], self.config)
                                 if not doubted and slot is not None and broker in slot.elr
-                                else handed_over(slot, broker, doubted, leader[t], self.config)]
+                                else without_broker(slot, broker, doubted, leader[t], self.config)]
                             )
                             for t in self.world.topics
                         }),
@@ -805,33 +724,26 @@ class Changed(Controller):
         return allowed
 
     def elect_leader(self, topic: Topic, unclean: bool) -> list[Outcome[Controller, Reply]]:
-        """An operator asks for the preferred leader, or for any leader at all. Also called
-        `electLeaders`.
-
-        DOC kafka-leader-election, S3 Unclean leader election
-        """
         allowed: list[Outcome[Controller, Reply]] = []
 
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:378  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
-                "elect_leader/unknown",
-                Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
-                self,
+                "elect_leader/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:383  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:183
+        # elect_leader/preferred_unavailable  overlay.charter:192
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -842,7 +754,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:190
+        # elect_leader/preferred  overlay.charter:200
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -851,11 +763,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:199
-        if not choices(p, able, self.config):  # empty
+        # elect_leader/nobody  overlay.charter:209
+        if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:375  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:405  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -864,15 +776,10 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:183"""
+        """elect_leader/preferred_unavailable  overlay.charter:192"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(electable(
-            p,
-            p.replicas,
-            p.isr,
-            frozenset(),
-            able,
-            cleanly(self.config),
+            p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
         )):
             next_ = value(refreshed(self.partition[topic], leader, self.config))
             after = replace(self, partition=self.partition.put(topic, next_))
@@ -890,26 +797,24 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:190"""
+        """elect_leader/preferred  overlay.charter:200"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
                 self,
                 partition=self.partition.put(
-                    topic,
-                    settled(p, p.isr, heir, p.recovering, self.config),
+                    topic, with_new_isr(p, p.isr, heir, p.recovering, self.config)
                 )
                 if reassignment_done(p, p.isr, self.config)
                 else self.partition.put(
-                    topic,
-                    elected(p, p, p.isr, frozenset(), preferred, self.config),
+                    topic, elected(p, p, p.isr, frozenset(), preferred, self.config)
                 ),
             )
             allowed.append(Outcome("elect_leader/preferred", Done(), after))
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:199"""
+        """elect_leader/nobody  overlay.charter:209"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -919,21 +824,16 @@ class Changed(Controller):
         )]
 
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
-        """The controller's periodic look for partitions whose preferred leader could lead and
-        does not. Also called `maybeBalancePartitionLeaders`.
-
-        DOC auto.leader.rebalance.enable
-        """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:206
+        # balance_leaders/balanced  overlay.charter:216
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:206"""
+        """balance_leaders/balanced  overlay.charter:216"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -943,7 +843,9 @@ class Changed(Controller):
                 if first(p.replicas) == p.leader
                 else frozenset(b for b in able if first(p.replicas) == b)
                 if first(p.replicas) in p.isr & able
-                else electable(p, p.replicas, p.isr, frozenset(), able, cleanly(self.config)),
+                else electable(
+                    p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
+                ),
             )
             for t in self.world.topics
         }):
@@ -964,23 +866,16 @@ class Changed(Controller):
         return allowed
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
-        """An operator gives a reassignment up: back to the replicas from before. Also called
-        `cancelPartitionReassignment`.
-
-        MODEL §4.5
-        """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:467  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:517  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
-                "cancel_reassignment/unknown",
-                Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
-                self,
+                "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:471  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:521  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -997,34 +892,27 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:477  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:527  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
         ):
             return [Outcome(
-                "cancel_reassignment/too_few",
-                Rejected(Error.INVALID_REPLICA_ASSIGNMENT),
-                self,
+                "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:480  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:531  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """Whoever was eligible under the old minimum has no guarantee under the new one.
-
-        DOC Eligible Leader Replicas, KIP 966
-        """
-
-        # set_min_isr/same  20-controller.charter:497
+        # set_min_isr/same  20-controller.charter:551
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:502  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:556  DOC Eligible Leader Replicas
         after = replace(
             self,
-            partition=Map({t: forgotten(self.partition[t]) for t in self.world.topics})
+            partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
             if self.config.elr
             else self.partition,
             config=replace(self.config, min_insync_replicas=minimum),
@@ -1032,16 +920,14 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """KIP 966, DOC Eligible Leader Replicas"""
-
-        # set_elr/off  20-controller.charter:519  DOC Eligible Leader Replicas
-        # Nobody is eligible without ELR.
+        # set_elr/off  20-controller.charter:575  DOC Eligible Leader Replicas
+        # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:526  S1 Eligible Leader Replicas (ELR)
-        # Whoever was eligible before ELR was off has no guarantee any more.
+        # set_elr/on  20-controller.charter:582  S1 Eligible Leader Replicas (ELR)
+        # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]
 

@@ -21,22 +21,16 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
-SPEC_DIGEST = "67de88dc2ae471ba318a"
+SPEC_DIGEST = "b2ada5ab43b4b1b979b6"
 
 
-def replaced_growing(
+def replaced_with_reassignment(
     p: Partition,
     target: tuple[Broker, ...],
     leaving: tuple[Broker, ...],
 ) -> Partition:
-    """The replicas while a reassignment to `target` is under way: the target first, then who
-    leaves. In which order those stand no text says; `leaving` is one. Also called
-    `PartitionReassignmentReplicas`.
-
-    10-rules.charter:248  MODEL §4.2, KIP 455
-    """
     return replace(
         p,
         replicas=join(target, leaving),
@@ -45,22 +39,26 @@ def replaced_growing(
     )
 
 
-def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
+def with_reassignment(
+    p: Partition,
+    target: tuple[Broker, ...],
+    leaving: tuple[Broker, ...],
+) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:328
+    overlay.charter:348
     """
     return replace(
-        replaced_growing(p, target, leaving),
+        replaced_with_reassignment(p, target, leaving),
         adding=p.adding
         if not frozenset(target) - frozenset(p.replicas)
         else frozenset(target) - frozenset(p.replicas),
         removing=p.removing
         if not frozenset(leaving)
-        else replaced_growing(p, target, leaving).removing,
+        else replaced_with_reassignment(p, target, leaving).removing,
     )
 
 
-def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:326"""
+def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
+    """overlay.charter:346"""
     return frozenset(p.replicas) - frozenset(target)

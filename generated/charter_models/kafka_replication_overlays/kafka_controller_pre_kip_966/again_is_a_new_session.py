@@ -30,13 +30,12 @@ if TYPE_CHECKING:
         Registration,
         Rejected,
         Reply,
-        active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "309d0a627c3d5f6d6a69"
+SPEC_DIGEST = "acf337f0ff22eb1347fc"
 
 
 def default_config() -> Config:
@@ -46,7 +45,7 @@ def default_config() -> Config:
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -56,67 +55,56 @@ class Changed(Controller):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
-        """A broker starts, or (not `restarted`) the same process asks again. It brings the
-        broker epoch of its last clean shutdown, or nothing. Also called `registerBroker`.
-
-        MODEL §8.1, S0 §5.2, S2 §6.5.1
-        """
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
-            broker,
-            Registration(epoch=epoch, fenced=True, shutting_down=False),
+            broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
-        able = active(self.world, registered_now)
 
-        # register/duplicate  20-controller.charter:32  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:39  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         if (
             known is not None and not known.fenced  # lives
             and restarted  # other_process
         ):
             allowed.append(Outcome(
-                "register/duplicate",
-                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
-                self,
+                "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:37
-        # Fencing must come first; whether it is enough while the old session has not run out, the
-        # texts leave open.
+        # register/session_lives  20-controller.charter:44
+        # The broker is fenced, but its old session may not have expired. The texts do not say
+        # whether the controller waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
         ):
             allowed.append(Outcome(
-                "register/session_lives",
-                Rejected(Error.DUPLICATE_BROKER_REGISTRATION),
-                self,
+                "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:41  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:48  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            allowed += self._register_clean(broker, epoch, registered_now, able)
+            allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:54  S0 §5.2, S1 How it works
+        # register/unclean  20-controller.charter:62  S0 §5.2, S1 How it works
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
         ):
-            allowed += self._register_unclean(broker, epoch, registered_now, able)
+            allowed += self._register_unclean(broker, epoch, registered_now)
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:390
+        # register/again  overlay.charter:413
         after = replace(
             self,
-            behind=self.behind.put(broker, None),
+            below_shutdown_offset=self.below_shutdown_offset.put(broker, None),
             registration=registered_now,
             last_broker_epoch=epoch,
         )
@@ -133,12 +121,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed

@@ -31,21 +31,21 @@ if TYPE_CHECKING:
         Topic,
         active,
         candidates,
-        choices,
-        cleanly,
         electable,
+        electable_by_order,
         elected,
         leaders_after,
+        new_leaders,
         reassignment_done,
-        settled,
-        successors,
         touched,
+        with_new_isr,
+        without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "534e4ee90c18f4952b96"
+SPEC_DIGEST = "f83700623430417771b6"
 
 
 def default_config() -> Config:
@@ -53,18 +53,13 @@ def default_config() -> Config:
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
-def replaced_handed_over(
+def replaced_without_broker(
     slot: Partition | None,
     gone: Broker,
     suspect: frozenset[Broker],
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """The partition of `slot` when `gone` has stopped serving and `leader` was elected. Also
-    called `generateLeaderAndIsrUpdates`.
-
-    10-rules.charter:207  MODEL §2.8
-    """
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -72,23 +67,20 @@ def replaced_handed_over(
     return slot
 
 
-def handed_over(
+def without_broker(
     slot: Partition | None,
     gone: Broker,
     suspect: frozenset[Broker],
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """Also called `generateLeaderAndIsrUpdates`.
-
-    overlay.charter:138
-    """
+    """overlay.charter:147"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
         return finished(
             slot,
-            value(replaced_handed_over(slot, gone, suspect, leader, config)),
+            value(replaced_without_broker(slot, gone, suspect, leader, config)),
             slot.isr - {gone},
             config,
         )
@@ -96,9 +88,10 @@ def handed_over(
 
 
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
-    """The change of `slot` to `next` is recorded `twice`.
+    """The change of `slot` to `next`; if `twice`, a second record starts another partition
+    epoch, and another leader epoch if the first did.
 
-    overlay.charter:25
+    overlay.charter:26
     """
     if twice and next_ != slot:
         return replace(
@@ -112,51 +105,42 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:129"""
+    """overlay.charter:138"""
     if not reassignment_done(p, left, config):
         return e
     return replace(
-        settled(e, e.isr, e.leader, e.recovering, config),
+        with_new_isr(e, e.isr, e.leader, e.recovering, config),
         leader_epoch=bump(p.leader_epoch),
         partition_epoch=bump(p.partition_epoch),
     )
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:147"""
+    """overlay.charter:156"""
     if slot is None:
         return None
     return finished(
-        slot,
-        elected(slot, slot, slot.isr, frozenset(), leader, config),
-        slot.isr,
-        config,
+        slot, elected(slot, slot, slot.isr, frozenset(), leader, config), slot.isr, config
     )
 
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """An operator removes a broker that will not come back. Whether a replica of it stays
-        eligible no text says. Also called `unregisterBroker`.
-
-        DOC KRaft: unregister-broker
-        """
-
-        # unregister/unknown  20-controller.charter:223  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:237  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:159
+        # unregister/removed  overlay.charter:168
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:159"""
+        """unregister/removed  overlay.charter:168"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -165,21 +149,12 @@ class Changed(Controller):
                     frozenset()
                     if (p := self.partition[t]) is None
                     else electable(
-                        p,
-                        p.replicas,
-                        p.isr,
-                        frozenset(),
-                        active(self.world, left_now),
-                        self.config,
+                        p, p.replicas, p.isr, frozenset(), active(self.world, left_now), self.config
                     )
                     if not doubted and broker in p.elr
-                    else successors(
-                        self.partition[t],
-                        broker,
-                        doubted,
-                        active(self.world, left_now),
-                        self.config,
-                    ),
+                    else new_leaders(
+                        self.world, broker, doubted, self.partition, left_now, self.config
+                    )[t],
                 )
                 for t in self.world.topics
             }):
@@ -192,7 +167,7 @@ class Changed(Controller):
                                 for slot in [self.partition[t]]
                                 for next_ in [refreshed(slot, leader[t], self.config)
                                 if not doubted and slot is not None and broker in slot.elr
-                                else handed_over(slot, broker, doubted, leader[t], self.config)]
+                                else without_broker(slot, broker, doubted, leader[t], self.config)]
                             )
                             for t in self.world.topics
                         }),
@@ -202,33 +177,26 @@ class Changed(Controller):
         return allowed
 
     def elect_leader(self, topic: Topic, unclean: bool) -> list[Outcome[Controller, Reply]]:
-        """An operator asks for the preferred leader, or for any leader at all. Also called
-        `electLeaders`.
-
-        DOC kafka-leader-election, S3 Unclean leader election
-        """
         allowed: list[Outcome[Controller, Reply]] = []
 
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:349  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:378  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
-                "elect_leader/unknown",
-                Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION),
-                self,
+                "elect_leader/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:354  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:383  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:183
+        # elect_leader/preferred_unavailable  overlay.charter:192
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -239,7 +207,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:190
+        # elect_leader/preferred  overlay.charter:200
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -248,11 +216,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:199
-        if not choices(p, able, self.config):  # empty
+        # elect_leader/nobody  overlay.charter:209
+        if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:375  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:405  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -261,15 +229,10 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:183"""
+        """elect_leader/preferred_unavailable  overlay.charter:192"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(electable(
-            p,
-            p.replicas,
-            p.isr,
-            frozenset(),
-            able,
-            cleanly(self.config),
+            p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
         )):
             next_ = value(refreshed(self.partition[topic], leader, self.config))
             after = replace(self, partition=self.partition.put(topic, next_))
@@ -287,26 +250,24 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:190"""
+        """elect_leader/preferred  overlay.charter:200"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
                 self,
                 partition=self.partition.put(
-                    topic,
-                    settled(p, p.isr, heir, p.recovering, self.config),
+                    topic, with_new_isr(p, p.isr, heir, p.recovering, self.config)
                 )
                 if reassignment_done(p, p.isr, self.config)
                 else self.partition.put(
-                    topic,
-                    elected(p, p, p.isr, frozenset(), preferred, self.config),
+                    topic, elected(p, p, p.isr, frozenset(), preferred, self.config)
                 ),
             )
             allowed.append(Outcome("elect_leader/preferred", Done(), after))
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:199"""
+        """elect_leader/nobody  overlay.charter:209"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -316,21 +277,16 @@ class Changed(Controller):
         )]
 
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
-        """The controller's periodic look for partitions whose preferred leader could lead and
-        does not. Also called `maybeBalancePartitionLeaders`.
-
-        DOC auto.leader.rebalance.enable
-        """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:206
+        # balance_leaders/balanced  overlay.charter:216
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:206"""
+        """balance_leaders/balanced  overlay.charter:216"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -340,7 +296,9 @@ class Changed(Controller):
                 if first(p.replicas) == p.leader
                 else frozenset(b for b in able if first(p.replicas) == b)
                 if first(p.replicas) in p.isr & able
-                else electable(p, p.replicas, p.isr, frozenset(), able, cleanly(self.config)),
+                else electable(
+                    p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
+                ),
             )
             for t in self.world.topics
         }):
@@ -371,12 +329,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed

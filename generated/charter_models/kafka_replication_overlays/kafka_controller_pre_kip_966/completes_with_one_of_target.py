@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "9f9a8162763386066adf"
+SPEC_DIGEST = "49de0f48b7f0718ff0d9"
 
 
 def default_config() -> Config:
@@ -44,7 +44,7 @@ def default_config() -> Config:
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:118
+    overlay.charter:127
     """
     return (
         len(p.adding | p.removing) > 0
@@ -55,7 +55,7 @@ def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> b
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -70,12 +70,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed

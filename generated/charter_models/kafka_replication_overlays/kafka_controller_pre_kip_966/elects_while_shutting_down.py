@@ -30,15 +30,15 @@ if TYPE_CHECKING:
         Rejected,
         Reply,
         active,
-        saviours,
-        taken_up,
-        unheard,
+        below_after_unfencing,
+        elected_if_leaderless,
+        leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "46a908d05b0d0eb616f3"
+SPEC_DIGEST = "95789d562d997b1ca888"
 
 
 def default_config() -> Config:
@@ -48,7 +48,7 @@ def default_config() -> Config:
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -58,29 +58,24 @@ class Changed(Controller):
         caught_up: bool,
         now: Registration,
     ) -> list[Outcome[Controller, Reply]]:
-        """What it reported until now counts for nobody who waits to shut down: its next report
-        does.
-
-        S1 How it works, MODEL §8.1
-        """
         allowed: list[Outcome[Controller, Reply]] = []
         unfenced_now = self.registration.put(broker, replace(now, fenced=False))
         for leader in each({
-            t: one_or_none(saviours(
-                self.partition[t],
-                active(self.world, unfenced_now) | {broker},
-                self.config,
+            t: one_or_none(leaders_if_leaderless(
+                self.partition[t], active(self.world, unfenced_now) | {broker}, self.config
             ))
             for t in self.world.topics
         }):
             after = replace(
                 self,
                 partition=Map({
-                    t: taken_up(self.partition[t], leader[t], self.config)
+                    t: elected_if_leaderless(self.partition[t], leader[t], self.config)
                     for t in self.world.topics
                 }),
                 registration=unfenced_now,
-                behind=unheard(self.world, broker, self.behind),
+                below_shutdown_offset=below_after_unfencing(
+                    self.world, broker, self.below_shutdown_offset
+                ),
             )
             allowed.append(Outcome(
                 "heartbeat/unfenced",
@@ -100,12 +95,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed

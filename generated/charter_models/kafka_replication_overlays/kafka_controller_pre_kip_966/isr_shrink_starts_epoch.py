@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8ed3152af138d6a5c2a9"
+SPEC_DIGEST = "2066ca9ae8f6de0e2f2f"
 
 
 def default_config() -> Config:
@@ -40,11 +40,6 @@ def default_config() -> Config:
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
-    """The record with its epochs: a change of leader starts a new leader epoch, any change a new
-    partition epoch.
-
-    10-rules.charter:91  MODEL §2.8, S2 §6.5.1
-    """
     led = (
         (next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch)))
         if p.isr <= next_.isr
@@ -55,7 +50,7 @@ def bumped(p: Partition, next_: Partition) -> Partition:
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -70,12 +65,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed

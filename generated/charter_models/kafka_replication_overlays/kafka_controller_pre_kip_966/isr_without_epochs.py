@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e51d5f65f69561d12fda"
+SPEC_DIGEST = "5ac51c82033c63d98ef0"
 
 
 def default_config() -> Config:
@@ -48,7 +48,7 @@ def default_config() -> Config:
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -63,10 +63,6 @@ class Changed(Controller):
         isr_epochs: Map[Broker, BrokerEpoch | None],
         recovering: bool,
     ) -> list[Outcome[Controller, Reply]]:
-        """What a leader proposes for its partition. Also called `alterPartition`.
-
-        S2 §6.5.1, S2 §6.5.2, MODEL §2.9
-        """
         allowed: list[Outcome[Controller, Reply]] = []
 
         at_ = frozenset(
@@ -76,53 +72,49 @@ class Changed(Controller):
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:262  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:282  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
-                "alter_partition/stale_broker_epoch",
-                Rejected(Error.STALE_BROKER_EPOCH),
-                self,
+                "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:266  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:286  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
-                "alter_partition/unknown_topic",
-                Rejected(Error.UNKNOWN_TOPIC_ID),
-                self,
+                "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:268  S2 §6.3
+        # alter_partition/not_leader  20-controller.charter:289  S2 §6.3
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:274  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:296  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:280  S2 §6.5.1, S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:303  S2 §6.5.1, S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:287
+        # alter_partition/impossible_isr  20-controller.charter:310
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:294  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:318  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -130,12 +122,10 @@ class Changed(Controller):
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:301  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:325  S2 §6.5.1, KIP 841, KIP 903
         if any(r not in active(self.world, self.registration) for r in isr):  # unfit
             allowed.append(Outcome(
-                "alter_partition/ineligible_replica",
-                Rejected(Error.INELIGIBLE_REPLICA),
-                self,
+                "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
         if allowed:
             return allowed
@@ -143,7 +133,7 @@ class Changed(Controller):
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:310  MODEL §4.3, DOC Protocol
+        # alter_partition/completed_for_another  20-controller.charter:335  MODEL §4.3, DOC Protocol
         # errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -151,11 +141,11 @@ class Changed(Controller):
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:321  MODEL §4.3, S2 §6.5.4
+        # alter_partition/completed  20-controller.charter:346  MODEL §4.3, S2 §6.5.4
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:335  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:361  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -170,12 +160,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed

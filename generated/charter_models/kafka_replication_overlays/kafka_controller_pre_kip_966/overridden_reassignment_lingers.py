@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "2c2711d26d9c71098b29"
+SPEC_DIGEST = "5faa687ec67efb1262da"
 
 
 def default_config() -> Config:
@@ -42,17 +42,11 @@ def default_config() -> Config:
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
-def replaced_growing(
+def replaced_with_reassignment(
     p: Partition,
     target: tuple[Broker, ...],
     leaving: tuple[Broker, ...],
 ) -> Partition:
-    """The replicas while a reassignment to `target` is under way: the target first, then who
-    leaves. In which order those stand no text says; `leaving` is one. Also called
-    `PartitionReassignmentReplicas`.
-
-    10-rules.charter:248  MODEL §4.2, KIP 455
-    """
     return replace(
         p,
         replicas=join(target, leaving),
@@ -61,30 +55,34 @@ def replaced_growing(
     )
 
 
-def growing(p: Partition, target: tuple[Broker, ...], leaving: tuple[Broker, ...]) -> Partition:
+def with_reassignment(
+    p: Partition,
+    target: tuple[Broker, ...],
+    leaving: tuple[Broker, ...],
+) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:328
+    overlay.charter:348
     """
     return replace(
-        replaced_growing(p, target, leaving),
+        replaced_with_reassignment(p, target, leaving),
         adding=p.adding
         if not frozenset(target) - frozenset(p.replicas)
         else frozenset(target) - frozenset(p.replicas),
         removing=p.removing
         if not frozenset(leaving)
-        else replaced_growing(p, target, leaving).removing,
+        else replaced_with_reassignment(p, target, leaving).removing,
     )
 
 
-def departing(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:326"""
+def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
+    """overlay.charter:346"""
     return frozenset(p.replicas) - frozenset(target)
 
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -99,12 +97,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "a2e562e522f7a0408a94")
+begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8964a74234939f41c2b2"
+SPEC_DIGEST = "dc46923632f9c56dd5a5"
 
 
 def default_config() -> Config:
@@ -36,7 +36,7 @@ def default_config() -> Config:
 
 @instead_of(Controller)
 class Changed(Controller):
-    """The operations that differ."""
+    """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
 
@@ -51,12 +51,10 @@ class Changed(Controller):
         return self._set_elr_off()
 
     def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """Nobody can tell a feature that is off from one that is not there."""
+        """A feature that does not exist may be refused, or be off already."""
         allowed: list[Outcome[Controller, Reply]] = []
         for refused in (False, True):
             allowed.append(Outcome(
-                "set_elr/off",
-                Rejected(Error.INVALID_UPDATE) if refused else Done(),
-                self,
+                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
             ))
         return allowed
