@@ -1,1 +1,1 @@
-"""TLA+: a module for the rules of a charter, one for each machine, one for each instance."""
+"""Prints a model as TLA+: one module of shared rules, one per machine, one per instance."""

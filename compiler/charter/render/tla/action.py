@@ -1,4 +1,4 @@
-"""Operations and steps: as actions, and (of the parts of a system) as sets of outcomes."""
+"""Prints operations and steps as TLA+ actions; a part's operations as sets of outcomes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Finish = Callable[[], list[ListItem]]
 
 
 def cited(citations: tuple[n.Citation, ...]) -> str:
-    """Citations as the charter writes them."""
+    """The text of citations: `cites source "section", ...`; "" without citations."""
     texts = [
         citation.source + (f' "{citation.section}"' if citation.section else "")
         for citation in citations
@@ -41,29 +41,30 @@ def cited(citations: tuple[n.Citation, ...]) -> str:
 
 
 def notes(doc: str, citations: tuple[n.Citation, ...] = ()) -> list[str]:
-    """Comment and citations as lines of text."""
+    """The lines of a doc text, then a line with its citations."""
     lines = [line.strip() for line in doc.strip().splitlines()] if doc.strip() else []
     cites = cited(citations)
     return [*lines, cites] if cites else lines
 
 
 def listed(op: str, items: Sequence[ListItem]) -> Doc:
-    """A list; of one item, the item."""
+    """The items joined by `op`; a single item without a note stands alone."""
     return items[0].loose if len(items) == 1 and not items[0].note else Bullets(op, tuple(items))
 
 
 def open_item(doc: Doc) -> ListItem:
-    """An item that goes on to the right."""
+    """An item that needs parentheses when it stands on one line with others."""
     return ListItem(doc, parens(doc))
 
 
 def argument_field(param: n.Param) -> str:
-    """The field of an argument in `event.args`."""
+    """The name of the field of `event.args` that holds an argument."""
     return param.name.replace("#", "_")
 
 
 def guarded(name: str, body: Noted) -> Doc:
-    """A branch of a group behind its guard, the comments above both."""
+    """The body of a branch with `Holds(name)` as its first conjunct, under the branch's
+    comments."""
     held = call("Holds", Text(name))
     inner = body.inner
     items = inner.items if isinstance(inner, Bullets) else (open_item(inner),)
@@ -71,7 +72,8 @@ def guarded(name: str, body: Noted) -> Doc:
 
 
 def plain(e: s.Expr) -> bool:
-    """Whether TLC reads a condition as one value at the head of an action."""
+    """Whether TLC evaluates a condition at the head of an action without branching on it. Other
+    conditions are wrapped in `Holds`."""
     match e:
         case n.Binary(op=op):
             return op in COMPARISONS or op == "implies"
@@ -83,9 +85,9 @@ def plain(e: s.Expr) -> bool:
 
 @dataclass(slots=True)
 class ActionPrinter:
-    """Prints one operation or step. `variables` are those of the machine, in TLA+; `work` is what
-    a part holds after the calls so far; `watched`: the action says in `event` what it did;
-    `arguments`: with which arguments, too."""
+    """Prints one operation or step. `variables` are the machine's variables under their TLA+ names;
+    `work` maps a part's variable to the text of its state after the calls so far; `watched`: the
+    action records what it did in `event`; `arguments`: and its arguments."""
 
     printer: Printer
     variables: tuple[str, ...]
@@ -99,7 +101,8 @@ class ActionPrinter:
     # --- branches --------------------------------------------------------------------------------
 
     def operation(self, operation: s.Operation, outcomes: bool = False) -> Doc:
-        """The branches: the first (or group) with a true guard; as sets, if `outcomes`."""
+        """Prints the branches: the first one (or group of them) with a true guard applies.
+        `outcomes`: as a set of outcomes instead of an action."""
         groups: list[list[s.Branch]] = []
         for branch in operation.branches:
             if groups and branch.group and groups[-1][0].group == branch.group:
@@ -111,7 +114,8 @@ class ActionPrinter:
     def rest(
         self, operation: s.Operation, groups: list[list[s.Branch]], known: set[str], sets: bool
     ) -> Doc:
-        """What comes of the groups that are left."""
+        """Prints `groups` as nested `IF`s. `known` holds the lets already printed and is
+        extended."""
         if not groups:
             return call("Assert", Text("FALSE"), Text(f'"no branch of {operation.name} applies"'))
         group = groups[0]
@@ -139,7 +143,8 @@ class ActionPrinter:
         known: set[str],
         more: tuple[list[Row], bool],
     ) -> Doc:
-        """Every branch of the group with a true guard; the guards get names."""
+        """Prints the first group, of which every branch with a true guard may apply; then the
+        others. The guards are appended to the `LET` rows in `more`."""
         rows, sets = more
         items: list[ListItem] = []
         names: list[ListItem] = []
@@ -160,14 +165,14 @@ class ActionPrinter:
         return Choice(listed("\\/", names), together, self.rest(operation, groups[1:], known, sets))
 
     def guard_name(self, branch: str) -> str:
-        """The name of a guard: that of its branch."""
+        """An unused name for the guard of a branch."""
         name = self.printer.names.free(branch)
         while name in self.printer.renamed.values():
             name += "_"
         return name
 
     def guard(self, branch: s.Branch) -> Doc:
-        """The conjuncts of a guard with their labels."""
+        """The conjuncts of a guard, their labels as comments."""
         items: list[ListItem] = []
         for conjunct in branch.guard:
             label = "" if conjunct.label.isdigit() else conjunct.label
@@ -178,7 +183,7 @@ class ActionPrinter:
         return Bullets("/\\", tuple(items))
 
     def branch(self, operation: s.Operation, branch: s.Branch, sets: bool) -> Noted:
-        """The body of a branch under a comment with its name."""
+        """Prints the body of a branch under a comment with the branch's name."""
         label = f"{operation.name}/{branch.name}"
         own = branch.citations if branch.citations != operation.citations else ()
         head, *more = notes("", own) or [""]
@@ -193,13 +198,13 @@ class ActionPrinter:
         return Noted(about, doc)
 
     def answers(self, label: str, params: Sequence[n.Param], reply: s.Expr) -> list[ListItem]:
-        """What is told of a branch."""
+        """The conjunct that records the branch, the arguments and the reply in `event`."""
         args = self.told_arguments(params)
         told = call("Answers", Text(f'"{label}"'), *args, self.printer.doc(reply))
         return [ListItem(told, told)]
 
     def told_arguments(self, params: Sequence[n.Param]) -> list[Doc]:
-        """The record of the arguments, if properties read any."""
+        """The record of the arguments as a list of one; an empty list if no property reads them."""
         if not self.arguments:
             return []
         rows: list[Row] = [(argument_field(p), Text(self.printer.local(p.name))) for p in params]
@@ -208,13 +213,14 @@ class ActionPrinter:
     # --- as actions ------------------------------------------------------------------------------
 
     def step(self, step: s.Step) -> Doc:
-        """A step of a system."""
+        """Prints a step of a system as an action."""
         self.printer.state = replace(self.printer.state, work=self.work)
         told = call("Takes", Text(f'"{step.name}"'), *self.told_arguments(step.params))
         return self.run(step.body, lambda: [ListItem(told, told)] if self.watched else [])
 
     def run(self, body: Sequence[s.Statement], finish: Finish) -> Doc:
-        """The statements in order; what follows a let, a pick or a call stands inside of it."""
+        """Prints statements in order; those after a let, a pick or a call are nested inside it.
+        `finish` gives the conjuncts that record what happened."""
         items: list[ListItem] = []
         for place, statement in enumerate(body):
             after = body[place + 1 :]
@@ -242,12 +248,13 @@ class ActionPrinter:
         return listed("/\\", [*items, *self.ending(finish)])
 
     def assigned(self, name: str, value: s.Expr) -> Doc:
-        """`x' = value`."""
+        """Prints `x' = value`."""
         piece = self.printer.doc(value, 2)
         return Around(f"{name}' = ", piece)
 
     def ending(self, finish: Finish) -> list[ListItem]:
-        """Parts that calls have changed, what is told, and what stays."""
+        """The last conjuncts of an action: new states of called parts, then those of `finish`, then
+        `UNCHANGED` for all other variables."""
         items: list[ListItem] = []
         for part, text in self.work.items():
             self.changed.add(part)
@@ -260,12 +267,12 @@ class ActionPrinter:
         return items
 
     def bind(self, bind: n.Bind[s.Expr]) -> Row:
-        """A definition of `LET`."""
+        """One definition of a `LET`: its name and value."""
         value = Noted(tuple(notes(bind.doc)), self.printer.doc(bind.value))
         return self.printer.local(bind.name), value
 
     def condition(self, e: s.Expr) -> list[ListItem]:
-        """The parts of a condition, so written that TLC does not branch on them."""
+        """The conjuncts of a condition, wrapped in `Holds` where TLC would branch on them."""
         items: list[ListItem] = []
         for part in operands(e, "and"):
             if plain(part):
@@ -276,7 +283,7 @@ class ActionPrinter:
         return items
 
     def choices(self, pick: n.Pick[s.Expr]) -> Doc:
-        """The set to pick from."""
+        """The set that a pick chooses from; for a pick per key a set of functions."""
         if pick.index is None:
             return self.options(pick)
         variable, kind = pick.index
@@ -285,13 +292,14 @@ class ActionPrinter:
         return call("Choices", Around(head, self.options(pick), "]"))
 
     def options(self, pick: n.Pick[s.Expr]) -> Doc:
-        """The members of the domain, or what stands for none."""
+        """The members of a pick's domain. An empty domain gives none (`or_none`) or an error."""
         if never_empty(pick.domain, {}):
             return self.printer.members(pick.domain)
         return call("OrNone" if pick.or_none else "NotEmpty", self.printer.doc(pick.domain))
 
     def call(self, made: n.CallOperation[s.Expr]) -> Doc:
-        """`\\E outcome \\in operation(part, ...)`; what follows sees the reply."""
+        """The binder of a call, `\\E outcome \\in operation(part, ...)`. Statements after it read
+        the reply and the part's new state from the outcome."""
         printer = self.printer
         part = printer.state.parts[made.part]
         whole = printer.names.of("variable", part.name)
@@ -315,7 +323,8 @@ class ActionPrinter:
     # --- as sets of outcomes ---------------------------------------------------------------------
 
     def outcome(self, body: Sequence[s.Change], reply: s.Expr, new: dict[str, Doc]) -> Doc:
-        """The set of replies and states that a branch of an operation of a part allows."""
+        """The set of outcomes, records of reply and state, that a branch of a part's operation
+        allows. `new` holds the values assigned so far, by variable."""
         for place, statement in enumerate(body):
             after = body[place + 1 :]
             match statement:
@@ -338,7 +347,7 @@ class ActionPrinter:
 
 
 def leading(body: Sequence[s.Statement]) -> list[n.Bind[s.Expr]]:
-    """The lets at the head of a body."""
+    """The lets before the first other statement."""
     found: list[n.Bind[s.Expr]] = []
     for statement in body:
         if not isinstance(statement, n.Bind):
@@ -348,7 +357,7 @@ def leading(body: Sequence[s.Statement]) -> list[n.Bind[s.Expr]]:
 
 
 def definition(name: str, params: Sequence[str], body: Doc, width: int = 100) -> list[str]:
-    """`name(params) == body`, the body on lines of its own where it is long."""
+    """The lines of `name(params) == body`; a body that is too long starts on the next line."""
     head = f"{name}({', '.join(params)}) ==" if params else f"{name} =="
     flat = body.flat
     if flat and len(head) + 1 + len(flat) <= width:

@@ -1,7 +1,8 @@
-"""Counters in TLA+: which values a state holds, which an environment offers, and the VIEW by which
-TLC tells states apart.
+"""Prints what TLC needs to explore counters: the values that a state holds, the values that the
+environment offers, and a VIEW that identifies states equal up to renaming of counters.
 
-`Issued` corresponds to the engine's collection of counter values, `View` to its key."""
+`Issued` corresponds to the engine's collection of counter values, `View` to its key.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +18,7 @@ Within = Callable[[t.Type, str, int], str]
 
 @dataclass(frozen=True, slots=True)
 class ModuleVariable:
-    """A variable of a module: a variable of the machine, or a part with all of its state as a
-    record."""
+    """A variable of a module: a variable of the machine, or the record of a part's whole state."""
 
     name: str
     type: t.Type
@@ -28,28 +28,27 @@ class ModuleVariable:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The counters whose order matters, and for each counter the largest number that the charter
-    mentions."""
+    """The counters whose order matters, and the largest number that the charter mentions of
+    each."""
 
     ranked: frozenset[str] = frozenset()
     fixed: Mapping[str, int] = field(default_factory=dict)
 
 
 class Unordered(Exception):
-    """Values of a counter without order are in a set, so they have no position by which to rename
-    them."""
+    """A counter without order has values inside a set, so no position can identify them."""
 
 
 @dataclass(slots=True)
 class Counters:
-    """Prints the definitions about counters of one machine."""
+    """Prints the definitions about the counters of one machine."""
 
     types: TlaTypePrinter
     variables: Sequence[ModuleVariable]
     orders: Orders
 
     def free(self, name: str) -> str:
-        """A name for a bound variable."""
+        """An unused name for a bound variable."""
         return self.types.names.free(name)
 
     def names(self) -> list[str]:
@@ -68,13 +67,13 @@ class Counters:
     # --- what the state holds --------------------------------------------------------------------
 
     def issued(self, counter: str) -> list[str]:
-        """`Issued_C`: every value of a counter in the state."""
+        """The definition of `Issued_C`, the set of all values of a counter in the state."""
         rows = [self.collect(v.type, v.name, counter, 0) for v in self.variables]
         return self._union(f"Issued_{counter}", [row for row in rows if row])
 
     def under(self, counter: str, sort: str) -> list[str]:
-        """`Issued_C_at_S(key)`: the values that stand under one element of a sort; no lines if
-        the state has no such place."""
+        """The definition of `Issued_C_at_S(key)`, the values stored under one element of a sort; no
+        lines if the state has no such place."""
         rows = [self.at_key(v.type, v.name, (counter, sort), 0) for v in self.variables]
         rows = [row for row in rows if row]
         key = self.free("key")
@@ -91,7 +90,7 @@ class Counters:
         return lines
 
     def collect(self, kind: t.Type, x: str, counter: str, depth: int) -> str:
-        """The set of a counter's values inside `x`; "" if its type has none."""
+        """The set of a counter's values inside `x`, as text; "" if its type has none."""
         if counter not in (c.name for c in self._counters(kind)):
             return ""
         match kind:
@@ -105,7 +104,8 @@ class Counters:
                 return self._inside(kind, x, depth, lambda k, y, d: self.collect(k, y, counter, d))
 
     def at_key(self, kind: t.Type, x: str, wanted: tuple[str, str], depth: int) -> str:
-        """The same under the key `key` of a sort."""
+        """The set of the values that `x` stores under `key`; `wanted` is the counter and the key's
+        sort; "" if there is no such place."""
         counter, sort = wanted
         if counter not in (c.name for c in self._counters(kind)):
             return ""
@@ -126,7 +126,7 @@ class Counters:
                 return self._inside(kind, x, depth, lambda k, y, d: self.at_key(k, y, wanted, d))
 
     def _inside(self, kind: t.Type, x: str, depth: int, of: Within) -> str:
-        """What `of` says of the parts of `x`, together."""
+        """The union of what `of` gives for the parts of `x`; "" if it gives nothing."""
         match kind:
             case t.Option(inner=inner):
                 found = of(inner, x, depth)
@@ -154,7 +154,8 @@ class Counters:
     # --- how states are told apart ---------------------------------------------------------------
 
     def places(self, counter: str) -> list[str]:
-        """`Places_C(value)`: where the state holds a value. Raises Unordered."""
+        """The definition of `Places_C(value)`, the places at which the state holds a value. Raises
+        Unordered."""
         rows = [self._places(v.type, v.name, counter, (v.name, ())) for v in self.variables]
         value = self.free("value")
         return self._union(f"Places_{counter}({value})", [row for row in rows if row])
@@ -204,7 +205,7 @@ class Counters:
                 raise Unordered(counter)
 
     def viewed(self, kind: t.Type, x: str, depth: int = 0) -> str:
-        """`x` with its counters renamed."""
+        """The text of `x` with its counters renamed."""
         if not t.holds(kind, t.Counter):
             return x
         match kind:
@@ -252,17 +253,17 @@ class Counters:
 
 
 def low(orders: Orders, counter: str) -> int:
-    """The largest number of a counter that keeps its value."""
+    """The largest number of a counter that renaming leaves as it is."""
     return orders.fixed.get(counter, -1)
 
 
 def gathered(inner: str, binder: str) -> str:
-    """The union of `inner` over a binder."""
+    """The text of the union of `inner` over a binder; "" if `inner` is ""."""
     return f"(UNION {{{bare(inner)} : {binder}}})" if inner else ""
 
 
 def either(sets: list[str]) -> str:
-    """The union of the sets that are there; "" for none."""
+    """The text of the union of the sets that are not ""; "" for none."""
     some = [text for text in sets if text]
     together = " \\cup ".join(some)
     return f"({together})" if len(some) > 1 else together

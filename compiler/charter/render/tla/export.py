@@ -1,4 +1,4 @@
-"""Writes all modules and cfg files of a model, by file name."""
+"""Exports a model to TLA+: all modules and cfg files, by file name."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from charter.semantics.quotient import mentioned_numbers, ranked_counters
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Files by name, and warnings of what they leave out."""
+    """Files by name, and warnings about what could not be exported."""
 
     files: Mapping[str, str]
     warnings: tuple[Diagnostic, ...]
 
 
 def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
-    """The files of `instances`. Raises `Refused` with what TLA+ has no form for."""
+    """Exports `instances` and the modules that they extend. Raises `Refused` with diagnostics about
+    what TLA+ cannot express."""
     diagnostics = Diagnostics()
     _leave_out(model, instances, diagnostics)
     core = lowered(replace(model, instances=tuple(instances)))
@@ -46,7 +47,7 @@ def export(model: n.Model, instances: Sequence[n.Instance]) -> Exported:
 
 
 def cfg_of(model: n.Model, instance: n.Instance, names: Sequence[str]) -> str:
-    """A cfg of an instance that asks for the properties and witnesses called `names` alone."""
+    """The cfg of an instance that checks only the properties and witnesses called `names`."""
     core = lowered(replace(model, instances=(instance,)))
     module = _module(Rules(core), model, instance.machine)
     wanted = [p for p in module.properties if p.name in names]
@@ -54,12 +55,12 @@ def cfg_of(model: n.Model, instance: n.Instance, names: Sequence[str]) -> str:
 
 
 def _library() -> str:
-    """The module of Charter's built-in functions."""
+    """The text of the TLA+ module of Charter's built-in functions."""
     return resources(__package__).joinpath("Charter.tla").read_text(encoding="utf-8")
 
 
 def _module(rules: Rules, model: n.Model, name: str) -> Module:
-    """The module of a machine, which names states as the explorers do."""
+    """The module of a machine."""
     alone = narrowed(model, name)
     machines: tuple[s.Component | s.System, ...] = (*rules.model.components, *rules.model.systems)
     machine = next(m for m in machines if m.name == name)
@@ -67,7 +68,7 @@ def _module(rules: Rules, model: n.Model, name: str) -> Module:
 
 
 def _leave_out(model: n.Model, instances: Sequence[n.Instance], diagnostics: Diagnostics) -> None:
-    """Warn of properties of infinite runs: the modules say that they are not there."""
+    """Warns about properties of infinite runs, which the modules leave out."""
     machines = {i.machine for i in instances}
     for live in model.liveness:
         if live.machine in machines:

@@ -48,7 +48,7 @@ TRUE = n.Literal(True, type=t.Bool())
 
 @dataclass(frozen=True, slots=True)
 class TlaPiece:
-    """A printed expression and how tightly it holds together."""
+    """A printed expression and its precedence, which decides about parentheses."""
 
     doc: Doc
     level: int = ATOM
@@ -56,8 +56,8 @@ class TlaPiece:
 
 @dataclass(slots=True)
 class State:
-    """How state variables are read: by their name, through `self.` inside an operation of a part,
-    or through the variable of the part."""
+    """How state variables are read: by name, as a field of `self` inside an operation of a part, or
+    as a field of the part's variable."""
 
     names: TlaNames
     prefix: str = ""
@@ -65,21 +65,21 @@ class State:
     work: Mapping[str, str] | None = None
 
     def whole(self, name: str, primed: bool) -> str:
-        """A variable of the module. Inside a step what is primed is what the calls so far left."""
+        """The text of a module variable. Primed inside a step: its value after the calls so far."""
         if self.work is not None and primed:
             return self.work.get(name, name)
         return f"{name}'" if primed else name
 
     def split(self, name: str) -> tuple[n.Part, str] | None:
-        """The part and its variable, if `name` is `part.variable`."""
+        """The part and its variable, if `name` has the form `part.variable`."""
         part, _, variable = name.partition(".")
         return (self.parts[part], variable) if part in self.parts else None
 
 
 @dataclass(slots=True)
 class Printer:
-    """Prints the expressions of one declaration. `renamed` holds the texts of locals that are not
-    called by their own name; `elements` the names of sort elements, where an instance is known."""
+    """Prints the expressions of one declaration. `renamed` maps locals to texts other than their
+    names; `elements` are the names of sort elements, if an instance is known."""
 
     names: TlaNames
     types: TlaTypePrinter
@@ -90,12 +90,12 @@ class Printer:
     # --- helpers ---------------------------------------------------------------------------------
 
     def doc(self, e: s.Expr, level: int = OPEN) -> Doc:
-        """`e`, in parentheses if it holds together less tightly than `level`."""
+        """Prints `e`, in parentheses if its precedence is below `level`."""
         piece = self.piece(e)
         return piece.doc if piece.level >= level else parens(piece.doc)
 
     def local(self, name: str) -> str:
-        """The name of a local."""
+        """The text of a local."""
         known = self.renamed.get(name)
         if known is None:
             known = self.names.free(name.replace("#", "_"))
@@ -105,19 +105,19 @@ class Printer:
         return known
 
     def item(self, e: s.Expr, note: str = "") -> ListItem:
-        """A member of a list of `/\\` or `\\/`."""
+        """Prints `e` as a member of a list of `/\\` or `\\/`, with a note."""
         piece = self.piece(e)
         tight = piece.doc if piece.level >= COMPARE else parens(piece.doc)
         return ListItem(piece.doc, tight, note)
 
     def members(self, domain: s.Expr) -> Doc:
-        """The set after `\\in`."""
+        """Prints the set after `\\in`."""
         return self.doc(domain, OPERATOR)
 
     # --- expressions -----------------------------------------------------------------------------
 
     def piece(self, e: s.Expr) -> TlaPiece:
-        """The printed expression."""
+        """Prints an expression."""
         match e:
             case n.Literal():
                 return TlaPiece(Text(self.literal(e)))
@@ -162,7 +162,7 @@ class Printer:
                 return TlaPiece(self.structure(e))
 
     def literal(self, e: n.Literal) -> str:
-        """A constant."""
+        """Prints a constant."""
         match e.type, e.value:
             case _, None:
                 return "None"
@@ -176,7 +176,8 @@ class Printer:
                 return f'"{value}"'
 
     def variable(self, e: n.StateRef) -> str:
-        """A state variable; of a part that is a map, a function from its keys."""
+        """Prints a state variable. A variable of a part that is a map becomes a function from the
+        part's keys."""
         inside = self.state.split(e.name)
         if inside is None:
             if self.state.prefix:
@@ -191,7 +192,7 @@ class Printer:
         return f"[{key} \\in {keys} |-> {whole}[{key}].{variable}]"
 
     def get(self, e: n.MapGet[s.Expr]) -> Doc:
-        """`f[key]`; of a part `part[key].variable`."""
+        """Prints `f[key]`; for a variable of a part, `part[key].variable`."""
         key = self.doc(e.key)
         if not sure(t.map_of(e.target.type).key, e.key):
             return call("Get", self.doc(e.target), key)
@@ -206,7 +207,7 @@ class Printer:
         return Indexed(target, key)
 
     def structure(self, e: Structure) -> Doc:
-        """Records, maps, sets and sequences."""
+        """Prints records, maps, sets and sequences."""
         match e:
             case n.MapGet():
                 return self.get(e)
@@ -236,13 +237,13 @@ class Printer:
 
     @staticmethod
     def record(rows: list[tuple[str, Doc]]) -> Doc:
-        """`[field |-> value, ...]`."""
+        """Prints `[field |-> value, ...]`."""
         if not rows:
             return Text("<<>>")
         return Listed("[", tuple(Around(f"{name} |-> ", value) for name, value in rows), "]")
 
     def comprehend(self, e: n.Comprehend[s.Expr]) -> Doc:
-        """`{x \\in S : P}`, `{f : x \\in S}`, or both."""
+        """Prints `{x \\in S : P}`, `{f : x \\in S}`, or both nested."""
         name = self.local(e.name)
         chosen: Doc = self.members(e.domain)
         whole = isinstance(e.body, n.Local) and e.body.name == e.name
@@ -259,7 +260,7 @@ class Printer:
     # --- operators -------------------------------------------------------------------------------
 
     def negated(self, operand: s.Expr) -> TlaPiece:
-        """`~x`; `~(x \\in S)` and `~(a = b)` are turned around."""
+        """Prints `~x`; or `x \\notin S`, `a # b`."""
         if isinstance(operand, n.Binary) and operand.op in ("in", "eq"):
             sign = "\\notin" if operand.op == "in" else "#"
             left, right = self.doc(operand.left, OPERATOR), self.doc(operand.right, OPERATOR)
@@ -267,7 +268,7 @@ class Printer:
         return TlaPiece(Around("~", self.doc(operand, ATOM)), COMPARE)
 
     def binary(self, e: n.Binary[s.Expr]) -> TlaPiece:
-        """An infix operation."""
+        """Prints an infix operation."""
         if e.op in ("and", "or"):
             items = tuple(self.item(part) for part in operands(e, e.op))
             return TlaPiece(Bullets("/\\" if e.op == "and" else "\\/", items), CONNECTIVE)
@@ -285,7 +286,8 @@ class Printer:
     # --- control ---------------------------------------------------------------------------------
 
     def quantified(self, e: n.Quantified[s.Expr]) -> Doc:
-        """`\\A a \\in S, b \\in T : body`; what does not depend on each other stands together."""
+        """Prints `\\A a \\in S, b \\in T : body`. Nested quantifiers share one head if their
+        domains do not depend on each other."""
         binders = [Around(f"{self.local(e.name)} \\in ", self.members(e.domain))]
         seen, body = {e.name}, e.body
         while isinstance(body, n.Quantified) and body.kind == e.kind:
@@ -298,7 +300,7 @@ class Printer:
         return Binding(Listed(word, tuple(binders), ""), self.doc(body))
 
     def let(self, e: n.Let[s.Expr]) -> Doc:
-        """`LET`; one after another stand in one list."""
+        """Prints `LET`; nested lets share one list of definitions."""
         rows = [(self.local(e.name), self.doc(e.value))]
         body = e.body
         while isinstance(body, n.Let):
@@ -307,7 +309,7 @@ class Printer:
         return Where(tuple(rows), self.doc(body))
 
     def is_case(self, e: n.IsCase[s.Expr]) -> TlaPiece:
-        """Whether something is none, or has a tag."""
+        """Prints the test that an option is none, or that a union is in a case."""
         left, sign, right = self.doc(e.target, ATOM), "=", f'"{e.tag}"'
         if isinstance(e.target.type, t.Union):
             left = Around("", left, ".case")
@@ -316,7 +318,7 @@ class Printer:
         return TlaPiece(Infix(left, sign, Text(right)), COMPARE)
 
     def case_arg(self, e: n.CaseArg[s.Expr]) -> TlaPiece:
-        """What an option holds, or a field of a union."""
+        """Prints the value inside an option, or a field of a union."""
         if not isinstance(e.target.type, t.Union):
             return self.piece(e.target)
         name = e.target.type.params(e.tag)[e.position][0]
@@ -326,7 +328,7 @@ class Printer:
     # --- built-ins -------------------------------------------------------------------------------
 
     def primitive(self, e: n.Primitive[s.Expr]) -> TlaPiece:
-        """A primitive; a sequence that has grown is held to its limit."""
+        """Prints a primitive; a sequence that grows is checked against its limit."""
         match e.name:
             case "size":
                 word = "Cardinality" if isinstance(e.args[0].type, t.Set) else "Len"
@@ -347,6 +349,6 @@ class Printer:
 
 
 def sure(kind: t.Type, key: s.Expr) -> bool:
-    """Whether a key cannot be outside of a map: its type has no number, or it ranges over the
+    """Whether a key is certainly in a map: its type holds no number, or it is bound to the map's
     keys."""
     return not t.may_miss(kind) or key.type == kind

@@ -1,4 +1,4 @@
-"""The module and the cfg of an instance: names, first state, and what its environment offers."""
+"""Prints the module and the cfg of an instance: its sorts, first state and environment."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ DEADLOCK = ("Run TLC with -deadlock: an environment that offers nothing more is 
 
 
 class NotOffered(Exception):
-    """The values to offer for a parameter cannot be expressed in TLA+."""
+    """TLA+ cannot express the values that the environment offers for a parameter."""
 
 
 @dataclass(slots=True)
 class InstanceModule:
-    """Prints one instance of a machine."""
+    """Prints one instance of a machine as a module that extends the machine's."""
 
     module: Module
     instance: s.Instance
@@ -61,7 +61,7 @@ class InstanceModule:
 
     @property
     def offered(self) -> tuple[s.Operation | s.Step, ...]:
-        """The operations that the environment offers."""
+        """The operations or steps that the environment offers; all if the instance lists none."""
         offers = self.instance.offers
         return tuple(o for o in self.module.operations if not offers or o.name in offers)
 
@@ -70,7 +70,7 @@ class InstanceModule:
         return Printer(self.names, self.types, self.module.state, {}, self.elements)
 
     def text(self) -> str:
-        """The module. Raises NotOffered."""
+        """The text of the module. Raises NotOffered."""
         lines = [header(self.name), *comment([*notes(self.instance.doc), WRITTEN])]
         lines += [f"EXTENDS {self.module.name}"]
         members = tuple(Text(e) for names in self.elements.values() for e in names)
@@ -89,8 +89,8 @@ class InstanceModule:
     # --- the environment -------------------------------------------------------------------------
 
     def offer(self, operation: s.Operation | s.Step) -> Doc:
-        """An action under all its arguments. Counters come last: what is offered for them depends
-        on the sort elements beside them."""
+        """Prints an action, quantified over all of its arguments. Counters come last: the values
+        offered for them depend on the sort elements among the other arguments."""
         printer = self.printer()
         params = operation.params
         closed = [p for p in params if not t.holds(p.type, t.Counter)]
@@ -117,14 +117,16 @@ class InstanceModule:
         return Binding(Listed("\\E ", tuple(rows), ""), doc)
 
     def within(self, param: n.Param, here: Sequence[tuple[t.Type, str]], budget: list[str]) -> str:
-        """The offers for a parameter, within what is left of one foreign value."""
+        """The set of offers for a parameter. All arguments together may hold one foreign value;
+        `budget` lists the terms that count those of the parameters before this one."""
         offers = self.offers(param.type, here)
         if not budget:
             return offers
         return f"AtMost({offers}, 1 - {' - '.join(budget)})"
 
     def offers(self, kind: t.Type, here: Sequence[tuple[t.Type, str]]) -> str:
-        """The offers for a type. Raises NotOffered."""
+        """The set of offers for a type, `here` being the arguments bound so far. Raises
+        NotOffered."""
         match kind:
             case t.Counter(name=name):
                 all_, places = f"Issued_{name}", self.places(name, here)
@@ -141,7 +143,7 @@ class InstanceModule:
                 raise NotOffered(f"a parameter of the type {bare(self.types.set(kind))}")
 
     def places(self, counter: str, here: Sequence[tuple[t.Type, str]]) -> str:
-        """The values of a counter under the sort elements that stand in the argument list."""
+        """The set of a counter's values that the state stores under the sort elements in `here`."""
         sets: list[str] = []
         for kind, x in here:
             match kind:
@@ -155,7 +157,8 @@ class InstanceModule:
         return bare(" \\cup ".join(sets)) if sets else "{}"
 
     def at_key(self, counter: str, sort: str) -> str:
-        """The name of `Issued_C_at_S`, "" if the state has no such place."""
+        """The name of the definition `Issued_C_at_S`, which is printed on first use; "" if the
+        state has no such place."""
         if (counter, sort) not in self.at_keys:
             self.at_keys[counter, sort] = self.module.counters.under(counter, sort)
         return f"Issued_{counter}_at_{sort}" if self.at_keys[counter, sort] else ""
@@ -163,7 +166,7 @@ class InstanceModule:
     # --- cfg -------------------------------------------------------------------------------------
 
     def constants(self) -> list[str]:
-        """The constants of a cfg."""
+        """The lines of a cfg that assign the constants."""
         lines = ["CONSTANTS", "  None = None"]
         for sort, members in self.elements.items():
             lines += [f"  {member} = {member}" for member in members]
@@ -179,7 +182,7 @@ class InstanceModule:
         return lines
 
     def cfg(self, properties: Sequence[s.Property], about: Sequence[str] = ()) -> str:
-        """A cfg that asks for some properties or witnesses."""
+        """The text of a cfg that checks some properties or witnesses; `about` are comment lines."""
         module = self.module
         lines = [*comment([*about, *(() if module.is_system else DEADLOCK)])]
         lines += [*self.constants(), "INIT InstanceInit", "NEXT InstanceNext"]

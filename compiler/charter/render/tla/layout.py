@@ -1,7 +1,7 @@
-"""Layout of TLA+ text in boxes: on one line where it fits, else indented as people write it.
+"""Lays out TLA+ text in boxes: on one line where it fits, else indented over several.
 
-Lists of `/\\` and `\\/` are read by their columns, so a box is never re-indented by halves: `lines`
-gives a rectangle, and whoever places it moves all of it.
+TLA+ reads lists of `/\\` and `\\/` by their columns, so all lines of a box must move together:
+`lines` returns them, and the caller shifts all by the same number of columns.
 """
 
 from __future__ import annotations
@@ -15,33 +15,34 @@ LEAST = 36
 
 
 class Doc(ABC):
-    """A text that knows its one-line form and its tall form."""
+    """A text with a form on one line and a form on several lines."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def flat(self) -> str:
-        """The text on one line; "" if it has no such form."""
+        """The text on one line; "" if it needs several."""
 
     @abstractmethod
     def tall(self, width: int) -> list[str]:
-        """The text as several lines."""
+        """The text on several lines."""
 
     def lines(self, width: int) -> list[str]:
-        """The text within `width` columns, where that can be done."""
+        """The text within `width` columns, if possible."""
         flat = self.flat
         return [flat] if flat and len(flat) <= width else self.tall(max(width, LEAST))
 
 
 def place(prefix: str, doc: Doc, width: int) -> list[str]:
-    """`doc` to the right of `prefix`."""
+    """The lines of `doc` with `prefix` before the first and as much indentation before the
+    others."""
     first, *rest = doc.lines(width - len(prefix))
     return [prefix + first, *(" " * len(prefix) + line if line else "" for line in rest)]
 
 
 def shifted(lines: list[str], columns: int) -> list[str]:
-    """`lines` moved to the right."""
+    """`lines`, indented by `columns`."""
     return [" " * columns + line if line else "" for line in lines]
 
 
@@ -61,7 +62,7 @@ class Text(Doc):
 
 @dataclass(frozen=True, slots=True)
 class Around(Doc):
-    """`before`, a box, `after` (which closes what `before` opened)."""
+    """`before`, a box, `after`."""
 
     before: str
     inner: Doc
@@ -80,7 +81,7 @@ class Around(Doc):
 
 @dataclass(frozen=True, slots=True)
 class Listed(Doc):
-    """`open` items with commas `close`: calls, sets, records, binders."""
+    """`open`, items with commas, `close`: calls, sets, records, binders."""
 
     open: str
     items: tuple[Doc, ...]
@@ -108,7 +109,7 @@ class Listed(Doc):
 
 @dataclass(frozen=True, slots=True)
 class Infix(Doc):
-    """`left op right`; the operator begins a line of its own where it is too long."""
+    """`left op right`; over several lines the operator begins the line of `right`."""
 
     left: Doc
     op: str
@@ -129,7 +130,7 @@ class Infix(Doc):
 
 @dataclass(frozen=True, slots=True)
 class Indexed(Doc):
-    """`f[key]` for an `f` that is not a name."""
+    """`f[key]` where `f` is any expression."""
 
     target: Doc
     key: Doc
@@ -151,8 +152,8 @@ class Indexed(Doc):
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A member of a list: as it stands after a bullet, as it stands on a line with others, and a
-    word that is noted beside it."""
+    """A member of a list: its text after a bullet, its text on one line with others, and a note
+    printed as a comment."""
 
     loose: Doc
     tight: Doc
@@ -161,7 +162,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class Bullets(Doc):
-    """`/\\` or `\\/` between items, or before each on lines of their own."""
+    """Items joined by `/\\` or `\\/`: on one line, or each after a bullet on its own line."""
 
     op: str
     items: tuple[ListItem, ...]
@@ -184,7 +185,7 @@ class Bullets(Doc):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Doc):
-    """`IF a THEN b ELSE c`; a choice in the last place goes on in the same column."""
+    """`IF a THEN b ELSE c`; nested ones in the `ELSE` become `ELSE IF` in the same column."""
 
     condition: Doc
     then: Doc
@@ -231,7 +232,7 @@ class Where(Doc):
 
 @dataclass(frozen=True, slots=True)
 class Binding(Doc):
-    """`\\A x \\in S : body` and its like; the body goes to the next line, two columns in."""
+    """`\\A x \\in S : body` and the like; over several lines the body is indented by two."""
 
     head: Doc
     body: Doc
@@ -263,7 +264,7 @@ class Noted(Doc):
 
 
 def call(name: str, *args: Doc) -> Doc:
-    """`name(args)`; only the name without arguments."""
+    """`name(args)`; without arguments only the name."""
     return Listed(f"{name}(", args, ")") if args else Text(name)
 
 
@@ -274,7 +275,7 @@ def parens(doc: Doc) -> Doc:
 
 @dataclass(frozen=True, slots=True)
 class Remarked(Doc):
-    """A box with a comment behind its first line."""
+    """A box with a comment at the end of its first line."""
 
     inner: Doc
     note: str
@@ -290,7 +291,7 @@ class Remarked(Doc):
 
 @dataclass(frozen=True, slots=True)
 class Filled(Doc):
-    """`open` names with commas `close`, as many on a line as it holds."""
+    """`open`, names with commas, `close`; each line is filled before the next begins."""
 
     open: str
     names: tuple[str, ...]
@@ -313,7 +314,7 @@ class Filled(Doc):
 
 
 class Broken(Doc):
-    """A text of generated definitions, broken at its outermost separators."""
+    """Generated text that is broken at its outermost separators."""
 
     __slots__ = ("text",)
 
@@ -335,7 +336,7 @@ class Broken(Doc):
         return self._grouped(width)
 
     def _grouped(self, width: int) -> list[str]:
-        """The largest group in brackets, its parts on lines of their own."""
+        """Breaks inside the largest bracketed group, each of its parts on its own line."""
         start, end = largest(self.text)
         if end - start < 2:
             return [self.text]
@@ -355,7 +356,7 @@ class Broken(Doc):
 
 
 def split(text: str, mark: str) -> list[str]:
-    """The parts of `text` between `mark`s that stand in no bracket."""
+    """Splits `text` before each `mark` outside brackets; later parts start behind their `mark`."""
     found, depth, start = [], 0, 0
     for place_, letter in enumerate(text):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(letter, 0)
@@ -366,7 +367,7 @@ def split(text: str, mark: str) -> list[str]:
 
 
 def largest(text: str) -> tuple[int, int]:
-    """The first and the last bracket of the largest group."""
+    """The positions of the opening and closing bracket of the longest group; (0, 0) for none."""
     best, depth, start = (0, 0), 0, 0
     for place_, letter in enumerate(text):
         if letter in "([{":

@@ -1,4 +1,4 @@
-"""The module of a machine: state, actions, properties, and how TLC shall look at them."""
+"""Prints the module of a machine: state, actions, properties, and the definitions for TLC."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def header(name: str) -> str:
 
 
 def comment(lines: Iterable[str]) -> list[str]:
-    """Lines as comments."""
+    """The lines as TLA+ comments."""
     return [f"\\* {line.replace('(*', '( *')}".rstrip() for line in lines]
 
 
 def section(title: str) -> list[str]:
-    """A ruler with a title."""
+    """A separator line with a title."""
     return ["", f"\\* --- {title} {'-' * max(0, 74 - len(title))}", ""]
 
 
 def called_first(functions: tuple[s.Function, ...]) -> list[s.Function]:
-    """The functions in their order, but each after those that it calls."""
+    """The functions, each after those that it calls, otherwise in their given order."""
     by_name = {f.name: f for f in functions}
     found: dict[str, s.Function] = {}
 
@@ -55,7 +55,7 @@ def called_first(functions: tuple[s.Function, ...]) -> list[s.Function]:
 
 @dataclass(slots=True)
 class Rules:
-    """The module that the machines of a protocol share: sorts, constants, types, functions."""
+    """The module that all machines of a protocol extend: sorts, constants, types, functions."""
 
     model: s.Model
     names: TlaNames = field(default_factory=TlaNames)
@@ -78,7 +78,8 @@ class Rules:
         return self.names.of("module", self.model.protocol)
 
     def text(self) -> str:
-        """The module. Printed last: it names the sets that the others use."""
+        """The text of the module. To be called after the other modules are printed, because it
+        defines the sets that they use."""
         model = self.model
         lines = [header(self.name)]
         docs = dict(model.docs)
@@ -106,7 +107,7 @@ class Rules:
         return "\n".join([*lines, END, ""])
 
     def _about(self) -> list[str]:
-        """What the module is of."""
+        """The comment at the top of the module."""
         model = self.model
         variant = f", variant {model.variant}" if model.variant else ""
         lines = [WRITTEN, f"From the charter of {model.protocol}{variant}."]
@@ -169,7 +170,7 @@ class Module:
 
     @property
     def operations(self) -> tuple[s.Operation, ...] | tuple[s.Step, ...]:
-        """The operations, or the steps."""
+        """The operations of a component, or the steps of a system."""
         machine = self.machine
         return machine.steps if isinstance(machine, n.System) else machine.operations
 
@@ -180,20 +181,21 @@ class Module:
 
     @property
     def watched(self) -> bool:
-        """Whether there is a variable `event`: for replies, and for properties of transitions."""
+        """Whether the module has a variable `event`: for replies, and for properties of
+        transitions."""
         return not self.is_system or any(is_of_transition(p) for p in self.properties)
 
     @property
     def arguments(self) -> bool:
-        """Whether `event` holds the arguments of the last step: a property reads them."""
+        """Whether `event` holds the arguments of the last step, because a property reads them."""
         return any(reads_arguments(p.body) for p in self.properties)
 
     def component(self, part: n.Part) -> s.Component:
-        """The component of a part."""
+        """The component that a part is made of."""
         return next(c for c in self.rules.model.components if c.name == part.component)
 
     def called(self, component: s.Component) -> list[str]:
-        """The operations of a component that steps call, in its order."""
+        """The operations of a component that steps call, in declaration order."""
         assert isinstance(self.machine, n.System)
         parts = {p.name for p in self.machine.parts if p.component == component.name}
         wanted = {
@@ -205,7 +207,7 @@ class Module:
         return [o.name for o in component.operations if o.name in wanted]
 
     def _merged(self, parts: dict[str, n.Part]) -> Iterable[ModuleVariable]:
-        """The variables of the module: each part is one, with its state as a record."""
+        """The variables of the module; all variables of a part become one record."""
         for part in parts.values():
             component = self.component(part)
             record = t.Record("", tuple((v.name, v.type) for v in component.state))
@@ -222,7 +224,7 @@ class Module:
     # --- the text --------------------------------------------------------------------------------
 
     def text(self) -> str:
-        """The module."""
+        """The text of the module."""
         lines = [header(self.name), *comment([*notes(self.machine.doc), WRITTEN])]
         lines += [f"EXTENDS {self.rules.name}", *self._variables(), *self._initial()]
         if isinstance(self.machine, n.System):
@@ -264,7 +266,7 @@ class Module:
         return [*lines, "", *self._told()]
 
     def _told(self) -> list[str]:
-        """The operator by which actions say what they did."""
+        """The definition of the operator by which actions set `event`."""
         said = ["branch", *(["args"] if self.arguments else [])]
         said += [] if self.is_system else ["reply"]
         names = {word: self.names.free(word) for word in said}
@@ -283,7 +285,8 @@ class Module:
         return ["TypeOK ==", *("  " + line for line in Bullets("/\\", tuple(items)).tall(98))]
 
     def start(self, replaced: dict[str, s.Expr], printer: Printer) -> Doc:
-        """The initial state; `replaced` are initial values by variable."""
+        """The initial state; `replaced` holds initial values that differ from the machine's, by
+        variable."""
         values = {v.name: replaced.get(v.name, v.initial) for v in self.machine.state}
         items: list[ListItem] = []
         for part in self.state.parts.values():
@@ -372,7 +375,8 @@ class Module:
         return lines
 
     def _last_arguments(self) -> dict[str, str]:
-        """What properties of transitions call the arguments, and where `event` holds them."""
+        """The text of each argument that properties of transitions read, in `event`, by local
+        name."""
         return {
             argument(o.name, p.name): f"event'.args.{argument_field(p)}"
             for o in self.operations
@@ -388,11 +392,12 @@ class Module:
 
     @property
     def bounded(self) -> bool:
-        """Whether a step can leave the instance."""
+        """Whether a step can leave the ranges of the instance, so that the cfg needs a
+        constraint."""
         return any(self.types.inside(v.type, v.name) for v in self.variables)
 
     def check_name(self, prop: s.Property) -> str:
-        """What a cfg names for a property."""
+        """The name by which a cfg refers to a property."""
         if prop.kind == "always" and not self.bounded:
             return self.names.of("property", prop.name)
         word = "Not" if prop.kind == "witness" else "Check"
@@ -400,7 +405,7 @@ class Module:
 
     @property
     def types_name(self) -> str:
-        """What a cfg names for the types of the variables."""
+        """The name by which a cfg refers to the types of the variables."""
         return self.names.free("Check_TypeOK") if self.bounded else "TypeOK"
 
     def _looking(self) -> list[str]:
@@ -459,5 +464,5 @@ VIEW = (
 
 
 def shifted_comment(lines: list[str]) -> list[str]:
-    """Comments in a list of variables."""
+    """The lines as indented comments in the list of variables."""
     return [f"  \\* {line}".rstrip() for line in lines]

@@ -1,4 +1,4 @@
-"""Names in TLA+: one name space for each module, without shadowing."""
+"""Chooses the names in TLA+ modules: one name space per module, without shadowing."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ RESERVED = KEYWORDS | STANDARD | HELPERS | OURS
 
 @dataclass(slots=True)
 class TlaNames:
-    """The names of one module and of those that it extends. `kinds` keeps the names of different
-    kinds of declarations apart; a name that is taken gets underscores."""
+    """The names of a module and of those that it extends. Kinds of declarations (`kinds`) may share
+    a name in the charter; here a name that is taken gets underscores."""
 
     taken: set[str] = field(default_factory=lambda: set(RESERVED))
     kinds: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add(self, kind: str, names: Iterable[str]) -> None:
-        """Declare names of one kind."""
+        """Declares names of one kind."""
         for name in names:
             self.kinds[kind, name] = self.free(name.replace(".", "_"))
             self.taken.add(self.kinds[kind, name])
 
     def free(self, name: str) -> str:
-        """`name`, with underscores until nothing else is called so."""
+        """`name` with as many underscores as make it unused."""
         while name in self.taken:
             name += "_"
         return name
 
     def of(self, kind: str, name: str) -> str:
-        """The name of a declaration."""
+        """The TLA+ name of a declaration."""
         return self.kinds[kind, name]
 
     def extended(self) -> TlaNames:
-        """The names of a module that extends this one."""
+        """A copy for a module that extends this one."""
         return TlaNames(set(self.taken), dict(self.kinds))

@@ -1,4 +1,4 @@
-"""Types as sets, and the test that a value is inside the ranges of an instance."""
+"""Prints types as TLA+ sets, and tests that values are inside the ranges of an instance."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Inside = Callable[[str], str]
 
 
 def union_field(union: t.Union, tag: str, name: str) -> str:
-    """The field of a parameter. Cases that use one name for different types get fields of their
-    own: TLC refuses to compare values of different types."""
+    """The record field of a case's parameter. If cases use one name for different types, each gets
+    its own field: TLC refuses to compare values of different types."""
     kinds = {part for _, params in union.cases for other, part in params if other == name}
     if len(kinds) > 1 or name == "case":
         return f"{tag}_{name}"
@@ -24,14 +24,14 @@ def union_field(union: t.Union, tag: str, name: str) -> str:
 
 @dataclass(slots=True)
 class TlaTypePrinter:
-    """Prints types. `rankings` collects those that are used: a set that TLC shall compute once has
-    a name."""
+    """Prints types. `rankings` collects the sets of rankings that are used; they get a name so that
+    TLC computes each once."""
 
     names: TlaNames
     rankings: dict[t.Type, str] = field(default_factory=dict)
 
     def limit(self, limit: t.Limit) -> str:
-        """An end of a range."""
+        """The text of an end of a range."""
         if not limit.const:
             return str(limit.plus)
         name = self.names.of("const", limit.const)
@@ -40,11 +40,11 @@ class TlaTypePrinter:
         return f"{name} {'+' if limit.plus > 0 else '-'} {abs(limit.plus)}"
 
     def type(self, kind: t.Type) -> str:
-        """The values of a type, to test what is one of them; safe as an operand."""
+        """The set of a type's values, for membership tests only; safe as an operand."""
         return self.set(kind, listed=False)
 
     def set(self, kind: t.Type, listed: bool = True) -> str:
-        """The values of a type, safe as an operand; if `listed`, TLC can go through them."""
+        """The set of a type's values, safe as an operand; `listed`: TLC can enumerate it."""
         match kind:
             case t.Bool():
                 return "BOOLEAN"
@@ -77,14 +77,14 @@ class TlaTypePrinter:
                 assert_never(kind)
 
     def record(self, fields: tuple[tuple[str, t.Type], ...], listed: bool) -> str:
-        """A set of records."""
+        """The set of records with these fields."""
         if not fields:
             return "{<<>>}"
         texts = [f"{name} : {bare(self.set(part, listed))}" for name, part in fields]
         return f"[{', '.join(texts)}]"
 
     def cases(self, union: t.Union, listed: bool) -> list[str]:
-        """The set of records of each case of a union."""
+        """The sets of records of a union's cases."""
         rows: list[str] = []
         for tag, params in union.cases:
             texts = [f'case : {{"{tag}"}}']
@@ -96,14 +96,14 @@ class TlaTypePrinter:
         return rows
 
     def spelled(self, kind: t.Record | t.Union, listed: bool) -> str:
-        """A declared type without its name."""
+        """The set of a declared type, written out."""
         if isinstance(kind, t.Record):
             return self.record(kind.fields, listed)
         together = " \\cup ".join(self.cases(kind, listed))
         return f"({together})"
 
     def ranking(self, inner: t.Type) -> str:
-        """The rankings of a type: by name, if the type has one."""
+        """The set of rankings of a type; by name, if the type has one."""
         if not isinstance(inner, t.Sort | t.Enum):
             return f"Rankings({bare(self.set(inner))})"
         if inner not in self.rankings:
@@ -111,7 +111,7 @@ class TlaTypePrinter:
         return self.rankings[inner]
 
     def definition(self, kind: t.Record | t.Union | t.Enum) -> list[str]:
-        """The set of a declared type, one field or case a line."""
+        """The definition of a declared type, one field or case per line."""
         head = f"{self.names.of('type', kind.name)} == "
         match kind:
             case t.Enum(members=members):
@@ -127,7 +127,8 @@ class TlaTypePrinter:
     # --- ranges ----------------------------------------------------------------------------------
 
     def inside(self, kind: t.Type, x: str, depth: int = 0) -> str:
-        """A test that all numbers and lengths in `x` are in range; "" if there are none."""
+        """The text of a test that all numbers and lengths in `x` are in range; "" if there are
+        none."""
         item = f"x{depth}"
         match kind:
             case t.Int(low=low, high=high) if low is not None and high is not None:
@@ -155,7 +156,7 @@ class TlaTypePrinter:
                 return ""
 
     def case_inside(self, union: t.Union, tag: str, x: str, depth: int) -> str:
-        """The test of one case of a union."""
+        """The text of that test for one case of a union."""
         tests = [
             self.inside(part, f"{x}.{union_field(union, tag, name)}", depth)
             for name, part in union.params(tag)
@@ -165,7 +166,7 @@ class TlaTypePrinter:
 
 
 def bare(text: str) -> str:
-    """A text without the parentheses around all of it."""
+    """A text without its outermost parentheses."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     depth = 0
@@ -177,14 +178,14 @@ def bare(text: str) -> str:
 
 
 def joined(tests: list[str]) -> str:
-    """All of `tests` that are there; "" for none."""
+    """The conjunction of the tests that are not ""; "" for none."""
     some = [test for test in tests if test]
     together = " /\\ ".join(some)
     return f"({together})" if len(some) > 1 else together
 
 
 def wrapped(head: str, texts: list[str], close: str) -> list[str]:
-    """`head` and texts with commas: on one line, or one a line."""
+    """`head`, the texts with commas, `close`: on one line, or one text per line."""
     line = f"{head}{', '.join(texts)}{close}"
     if len(line) <= 100:
         return [line]
@@ -194,7 +195,7 @@ def wrapped(head: str, texts: list[str], close: str) -> list[str]:
 
 
 def declared(model: s.Model) -> tuple[t.Record | t.Union | t.Enum, ...]:
-    """The declared types, each after those that it mentions."""
+    """The declared types, each after the types that it mentions."""
     found: list[t.Record | t.Union | t.Enum] = []
     wanted: tuple[t.Record | t.Union | t.Enum, ...] = (*model.enums, *model.records, *model.unions)
 
