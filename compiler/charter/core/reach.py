@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.walk import children
+from charter.core.walk import branch_expressions, children
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,25 @@ def printed(model: n.Model, component: n.Component) -> n.Model:
         stated += [operation.result, *(p.type for p in operation.params)]
     consts = (name for e in exprs for name in constants(e))
     return Mentioned.of(model, exprs, stated).kept(model, consts)
+
+
+def changed_operations(before: n.Model, after: n.Model, component: str) -> frozenset[str]:
+    """The operations of a component that were edited, or call a function that was: no other can
+    have other outcomes. All of them if anything else of the component was edited."""
+    (old,) = (c for c in before.components if c.name == component)
+    (new,) = (c for c in after.components if c.name == component)
+    if replace(old, operations=()) != replace(new, operations=()):
+        return frozenset(o.name for o in (*old.operations, *new.operations))
+    functions = {f.name: f for f in before.functions}
+    same = {f.name for f in after.functions if functions.get(f.name) == f}
+    operations = {o.name: o for o in old.operations}
+    changed = {o.name for o in old.operations} - {o.name for o in new.operations}
+    for operation in new.operations:
+        exprs = (e for branch in operation.branches for e in branch_expressions(branch))
+        called = (e.function for e in with_called(exprs, after.functions) if isinstance(e, n.Call))
+        if operations.get(operation.name) != operation or not same.issuperset(called):
+            changed.add(operation.name)
+    return frozenset(changed)
 
 
 def constants(e: n.Expr) -> set[str]:

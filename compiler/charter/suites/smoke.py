@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.obligations import Obligation, obligations
+from charter.core.reach import changed_operations
 from charter.formats.vector import Question, Vector, Why
 from charter.project import pipeline
 from charter.project.sources import Selection
@@ -204,8 +205,10 @@ def bent_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:
 
 def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[SmokeVector]) -> Kill:
     bent = bent_model(about, files, mutant.name)
+    edited = changed_operations(about.model, bent, about.component.name)
     title = tells_title(mutant.name)
-    mine = sorted(entries, key=lambda entry: entry.vector.why.title != title)
+    able = (entry for entry in entries if runs(entry.vector.question) & edited)
+    mine = sorted(able, key=lambda entry: entry.vector.why.title != title)
     surely: list[str] = []
     maybe: list[str] = []
     known: dict[str, Answers] = {}
@@ -221,6 +224,12 @@ def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[Sm
         if len(surely) == ENOUGH:
             break
     return Kill(mutant.name, tuple(surely), tuple(maybe[:ENOUGH]))
+
+
+def runs(question: Question) -> frozenset[str]:
+    """The operations that answering a question runs."""
+    called = {call.operation for call in question.operations}
+    return frozenset(called | ({"failover"} if question.given is not None else set()))
 
 
 def tells_title(mutant: str) -> str:
