@@ -79,14 +79,22 @@ def test_a_question_without_a_value_is_unknown_and_says_where(body: str) -> None
     assert found == plainly(model)
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
-@pytest.mark.parametrize("mutant", ["", "waits_for_ever"])
-def test_edges_in_many_small_arrays_and_in_files_are_the_same(
-    mutant: str, workers: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(scope="module", params=["", "waits_for_ever"])
+def two_phase_commit(request: pytest.FixtureRequest) -> tuple[n.Model, list[tuple[object, ...]]]:
+    """The example or a mutant of it, with what the reference engine says."""
     path = EXAMPLES / "two_phase_commit.charter"
-    model = api.load(path, api.Selection(mutant=mutant))
-    expected = plainly(model)
+    model = api.load(path, api.Selection(mutant=request.param))
+    return model, plainly(model)
+
+
+@pytest.mark.xdist_group("two_phase_commit")
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_edges_in_many_small_arrays_and_in_files_are_the_same(
+    two_phase_commit: tuple[n.Model, list[tuple[object, ...]]],
+    workers: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, expected = two_phase_commit
     made: list[int] = []
 
     class Counted(runs.Graph):

@@ -100,7 +100,8 @@ class _Search:
     """The state of a search."""
 
     graph: ReferenceGraph
-    properties: tuple[n.Property, ...]
+    of_states: tuple[n.Property, ...]
+    of_transitions: tuple[n.Property, ...]
     generated: int = 0
     outside: int = 0
     levels: list[int] = field(default_factory=list)
@@ -121,12 +122,9 @@ class _Search:
 
     def check(self, scope: Scope, at: tuple[int, TraceStep | None]) -> None:
         """Check the properties of a state or, with a step, of a transition."""
-        machine, moving = self.graph.machine, at[1] is not None
-        for prop in self.properties:
-            if is_of_transition(prop) is not moving:
-                continue
+        for prop in self.of_states if at[1] is None else self.of_transitions:
             try:
-                holds = machine.holds(prop, scope)
+                holds = self.graph.machine.holds(prop, scope)
             except EvaluationError as problem:
                 self.see("undefined", prop.name, at, str(problem))
                 continue
@@ -209,7 +207,12 @@ def explore(
     refuse_faults(model)
     machine = Machine.of(narrowed(model, instance.machine), instance)
     canonical = Canonical.of(machine, symmetry=options.symmetry, renaming=options.renaming)
-    search = _Search(ReferenceGraph(machine, canonical), machine.model.properties)
+    properties = machine.model.properties
+    search = _Search(
+        ReferenceGraph(machine, canonical),
+        tuple(prop for prop in properties if not is_of_transition(prop)),
+        tuple(prop for prop in properties if is_of_transition(prop)),
+    )
     complete = search.run(options.most_states, on_progress)
 
     def found(kind: Kind, name: str) -> CheckResult:
@@ -219,7 +222,7 @@ def explore(
     levels = tuple(count for count in search.levels if count)
     return ReferenceExploration(
         Counts(len(search.graph.states), search.generated, search.outside, levels, complete),
-        tuple(found(prop.kind, prop.name) for prop in machine.model.properties),
+        tuple(found(prop.kind, prop.name) for prop in properties),
         tuple(found("branch", label) for label in machine.labels),
         tuple(failures),
         search.graph,
