@@ -9,6 +9,8 @@ BENCHES := judge_throughput explorer
 # How many tests run at once, and the paths that `make test` and `make slow` are confined to.
 WORKERS ?= 2
 ONLY ?=
+# The tests start many processes that import the same modules: their bytecode is kept, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test slow check generate bench clean need-python need-java

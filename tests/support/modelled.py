@@ -83,15 +83,16 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Compared(Evaluator):
-    """An evaluator that compares the outcomes of operations with those of `models`, by component;
-    each question is asked once."""
+    """An evaluator that compares the outcomes of operations with those of `models`, by component,
+    for one in `every` different questions."""
 
     models: Mapping[str, Model] = field(default_factory=dict)
     components: Mapping[int, str] = field(default_factory=dict)
+    every: int = 1
     asked: set[tuple[int, tuple[Value, ...], tuple[Value, ...]]] = field(default_factory=set)
 
     @staticmethod
-    def beside(machine: Machine, modules: Mapping[str, ModuleType]) -> Machine:
+    def beside(machine: Machine, modules: Mapping[str, ModuleType], every: int = 1) -> Machine:
         """The machine, with what its components do compared with their generated modules."""
         own = [machine.component] if machine.component else []
         called = {part.component for s in machine.model.systems for part in s.parts}
@@ -99,7 +100,7 @@ class Compared(Evaluator):
         models = {c.name: Model(c, modules[c.name], machine.universe) for c in components}
         names = {id(o): c.name for c in components for o in c.operations}
         base = machine.evaluator
-        evaluator = Compared(base.universe, base.functions, base.parts, models, names)
+        evaluator = Compared(base.universe, base.functions, base.parts, models, names, every)
         return replace(machine, evaluator=evaluator)
 
     def operate(
@@ -113,5 +114,6 @@ class Compared(Evaluator):
             question = id(operation), tuple(state.values()), args
             if question not in self.asked:
                 self.asked.add(question)
-                model = self.models[self.components[id(operation)]]
-                model.compare(operation, state, args, outcomes)
+                if len(self.asked) % self.every == 0:
+                    model = self.models[self.components[id(operation)]]
+                    model.compare(operation, state, args, outcomes)
