@@ -78,16 +78,16 @@ def places(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def bent(places: tuple[Path, Path]) -> n.Model:
+def edited(places: tuple[Path, Path]) -> n.Model:
     charter, overlay = places
     assert not api.check_overlay(charter, overlay).errors
     return api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=("throws",)))
 
 
 def test_faults_of_the_definition_are_those_of_the_branches_that_may_be_taken(
-    bent: n.Model,
+    edited: n.Model,
 ) -> None:
-    machine = Machine.of(bent, bent.instances[0])
+    machine = Machine.of(edited, edited.instances[0])
     take = machine.operations["take"]
     assert isinstance(take, n.Operation)
 
@@ -108,12 +108,12 @@ def test_faults_of_the_definition_are_those_of_the_branches_that_may_be_taken(
 
 
 def test_model_has_the_faults_of_the_definition_in_every_state(
-    bent: n.Model, places: tuple[Path, Path], tmp_path: Path
+    edited: n.Model, places: tuple[Path, Path], tmp_path: Path
 ) -> None:
     plain = api.load(places[0])
-    module = import_model(bent, bent.components[0], tmp_path, "lock_that_throws")
+    module = import_model(edited, edited.components[0], tmp_path, "lock_that_throws")
     instance = plain.instances[0]
-    graph, machine = explore(plain, instance).graph, Machine.of(bent, instance)
+    graph, machine = explore(plain, instance).graph, Machine.of(edited, instance)
     sorts, consts = machine.universe.sorts, machine.universe.consts
     found: set[Failure] = set()
     for state in graph.states:
@@ -139,21 +139,21 @@ def test_model_without_faults_exports_none(places: tuple[Path, Path], tmp_path: 
     assert not hasattr(module, "fails")
 
 
-def test_what_searches_a_protocol_refuses_a_model_with_faults(bent: n.Model) -> None:
-    instance = bent.instances[0]
-    machine = Machine.of(bent, instance)
+def test_what_searches_a_protocol_refuses_a_model_with_faults(edited: n.Model) -> None:
+    instance = edited.instances[0]
+    machine = Machine.of(edited, instance)
     for search in (
-        lambda: explore(bent, instance),
-        lambda: explore_natively(bent, instance),
+        lambda: explore(edited, instance),
+        lambda: explore_natively(edited, instance),
         lambda: encode_component(machine, EncodingOptions()),
-        lambda: Planner.of(bent, machine),
+        lambda: Planner.of(edited, machine),
     ):
         with pytest.raises(ValueError, match=r"lock\.take/stranger has a fault"):
             search()
 
 
-def test_validator_reads_the_conditions_of_faults(bent: n.Model) -> None:
-    component = bent.components[0]
+def test_validator_reads_the_conditions_of_faults(edited: n.Model) -> None:
+    component = edited.components[0]
     learn, take = component.operations
     (fault,) = take.branches[0].faults
     for condition in (n.Local("nobody", type=fault.condition.type), take.branches[2].lets[0].value):
@@ -161,4 +161,4 @@ def test_validator_reads_the_conditions_of_faults(bent: n.Model) -> None:
         broken = replace(take, branches=(first, *take.branches[1:]))
         changed = replace(component, operations=(learn, broken))
         with pytest.raises(InvalidCore):
-            validate(replace(bent, components=(changed,)), "a test")
+            validate(replace(edited, components=(changed,)), "a test")

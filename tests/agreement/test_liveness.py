@@ -83,8 +83,8 @@ def test_verdicts_agree_on_examples(name: str, symmetry: bool) -> None:
 
 @pytest.mark.parametrize(("name", "mutant"), MUTANTS)
 def test_verdicts_and_runs_agree_on_mutants(name: str, mutant: str) -> None:
-    bent = api.load(SPEC / f"{name}.charter", api.Selection(mutant=mutant))
-    assert_agree(bent, tiny(bent))
+    edited = api.load(SPEC / f"{name}.charter", api.Selection(mutant=mutant))
+    assert_agree(edited, tiny(edited))
 
 
 @settings(

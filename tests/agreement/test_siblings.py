@@ -72,7 +72,7 @@ def short(module: object) -> str:
 
 
 @cache
-def bent(module: str) -> n.Model:
+def edited(module: str) -> n.Model:
     return narrowed(pipeline.compile_files(kafka().files, SIBLINGS[module]), "controller")
 
 
@@ -108,7 +108,7 @@ def functions(module: ModuleType) -> Iterator[tuple[str, FunctionType]]:
 @pytest.mark.parametrize("module", SIBLINGS, ids=short)
 def test_a_sibling_is_its_whole_page_when_it_is_imported(module: str, tmp_path: Path) -> None:
     sibling = importlib.import_module(module)
-    model = bent(module)
+    model = edited(module)
     (component,) = (c for c in model.components if c.name == "controller")
     whole = import_model(model, component, tmp_path, f"whole_{short(module).replace('.', '_')}")
     wanted, found = dict(functions(whole)), dict(functions(sibling))
@@ -148,7 +148,7 @@ def walk(machine: Machine, steps: int) -> Iterator[tuple[State, str, tuple[Value
 
 @pytest.mark.parametrize("module", SIBLINGS, ids=short)
 def test_a_sibling_agrees_with_the_definition_when_it_moves(module: str) -> None:
-    sibling, model = importlib.import_module(module), bent(module)
+    sibling, model = importlib.import_module(module), edited(module)
     asked = 0
     for instance in (i for i in model.instances if i.name in WALKED):
         machine = Machine.of(model, instance)

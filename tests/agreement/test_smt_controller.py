@@ -55,8 +55,8 @@ def test_z3_allows_the_same_outcomes_when_transitions_are_sampled(
 def test_a_difference_is_noticed_when_the_encoding_is_of_a_mutant() -> None:
     mutant = api.load(SPEC, api.Selection(mutant="leader_epoch_stays"))
     machine = Machine.of(kafka(), next(i for i in kafka().instances if i.name == "tiny_elr"))
-    bent = Machine.of(mutant, next(i for i in mutant.instances if i.name == "tiny_elr"))
-    agreement = Agreement.of(bent)
+    edited = Machine.of(mutant, next(i for i in mutant.instances if i.name == "tiny_elr"))
+    agreement = Agreement.of(edited)
     agreement.machine = machine
     with pytest.raises(AssertionError):
         for broker in range(3):

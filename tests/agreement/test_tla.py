@@ -202,5 +202,5 @@ def unlimited(model: n.Model) -> n.Model:
     step = clock.steps[0]
     assign = step.body[0]
     assert isinstance(assign, n.Assign) and isinstance(assign.value, n.Builtin)
-    bent = replace(step, body=(replace(assign, value=assign.value.args[1]),))
-    return replace(model, systems=(replace(clock, steps=(bent,)),))
+    edited = replace(step, body=(replace(assign, value=assign.value.args[1]),))
+    return replace(model, systems=(replace(clock, steps=(edited,)),))

@@ -51,9 +51,9 @@ def asked(charter: str, name: str, expression: str) -> tuple[n.Model, n.Instance
 
 
 def reached(
-    model: n.Model, instance: n.Instance, question: n.Property | None, options: NativeOptions
+    model: n.Model, instance: n.Instance, predicate: n.Property | None, options: NativeOptions
 ) -> Reached:
-    return Reached.of(explore(model, instance, options), question)
+    return Reached.of(explore(model, instance, options), predicate)
 
 
 def rows_of(found: Reached, size: int = 1000) -> list[Mapping[str, Cell]]:
@@ -69,12 +69,12 @@ def rows_of(found: Reached, size: int = 1000) -> list[Mapping[str, Cell]]:
 def test_the_question_is_answered_as_the_definition_does_it(
     charter: str, name: str, expression: str
 ) -> None:
-    model, instance, question = asked(charter, name, expression)
-    found = reached(model, instance, question, NativeOptions(workers=2))
+    model, instance, predicate = asked(charter, name, expression)
+    found = reached(model, instance, predicate, NativeOptions(workers=2))
     machine = Machine.of(model, instance)
     detailed = NativeOptions(Choices(detailed=True))
     states = CompiledGraph.around(explore(model, instance, detailed)).states
-    hits = [machine.holds(question, Scope(state, state, "")) for state in states]
+    hits = [machine.holds(predicate, Scope(state, state, "")) for state in states]
     assert found.head.distinct == len(states)
     assert (found.found, found.undefined) == (sum(hits), 0)
     numbers = list(found.hits())
@@ -82,9 +82,9 @@ def test_the_question_is_answered_as_the_definition_does_it(
     assert numbers == [row["_number"] for row in rows_of(found) if row["_matches"]]
     levels = list(accumulate(found.head.levels))
     for number in numbers[:5]:
-        trace, state = found.reason(number, question)
+        trace, state = found.reason(number, predicate)
         assert sum(number >= end for end in levels) == len(trace)
-        assert machine.holds(question, Scope(state, state, ""))
+        assert machine.holds(predicate, Scope(state, state, ""))
 
 
 def state_of(machine: Machine, row: Mapping[str, Cell]) -> State:
@@ -159,8 +159,8 @@ def test_steps_lead_there_up_to_renaming_when_states_are_taken_together(
 
 
 def test_states_that_were_not_expanded_are_read_too_when_a_search_gives_up() -> None:
-    model, instance, question = asked("primary_backup", "standard", "size(isr) == 3")
-    found = reached(model, instance, question, NativeOptions(most_states=70_000, workers=2))
+    model, instance, predicate = asked("primary_backup", "standard", "size(isr) == 3")
+    found = reached(model, instance, predicate, NativeOptions(most_states=70_000, workers=2))
     head, rows = found.head, rows_of(found, 30_000)
     assert not head.complete and len(rows) == head.distinct == sum(head.levels) >= 70_000
     assert list(found.hits()) == [row["_number"] for row in rows if row["_matches"]]

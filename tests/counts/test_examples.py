@@ -28,7 +28,7 @@ TINY = [
     if instance.name.startswith("tiny") and name != "primary_backup"  # it has tests of its own
 ]
 MOST = 2_000
-"""How many states of a bent example are searched: bent, some have a hundred thousand."""
+"""How many states of an edited example are searched: edited, some have a hundred thousand."""
 MUTANTS = [
     (name, mutant.name)
     for name, model in MODELS.items()
@@ -89,10 +89,10 @@ def test_verdicts_agree_when_symmetry_is_switched_off(name: str, instance: str) 
 def test_the_property_catches_the_mutant_when_its_instance_is_explored(
     name: str, mutant: str
 ) -> None:
-    bent = api.load(SPEC / f"{name}.charter", api.Selection(mutant=mutant))
+    edited = api.load(SPEC / f"{name}.charter", api.Selection(mutant=mutant))
     about = next(m for m in MODELS[name].mutants if m.name == mutant)
     options = api.ExploreOptions(engine="native", most_states=MOST)
-    found = api.explore(bent, about.instance, options, lambda *_: None)
+    found = api.explore(edited, about.instance, options, lambda *_: None)
     assert found.verdicts[about.caught_by] == "violated"
 
 

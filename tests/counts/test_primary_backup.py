@@ -72,9 +72,9 @@ def test_every_mutant_has_the_steps_that_are_pinned_here() -> None:
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(name: str) -> None:
     """By the native engine: two elections are needed, which are thousands of states away."""
     about = next(m for m in api.load(CHARTER).mutants if m.name == name)
-    bent = api.load(CHARTER, api.Selection(mutant=name))
+    edited = api.load(CHARTER, api.Selection(mutant=name))
     options = api.ExploreOptions(engine="native")
-    found = api.explore(bent, about.instance, options, lambda *_: None)
+    found = api.explore(edited, about.instance, options, lambda *_: None)
     (caught,) = (f.trace for f in found.properties if f.name == about.caught_by)
     assert caught is not None and len(caught) == MUTANTS[name]
 

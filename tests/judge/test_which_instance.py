@@ -17,59 +17,59 @@ mutant keeps_all in tiny { drop branch box.put/full } caught by at_most_one
 
 
 @pytest.fixture
-def bent(toy):
+def edited(toy):
     wrong = 'always never_full of box cites S "1": held == {}\n'
     toy.write_text(TOY.replace(wrong, "") + MUTANTS, encoding="utf-8")
     return toy
 
 
-def test_a_mutant_is_searched_in_its_own_instance(conform, bent):
-    code, out, _ = conform("explore", bent, "--mutant", "keeps_all", "--json")
+def test_a_mutant_is_searched_in_its_own_instance(conform, edited):
+    code, out, _ = conform("explore", edited, "--mutant", "keeps_all", "--json")
     found = json.loads(out)
     assert (code, found["instance"]) == (1, "tiny")
     assert found["mutant"] == {
         "name": "keeps_all", "caught_by": "at_most_one", "instance": "tiny", "answer": "caught",
         "detail": "",
     }  # fmt: skip
-    _, out, _ = conform("explore", bent, "--mutant", "forgets", "--json")
+    _, out, _ = conform("explore", edited, "--mutant", "forgets", "--json")
     assert json.loads(out)["instance"] == "one"
-    _, out, _ = conform("simulate", bent, "--mutant", "forgets", "--json")
+    _, out, _ = conform("simulate", edited, "--mutant", "forgets", "--json")
     assert json.loads(out)["instance"] == "one"
 
 
-def test_a_mutant_that_is_not_caught_is_4(conform, bent):
-    code, out, _ = conform("explore", bent, "--mutant", "keeps_all")
+def test_a_mutant_that_is_not_caught_is_4(conform, edited):
+    code, out, _ = conform("explore", edited, "--mutant", "keeps_all")
     assert code == 1
     assert out.endswith("mutant keeps_all is caught by at_most_one\n")
-    code, out, _ = conform("explore", bent, "--mutant", "forgets")
+    code, out, _ = conform("explore", edited, "--mutant", "forgets")
     assert code == 4
     assert "mutant forgets is NOT caught: at_most_one holds in one\n" in out
-    code, out, _ = conform("explore", bent, "--mutant", "keeps_all", "--instance", "one")
+    code, out, _ = conform("explore", edited, "--mutant", "keeps_all", "--instance", "one")
     assert code == 4
     assert "NOT caught: at_most_one holds in one; it is meant for tiny\n" in out
 
 
-def test_all_mutants_of_a_pattern_are_tried(conform, bent):
-    code, out, _ = conform("explore", bent, "--mutant", "*")
+def test_all_mutants_of_a_pattern_are_tried(conform, edited):
+    code, out, _ = conform("explore", edited, "--mutant", "*")
     assert code == 4
     assert out == (
         "forgets    NOT CAUGHT  by at_most_one in one\n"
         "keeps_all  caught      by at_most_one in tiny after 2 steps\n"
         "1 of 2 mutants are caught\n"
     )
-    code, out, _ = conform("explore", bent, "--mutant", "k*", "--json")
+    code, out, _ = conform("explore", edited, "--mutant", "k*", "--json")
     (row,) = json.loads(out)["mutants"]
     assert (code, row["answer"], row["steps"]) == (0, "caught", 2)
-    code, out, err = conform("explore", bent, "--mutant", "x*")
+    code, out, err = conform("explore", edited, "--mutant", "x*")
     assert (code, out) == (2, "")
     assert "no mutant is called 'x*'; there are: forgets, keeps_all" in err
 
 
-def test_a_mutant_is_not_known_to_be_caught_when_the_search_gives_up(conform, bent):
-    code, out, _ = conform("explore", bent, "--mutant", "f*", "--most", "1")
+def test_a_mutant_is_not_known_to_be_caught_when_the_search_gives_up(conform, edited):
+    code, out, _ = conform("explore", edited, "--mutant", "f*", "--most", "1")
     assert code == 3
     assert out.startswith("forgets  not known   by at_most_one in one: the search gave up\n")
-    code, out, _ = conform("explore", bent, "--mutant", "forgets", "--most", "1")
+    code, out, _ = conform("explore", edited, "--mutant", "forgets", "--most", "1")
     assert code == 3
     assert (
         "whether mutant forgets is caught by at_most_one is not known: the search gave up\n" in out
@@ -77,8 +77,8 @@ def test_a_mutant_is_not_known_to_be_caught_when_the_search_gives_up(conform, be
 
 
 @pytest.mark.parametrize("option", [("--instance", "tiny"), ("--set", "Node=1"), ("--itf", "a")])
-def test_a_pattern_of_mutants_takes_each_in_its_own_instance(conform, bent, option):
-    code, _, err = conform("explore", bent, "--mutant", "*", *option)
+def test_a_pattern_of_mutants_takes_each_in_its_own_instance(conform, edited, option):
+    code, _, err = conform("explore", edited, "--mutant", "*", *option)
     assert code == 2
     assert f"{option[0]} is for one mutant; a pattern takes each in its instance" in err
 
@@ -118,9 +118,9 @@ def test_a_misspelt_word_is_asked_about(capsys, words, meant):
     assert meant in capsys.readouterr().err
 
 
-def test_mutants_as_tla_have_a_folder_of_their_own(conform, bent, tmp_path, monkeypatch):
+def test_mutants_as_tla_have_a_folder_of_their_own(conform, edited, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    _, out, _ = conform("generate", bent, "--backend", "tla", "--mutant", "forgets")
+    _, out, _ = conform("generate", edited, "--backend", "tla", "--mutant", "forgets")
     assert all(line.startswith("build/tla-forgets/") for line in out.splitlines())
 
 
@@ -132,30 +132,32 @@ instance dark of lamp { }
 
 
 @pytest.mark.parametrize("command", ["explore", "simulate"])
-def test_a_mutant_is_not_searched_in_an_instance_of_another_machine(conform, bent, command):
-    bent.write_text(bent.read_text() + TWO)
-    code, out, err = conform(command, bent, "--mutant", "forgets", "--instance", "dark")
+def test_a_mutant_is_not_searched_in_an_instance_of_another_machine(conform, edited, command):
+    edited.write_text(edited.read_text() + TWO)
+    code, out, err = conform(command, edited, "--mutant", "forgets", "--instance", "dark")
     assert (code, out) == (2, "")
     assert "mutant forgets is of box (instance one); dark is an instance of lamp" in err
 
 
-def test_a_mutant_with_errors_is_told_as_any_charter(conform, bent):
+def test_a_mutant_with_errors_is_told_as_any_charter(conform, edited):
     wrong = "mutant bad in one { replace update held of box.put/kept with 3 } caught by at_most_one"
-    bent.write_text(bent.read_text() + wrong)
-    code, out, err = conform("explore", bent, "--mutant", "*")
+    edited.write_text(edited.read_text() + wrong)
+    code, out, err = conform("explore", edited, "--mutant", "*")
     assert code == 1
     assert "[type/mismatch]" in out and "mutant bad has 1 error" in err
 
 
-def test_what_the_engine_cannot_do_is_told_with_the_mutant(conform, bent):
+def test_what_the_engine_cannot_do_is_told_with_the_mutant(conform, edited):
     words = ("--mutant", "*", "--engine", "plain", "--fingerprints")
-    code, _, err = conform("explore", bent, *words)
+    code, _, err = conform("explore", edited, *words)
     assert code == 2
     assert "mutant forgets: the plain engine cannot do it" in err
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
-def test_mutants_that_were_tried_are_told_when_it_is_interrupted(conform, bent, monkeypatch, words):
+def test_mutants_that_were_tried_are_told_when_it_is_interrupted(
+    conform, edited, monkeypatch, words
+):
     explore, tried = api.explore, []
 
     def interrupted(*given):
@@ -165,7 +167,7 @@ def test_mutants_that_were_tried_are_told_when_it_is_interrupted(conform, bent, 
         return tried[0]
 
     monkeypatch.setattr(api, "explore", interrupted)
-    code, out, err = conform("explore", bent, "--mutant", "*", *words)
+    code, out, err = conform("explore", edited, "--mutant", "*", *words)
     assert code == 130
     assert "interrupted; 1 of 2 mutants were tried" in err
     assert "forgets" in out and "keeps_all" not in out

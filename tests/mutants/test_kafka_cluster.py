@@ -46,10 +46,10 @@ def findings(of: n.Model, instance: str, states: int) -> dict[str, CheckResult]:
 
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda m: m.name)
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(mutant: n.Mutant) -> None:
-    bent = opened().model(api.Selection(mutant=mutant.name))
-    caught = findings(bent, mutant.instance, FIRST)[mutant.caught_by]
+    edited = opened().model(api.Selection(mutant=mutant.name))
+    caught = findings(edited, mutant.instance, FIRST)[mutant.caught_by]
     if not caught.seen:
-        caught = findings(bent, mutant.instance, MOST)[mutant.caught_by]
+        caught = findings(edited, mutant.instance, MOST)[mutant.caught_by]
     assert caught.seen and caught.trace
 
 
@@ -113,7 +113,7 @@ def test_the_story_of_before_966_ends_at_its_second_step_when_there_is_an_elr() 
 
 def test_the_texts_danger_comes_about_when_the_maximal_isr_is_left_out() -> None:
     """S2 §6.5.2: without it the high watermark reaches 10 in the sixth step."""
-    bent = opened().model(api.Selection(mutant="proposes_without_maximal_isr"))
-    story = next(s for s in bent.scenarios if s.title.startswith("S2-E6"))
+    edited = opened().model(api.Selection(mutant="proposes_without_maximal_isr"))
+    story = next(s for s in edited.scenarios if s.title.startswith("S2-E6"))
     with pytest.raises(ScenarioFails):
-        follow(bent, story)
+        follow(edited, story)

@@ -39,10 +39,10 @@ def mutants() -> list[n.Mutant]:
 
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda m: m.name)
 def test_the_property_catches_the_mutant_when_its_instance_is_searched(mutant: n.Mutant) -> None:
-    bent = opened().model(api.Selection(mutant=mutant.name))
-    caught = findings(bent, mutant.instance)[mutant.caught_by]
+    edited = opened().model(api.Selection(mutant=mutant.name))
+    caught = findings(edited, mutant.instance)[mutant.caught_by]
     if not caught.seen:
-        caught = findings(bent, mutant.instance, MOST)[mutant.caught_by]
+        caught = findings(edited, mutant.instance, MOST)[mutant.caught_by]
     assert caught.seen and caught.trace
 
 

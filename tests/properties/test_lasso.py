@@ -14,7 +14,7 @@ from charter.explore.native.memory import Room
 from charter.explore.native.runs import Graph as Native
 from charter.explore.native.runs import LeadsTo, functions
 from charter.explore.native.transition_graph import ABSENT, END, TARGET_BITS
-from charter.semantics.lasso import OUTSIDE, FairEdge, Waiting, lasso
+from charter.semantics.lasso import OUTSIDE, FairEdge, LeadsToValues, lasso
 
 SIZE = 4
 Graph = list[list[FairEdge]]
@@ -39,13 +39,13 @@ def graph_of(edges: list[tuple[int, int, frozenset[int]]]) -> Graph:
     ]
 
 
-def reached(graph: Graph, waiting: Waiting) -> set[int]:
+def reached(graph: Graph, leads_to: LeadsToValues) -> set[int]:
     """States in which something is waited for on some run."""
-    about = {(0, (waiting.once or waiting.begins[0]) and not waiting.ends[0])}
+    about = {(0, (leads_to.once or leads_to.begins[0]) and not leads_to.ends[0])}
     while True:
         more = {
-            (e.target, (waits or (waiting.begins[e.target] and not waiting.once))
-             and not waiting.ends[e.target])
+            (e.target, (waits or (leads_to.begins[e.target] and not leads_to.once))
+             and not leads_to.ends[e.target])
             for at, waits in about
             for e in graph[at]
             if e.target != OUTSIDE
@@ -78,14 +78,14 @@ def can_stay(graph: Graph, part: frozenset[int]) -> bool:
 def test_a_lasso_is_found_exactly_where_there_is_one(
     edges: list[tuple[int, int, frozenset[int]]], begins: list[bool], ends: list[bool], once: bool
 ) -> None:
-    graph, waiting = graph_of(edges), Waiting(begins, ends, once)
-    natively(edges, graph, waiting)
-    inside = sorted(reached(graph, waiting))
+    graph, leads_to = graph_of(edges), LeadsToValues(begins, ends, once)
+    natively(edges, graph, leads_to)
+    inside = sorted(reached(graph, leads_to))
     parts = [frozenset(c) for n in range(1, SIZE + 1) for c in combinations(inside, n)]
-    found = lasso(graph, waiting)
+    found = lasso(graph, leads_to)
     assert (found is not None) == any(can_stay(graph, part) for part in parts)
     if found is not None:
-        check(graph, waiting, found.stem, found.cycle)
+        check(graph, leads_to, found.stem, found.cycle)
 
 
 @cache
@@ -93,7 +93,9 @@ def library() -> Library:
     return functions(None)
 
 
-def natively(edges: list[tuple[int, int, frozenset[int]]], graph: Graph, waiting: Waiting) -> None:
+def natively(
+    edges: list[tuple[int, int, frozenset[int]]], graph: Graph, leads_to: LeadsToValues
+) -> None:
     """The native search takes the very same way; conditions 64 apart are looked at in two passes,
     and truths stand in two words. A label of an edge is its number."""
     native = Native(Room(1 << 30, Path()), library(), SIZE, 65)
@@ -107,20 +109,22 @@ def natively(edges: list[tuple[int, int, frozenset[int]]], graph: Graph, waiting
             place += 1
         chunk.view[place] = END
         place += 1
-        native.truths.view[2 * at] = int(waiting.begins[at]) << 63
-        native.truths.view[2 * at + 1] = int(waiting.ends[at])
-    question = LeadsTo(-1 if waiting.once else 63, 64)
+        native.truths.view[2 * at] = int(leads_to.begins[at]) << 63
+        native.truths.view[2 * at + 1] = int(leads_to.ends[at])
+    numbered = LeadsTo(-1 if leads_to.once else 63, 64)
     conditions = [frozenset(64 * number for number in fair) for _, _, fair in edges]
-    expected = lasso(graph, waiting)
+    expected = lasso(graph, leads_to)
     for _ in range(2):  # the second time in memory that is used
-        found = native.lasso(question, conditions or [frozenset()])
+        found = native.lasso(numbered, conditions or [frozenset()])
         assert (found is None) == (expected is None)
         if found is not None and expected is not None:
             ways = [[word >> TARGET_BITS for word in way] for way in (found.stem, found.cycle)]
             assert ways == [list(expected.stem), list(expected.cycle)]
 
 
-def check(graph: Graph, waiting: Waiting, stem: tuple[int, ...], cycle: tuple[int, ...]) -> None:
+def check(
+    graph: Graph, leads_to: LeadsToValues, stem: tuple[int, ...], cycle: tuple[int, ...]
+) -> None:
     """The lasso is a run of the graph; on its cycle nothing arrives, and nothing is neglected."""
     by_action = {edge.action: (at, edge) for at, edges in enumerate(graph) for edge in edges}
     here = 0
@@ -136,5 +140,5 @@ def check(graph: Graph, waiting: Waiting, stem: tuple[int, ...], cycle: tuple[in
         visited.add(here)
     assert here == entry
     assert cycle or not graph[entry]
-    assert not any(waiting.ends[at] for at in visited)
+    assert not any(leads_to.ends[at] for at in visited)
     assert not frozenset.intersection(*(possible(graph, at) for at in visited)) - done

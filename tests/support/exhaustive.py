@@ -225,8 +225,8 @@ class Engine:
         notes = zip(plan.noted, view[ends[0] : ends[1] : NOTE], strict=True)
         properties = {p.name for p in plan.machine.model.properties}
         moves: Moves = Counter()
-        rows = self.asked.told.view
-        for at in range(0, count * context.told, context.told):
+        rows = self.asked.rows.view
+        for at in range(0, count * context.outcome_size, context.outcome_size):
             after = self._after(rows, at)
             branch = rows[at + 2]
             label = plan.labels[branch] if branch < 1 << 63 else ""
@@ -257,7 +257,7 @@ class Engine:
         chosen = list(plan.machine.operations.values())[operation]
         if not plan.context.detailed or isinstance(chosen, n.Step):
             return None
-        start = at + plan.context.told_reply
+        start = at + plan.context.outcome_reply
         slots = rows[start : start + plan.layout.slots(chosen.result)]
         key = operation, slots.tobytes()
         if key not in self.replies:

@@ -246,8 +246,8 @@ def variant_models(opened: OpenedProtocol, variant: str) -> Tree:
 def mutant_models(opened: OpenedProtocol, mutant: str, variant: str = "") -> Tree:
     """The models of a mutant, as packages beside those of the protocol."""
     name = f"{variant}_{mutant}" if variant else mutant
-    (bent,) = (m for m in opened.model.mutants if m.name == mutant)
-    about = siblings.of_mutant(bent, variant)
+    (mutated,) = (m for m in opened.model.mutants if m.name == mutant)
+    about = siblings.of_mutant(mutated, variant)
     selection = Selection(variant=variant, mutant=mutant)
     return _siblings(opened, ("mutants", name), selection, about)
 

@@ -94,7 +94,7 @@ class Problem:
         return self.model.liveness
 
     @property
-    def question(self) -> n.Property | None:
+    def predicate(self) -> n.Property | None:
         """The condition of `--where`, if there is one."""
         return next((p for p in self.properties if p.name == ASKED), None)
 

@@ -66,7 +66,7 @@ def _needs_native(problem: Problem, options: ExploreOptions) -> str:
     """What of the options only the native engine can do; "" for nothing."""
     if options.fingerprints is not None:
         return "fingerprints need"
-    if problem.question is not None:
+    if problem.predicate is not None:
         return "--where needs"
     return "--keep needs" if options.states else ""
 

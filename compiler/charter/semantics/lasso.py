@@ -32,7 +32,7 @@ class Edges(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class LeadsToValues:
     """A property as the search reads it: `begins` holds in states where the trigger is true, `ends`
     in states where the goal is. `once`: only the trigger in the initial state counts."""
 
@@ -58,12 +58,12 @@ class _Search:
     """Breadth-first search over nodes: a state, and whether the goal is still awaited there."""
 
     edges: list[list[FairEdge]]
-    waiting: Waiting
+    leads_to: LeadsToValues
     parents: dict[Node, tuple[Node, FairEdge] | None] = field(default_factory=dict)
 
     def nodes(self) -> Iterator[Node]:
         """Every reached node in breadth-first order."""
-        about = self.waiting
+        about = self.leads_to
         start = (0, (about.once or about.begins[0]) and not about.ends[0])
         self.parents[start] = None
         queue = deque([start])
@@ -91,10 +91,10 @@ class _Search:
         return tuple(reversed(found))
 
 
-def lasso(edges: list[list[FairEdge]], waiting: Waiting) -> Lasso | None:
+def lasso(edges: list[list[FairEdge]], leads_to: LeadsToValues) -> Lasso | None:
     """A fair lasso with a shortest stem that never reaches the goal, or None. Runs that leave the
     instance are ignored."""
-    search = _Search(edges, waiting)
+    search = _Search(edges, leads_to)
     order = [number for number, waits in search.nodes() if waits]
     inside = set(order)
     found = components(edges, inside)

@@ -18,7 +18,7 @@ from charter.semantics.machine import Machine
 from charter.suites.build import TINY, Progress
 from charter.suites.explored import ExploredInstance
 from charter.suites.found import Found, FoundQuestion, in_order, rules_digest
-from charter.suites.smoke import Desk, bent_model, mutants_of, tells_title
+from charter.suites.smoke import Desk, mutant_model, mutants_of, tells_title
 from charter.suites.subject import Subject
 from charter.vectors.answer import NoAnswer
 from charter.vectors.plan import OPEN, PlannedStep
@@ -257,10 +257,10 @@ def _mutants(found: QuestionSearch) -> None:
     for mutant in mutants_of(about):
         if tells_title(mutant.name) in told:
             continue
-        bent = bent_model(about, files, mutant.name)
+        edited = mutant_model(about, files, mutant.name)
         instance = next(i for i in about.model.instances if i.name == mutant.instance)
         opened = replace(instance, offers=(), only=())
-        pair = (Machine.of(about.model, opened), Machine.of(bent, opened))
+        pair = (Machine.of(about.model, opened), Machine.of(edited, opened))
         answer = smt.distinguish(pair, smt.PairQuestion(lemmas=lemmas, loadable=True))
         if isinstance(answer, smt.Difference):
             engine, _ = found.desk.at(instance)

@@ -198,14 +198,14 @@ def mutants_of(about: Subject) -> tuple[n.Mutant, ...]:
     return tuple(m for m in about.model.mutants if machines.get(m.instance) == mine)
 
 
-def bent_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:
+def mutant_model(about: Subject, files: sx.Protocol, mutant: str) -> n.Model:
     """The model of a mutant. Raises `Refused` if it does not fit the variant."""
     return pipeline.compile_files(files, Selection(variant=about.model.variant, mutant=mutant))
 
 
 def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[SmokeVector]) -> Kill:
-    bent = bent_model(about, files, mutant.name)
-    edited = changed_operations(about.model, bent, about.component.name)
+    mutated = mutant_model(about, files, mutant.name)
+    edited = changed_operations(about.model, mutated, about.component.name)
     title = tells_title(mutant.name)
     able = (entry for entry in entries if runs(entry.vector.question) & edited)
     mine = sorted(able, key=lambda entry: entry.vector.why.title != title)
@@ -216,7 +216,7 @@ def _kill(about: Subject, files: sx.Protocol, mutant: n.Mutant, entries: list[Sm
         vector = entry.vector
         answers = known.get(entry.instance.name)
         if answers is None:
-            machine = Machine.of(bent, replace(entry.instance, offers=(), only=()))
+            machine = Machine.of(mutated, replace(entry.instance, offers=(), only=()))
             answers = known[entry.instance.name] = Answers(machine, machine.outcomes)
         told = tells(answers, vector.question, vector.answer)
         if told != "never":

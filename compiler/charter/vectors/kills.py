@@ -47,18 +47,18 @@ def tells(answers: Answers, question: Question, allowed: Answer) -> Told:
     """Whether the runs of a mutant's model for `question` deviate from the allowed answer: all,
     some, or none. If a rule of the mutant has no value, all."""
     try:
-        bent = answers.answer(question)
+        edited = answers.answer(question)
     except (NoAnswer, EvaluationError, ValueError):
         return "always"
-    return compared(bent, allowed)
+    return compared(edited, allowed)
 
 
-def compared(bent: Answer, allowed: Answer) -> Told:
-    """Follow the runs of the answer `bent` on the answer `allowed`: pairs of a node and the allowed
-    nodes that it can be. Runs that deviate are dropped."""
+def compared(edited: Answer, allowed: Answer) -> Told:
+    """Follow the runs of the answer `edited` on the answer `allowed`: pairs of a node and the
+    allowed nodes that it can be. Runs that deviate are dropped."""
     pairs: set[tuple[int, frozenset[int]]] = {(-1, frozenset())}
     left = False
-    for number, (mine, theirs) in enumerate(zip(bent.steps, allowed.steps, strict=True)):
+    for number, (mine, theirs) in enumerate(zip(edited.steps, allowed.steps, strict=True)):
         following: set[tuple[int, frozenset[int]]] = set()
         for at, node in enumerate(mine):
             for before, possible in pairs:
@@ -68,7 +68,7 @@ def compared(bent: Answer, allowed: Answer) -> Told:
                     i
                     for i, other in enumerate(theirs)
                     if (not number or possible & set(other.origins))
-                    and _shown(bent, node.reply, node.observation)
+                    and _shown(edited, node.reply, node.observation)
                     == _shown(allowed, other.reply, other.observation)
                 )
                 if here:

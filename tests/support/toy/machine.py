@@ -1,4 +1,4 @@
-"""The keeper. `bends` names the rules that a sibling model changes."""
+"""The keeper. `edits` names the rules that a sibling model changes."""
 
 from dataclasses import dataclass, replace
 
@@ -34,8 +34,8 @@ class Machine:
     OPERATIONS = ("register", "elect", "write", "expire", "failover")
     OBSERVES = ("registration", "leader", "version")
 
-    def __init__(self, *bends):
-        self.bends = bends
+    def __init__(self, *edits):
+        self.edits = edits
 
     def initial(self, sorts, consts=None):
         return Keeper(tuple((node, None) for node in sorts["Node"]))
@@ -60,7 +60,7 @@ class Machine:
     def write(self, state, node, epoch, version):
         rejections = []
         known = state.epoch(node)
-        if "no_epoch_check" not in self.bends and (known is None or epoch != f"@{known}"):
+        if "no_epoch_check" not in self.edits and (known is None or epoch != f"@{known}"):
             rejections.append(("write/stale_epoch", "STALE_EPOCH"))
         if state.leader != node:
             rejections.append(("write/not_leader", "NOT_LEADER"))
@@ -77,10 +77,10 @@ class Machine:
         if node not in state.session:
             yield Outcome("expire/idle", False, state)
             return
-        if "has_a_bug" in self.bends:
+        if "has_a_bug" in self.edits:
             raise KeyError("lease")
         leader = state.leader
-        if leader == node and "keeps_leader" not in self.bends:
+        if leader == node and "keeps_leader" not in self.edits:
             leader = None
         after = replace(state, session=state.session - {node}, leader=leader)
         yield Outcome("expire/expired", True, after)
@@ -112,8 +112,8 @@ class Machine:
         return self.decode({"session": [], **value}, sorts)
 
 
-def export(namespace, *bends):
+def export(namespace, *edits):
     """Put the machine's functions into a module's namespace."""
-    machine = Machine(*bends)
+    machine = Machine(*edits)
     names = [name for name in dir(machine) if not name.startswith("_")]
     namespace.update({name: getattr(machine, name) for name in names})

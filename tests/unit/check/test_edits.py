@@ -170,9 +170,9 @@ def test_an_edit_of_a_part_of_a_step_that_is_not_there_is_reported_once(
 
 def test_a_mutant_bends_a_step() -> None:
     mutant = "mutant m in small { drop conjunct near of s.act } caught by calm"
-    plain, bent = (load(BASE + SYSTEM + mutant, mutant=name) for name in ("", "m"))
+    plain, edited = (load(BASE + SYSTEM + mutant, mutant=name) for name in ("", "m"))
     assert plain.mutants[0].addresses == ("s.act:near",)
-    assert len(plain.systems[0].steps[0].body) == len(bent.systems[0].steps[0].body) + 1
+    assert len(plain.systems[0].steps[0].body) == len(edited.systems[0].steps[0].body) + 1
 
 
 def test_two_conditions_of_a_step_with_one_label_are_refused() -> None:
@@ -353,10 +353,10 @@ def test_mutant_may_be_a_bad_protocol_but_not_a_wrong_one() -> None:
 
 def test_mutant_is_another_model_of_the_same_protocol() -> None:
     text = BASE + "mutant m in tiny { drop conjunct busy of c.go/on } caught by safe"
-    plain, bent = load(text), load(text, mutant="m")
+    plain, edited = load(text), load(text, mutant="m")
     assert plain.mutants[0].addresses == ("c.go/on:busy",)
-    assert len(bent.components[0].operations[0].branches[1].guard) == 1
-    assert bent.functions == plain.functions
+    assert len(edited.components[0].operations[0].branches[1].guard) == 1
+    assert edited.functions == plain.functions
 
 
 def test_properties_that_name_a_dropped_branch_are_left_out_of_a_mutant() -> None:

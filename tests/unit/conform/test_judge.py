@@ -99,8 +99,8 @@ def test_any_change_of_what_was_seen_is_noticed(seed, how):
         steps[at] = [0, 0, 0] if steps[at] != [0, 0, 0] else [len(values) - 1] * 3
     else:
         steps[at][("reply", "observation").index(how)] = len(values) - 1
-    bent = Result(result.id, result.nonce, Status.OK, "", steps)
-    found = verdict(item, Results(values, [bent]))
+    edited = Result(result.id, result.nonce, Status.OK, "", steps)
+    found = verdict(item, Results(values, [edited]))
     expected = {"drop": {Kind.ADAPTER_ERROR}}.get(how, {Kind.DIVERGES})
     assert found.kind in expected
     if found.kind is Kind.DIVERGES and how != "swap":

@@ -1,7 +1,7 @@
 """A bug of a generated model is never taken for something that the target did, nor passed over."""
 
 import pytest
-from tests.support.bent import Bent, raises
+from tests.support.edited_model import EditedModel, raises
 from tests.support.fakes.fake import KeepsLeader
 from tests.support.toy import charter
 from tests.support.toy.vectors import vector
@@ -25,14 +25,14 @@ def judged(siblings, fake=KeepsLeader):
 
 
 def test_without_a_bug_the_vector_is_followed():
-    assert judged(Siblings(Bent())).not_judged == 0
+    assert judged(Siblings(EditedModel())).not_judged == 0
 
 
 @pytest.mark.parametrize("error", BUGS)
 @pytest.mark.parametrize("name", ["outcomes", "observe", "encode", "initial"])
 def test_bug_of_the_charters_model_stops_with_model_operation_and_vector(name, error):
     with pytest.raises(ModelBug, match=VECTOR.id) as raised:
-        judged(Siblings(Bent(__name__="models.lease", **{name: raises(error)})))
+        judged(Siblings(EditedModel(__name__="models.lease", **{name: raises(error)})))
     sentence = str(raised.value)
     assert raised.value.exit_code == 5
     assert "the generated model models.lease fails" in sentence
@@ -48,12 +48,12 @@ def test_bug_in_a_later_step_names_that_operation(error):
         return charter.outcomes(state, operation, args)
 
     with pytest.raises(ModelBug, match="at expire, in vector"):
-        judged(Siblings(Bent(outcomes=outcomes)))
+        judged(Siblings(EditedModel(outcomes=outcomes)))
 
 
 @pytest.mark.parametrize("error", BUGS)
 def test_bug_of_an_entrys_model_stops_too(error):
-    entries = {"leader_stays": Bent(__name__="models.entry", outcomes=raises(error))}
+    entries = {"leader_stays": EditedModel(__name__="models.entry", outcomes=raises(error))}
     with pytest.raises(ModelBug, match=r"models\.entry fails at"):
         judged(Siblings(charter, entries))
 
@@ -61,11 +61,11 @@ def test_bug_of_an_entrys_model_stops_too(error):
 @pytest.mark.parametrize("error", BUGS)
 def test_model_that_cannot_read_its_own_state_has_a_bug(error):
     with pytest.raises(ModelBug):
-        judged(Siblings(Bent(decode=raises(error))))
+        judged(Siblings(EditedModel(decode=raises(error))))
 
 
 def test_entrys_model_with_other_state_explains_nothing_and_is_no_bug():
-    entries = {"leader_stays": Bent(decode=raises(KeyError("another_variable")))}
+    entries = {"leader_stays": EditedModel(decode=raises(KeyError("another_variable")))}
     verdict = judged(Siblings(charter, entries))
     assert [d.entries for d in verdict.deviations] == [()]
 
@@ -85,6 +85,6 @@ def test_state_of_the_target_that_no_model_can_hold_is_told_as_the_targets():
 
 def test_model_of_another_charter_that_lacks_an_operation_is_no_bug():
     siblings = Siblings(
-        Bent(outcomes=raises(KeyError("epochs"))), same_state=False, same_operations=False
+        EditedModel(outcomes=raises(KeyError("epochs"))), same_state=False, same_operations=False
     )
     assert "the model is not that of the suite" in judged(siblings).detail

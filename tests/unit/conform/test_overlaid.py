@@ -1,7 +1,7 @@
 """Holding the overlay to the target: what a model cannot follow claims nothing, a bug raises."""
 
 import pytest
-from tests.support.bent import Bent, raises
+from tests.support.edited_model import EditedModel, raises
 from tests.support.judging import fake_start
 from tests.support.toy import charter, keeps_leader
 from tests.support.toy.vectors import vector
@@ -35,23 +35,25 @@ def test_what_the_overlay_denies_is_told(judgement):
 
 
 def test_model_that_cannot_hold_a_given_state_claims_nothing(judgement):
-    bent = Bent(initial=raises(KeyError("another_variable")))
-    assert claimed_too_much(judgement, Siblings(bent, same_state=False), None) == []
+    edited_model = EditedModel(initial=raises(KeyError("another_variable")))
+    assert claimed_too_much(judgement, Siblings(edited_model, same_state=False), None) == []
 
 
 @pytest.mark.parametrize("name", ["encode", "decode"])
 def test_model_that_cannot_read_or_write_its_own_state_raises(judgement, name):
-    bent = Bent(**{name: raises(KeyError("another_variable"))})
+    edited_model = EditedModel(**{name: raises(KeyError("another_variable"))})
     with pytest.raises(ModelBug):
-        claimed_too_much(judgement, Siblings(bent), None)
+        claimed_too_much(judgement, Siblings(edited_model), None)
 
 
 @pytest.mark.parametrize("error", [KeyError("version"), TypeError("no"), ZeroDivisionError()])
 def test_bug_in_a_rule_of_the_model_raises(judgement, error):
     with pytest.raises(ModelBug, match=type(error).__name__):
-        claimed_too_much(judgement, Siblings(Bent(outcomes=raises(error))), None)
+        claimed_too_much(judgement, Siblings(EditedModel(outcomes=raises(error))), None)
 
 
 def test_bug_while_the_model_is_set_up_raises(judgement):
     with pytest.raises(ModelBug, match="ZeroDivisionError"):
-        claimed_too_much(judgement, Siblings(Bent(initial=raises(ZeroDivisionError()))), None)
+        claimed_too_much(
+            judgement, Siblings(EditedModel(initial=raises(ZeroDivisionError()))), None
+        )

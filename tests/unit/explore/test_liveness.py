@@ -17,11 +17,11 @@ from charter.explore.reference.search import ReferenceOptions, explore
 from charter.formats.canonical import Json
 from charter.semantics.expressions import Scope, State
 from charter.semantics.fairness import LivenessResult
-from charter.semantics.lasso import OUTSIDE, FairEdge, Waiting, lasso
+from charter.semantics.lasso import OUTSIDE, FairEdge, LeadsToValues, lasso
 from charter.semantics.machine import Machine
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
-NEVER = Waiting([True] * 4, [False] * 4, once=True)
+NEVER = LeadsToValues([True] * 4, [False] * 4, once=True)
 
 
 def graph(*edges: tuple[int, int, set[int]], size: int = 3) -> list[list[FairEdge]]:
@@ -37,9 +37,9 @@ def graph(*edges: tuple[int, int, set[int]], size: int = 3) -> list[list[FairEdg
 
 
 def found(
-    edges: list[list[FairEdge]], waiting: Waiting = NEVER
+    edges: list[list[FairEdge]], leads_to: LeadsToValues = NEVER
 ) -> tuple[tuple[int, ...], ...] | None:
-    seen = lasso(edges, waiting)
+    seen = lasso(edges, leads_to)
     return None if seen is None else (seen.stem, seen.cycle)
 
 
@@ -48,7 +48,7 @@ def test_a_run_stays_where_nothing_can_happen() -> None:
 
 
 def test_a_run_does_not_stay_where_something_can_happen() -> None:
-    ends = Waiting([True] * 2, [False, True], once=True)
+    ends = LeadsToValues([True] * 2, [False, True], once=True)
     assert found(graph((0, 1, set()), size=2), ends) is None
 
 
@@ -58,14 +58,14 @@ def test_a_run_that_must_leave_the_instance_is_not_looked_at() -> None:
 
 def test_a_cycle_is_unfair_to_what_is_always_possible() -> None:
     edges = graph((0, 0, set()), (0, 1, {7}), (1, 1, set()), size=2)
-    ends = Waiting([True] * 2, [False, True], once=True)
+    ends = LeadsToValues([True] * 2, [False, True], once=True)
     assert found(edges, ends) is None
     assert found(graph((0, 0, set()), (0, 1, set()), size=2), ends) == ((), (0,))
 
 
 def test_a_cycle_is_fair_where_something_is_impossible_now_and_then() -> None:
     edges = graph((0, 1, set()), (1, 0, set()), (0, 2, {7}))
-    ends = Waiting([True] * 3, [False, False, True], once=True)
+    ends = LeadsToValues([True] * 3, [False, False, True], once=True)
     assert found(edges, ends) == ((), (0, 1))
 
 
@@ -82,8 +82,8 @@ def test_a_cycle_goes_through_all_that_it_must_not_neglect() -> None:
 def test_what_begins_later_counts_for_leads_to_and_not_for_eventually() -> None:
     edges = graph((0, 1, set()), (1, 2, set()))
     begins = [False, True, False]
-    assert found(edges, Waiting(begins, [True, False, False], once=False)) == ((0, 1), ())
-    assert found(edges, Waiting(begins, [True, False, False], once=True)) is None
+    assert found(edges, LeadsToValues(begins, [True, False, False], once=False)) == ((0, 1), ())
+    assert found(edges, LeadsToValues(begins, [True, False, False], once=True)) is None
 
 
 # --- charters ------------------------------------------------------------------------------------

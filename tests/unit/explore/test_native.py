@@ -147,16 +147,16 @@ def test_a_count_that_was_changed_in_a_journal_changes_no_verdict(
     cache: Path, tmp_path: Path
 ) -> None:
     path = SPEC / "examples" / "two_phase_commit.charter"
-    bent = api.load(path, api.Selection(mutant="commits_at_the_first_vote"))
+    edited = api.load(path, api.Selection(mutant="commits_at_the_first_vote"))
     options = NativeOptions(cache=cache, journal=tmp_path)
-    whole = explore(bent, bent.instances[0], options)
+    whole = explore(edited, edited.instances[0], options)
     assert not whole.fine
     index = tmp_path / "journal.json"
     said = json.loads(index.read_text())
     for level in said["levels"]:
         level["notes"] = [[0, 0, 0, 0] for _ in level["notes"]]
     index.write_text(json.dumps(said))
-    again = explore(bent, bent.instances[0], options)
+    again = explore(edited, edited.instances[0], options)
     assert "is damaged" in again.message
     assert (counts(again), verdicts(again)) == (counts(whole), verdicts(whole))
 

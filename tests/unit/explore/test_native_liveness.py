@@ -252,10 +252,10 @@ def test_a_run_that_must_leave_the_instance_does_not_stop_there() -> None:
     (system,) = model.systems
     (step,) = system.steps
     body = tuple(line for line in step.body if not isinstance(line, n.Require))
-    bent = replace(model, systems=(replace(system, steps=(replace(step, body=body),)),))
-    ((_, answer, _, detail, _),) = found = natively(bent)
+    edited = replace(model, systems=(replace(system, steps=(replace(step, body=body),)),))
+    ((_, answer, _, detail, _),) = found = natively(edited)
     assert answer == "holds" and "leave the instance" in str(detail)
-    assert found == plainly(bent)
+    assert found == plainly(edited)
 
 
 MANY = """protocol test.many

@@ -1,4 +1,4 @@
-"""Whether a bent model is told from the charter, on automata written by hand."""
+"""Whether an edited model is told from the charter, on automata written by hand."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def anchor_of(plan: ProgramInterface, rows: Iterable[Sequence[int]]) -> Anchor |
     initial = plan.machine.initial()
     parts: dict[Way, UnchangedPart] = {}
     walk = _Walk(plan.layout, steady(rows, plan.packing), plan.quotient.counters)
-    for variable, at in zip(plan.machine.variables, plan.shape.offsets, strict=True):
+    for variable, at in zip(plan.machine.variables, plan.variable_slots.offsets, strict=True):
         parts |= walk.parts(variable.type, initial[variable.name], ((None, variable.name),), (at,))
     chosen = _telling(plan.quotient, plan.layout.universe, parts)
     if chosen is None:

@@ -66,7 +66,7 @@ class BodyPrinter:
 
     unit: Unit
     code: Code
-    shape: VariableSlots
+    variable_slots: VariableSlots
     reply: int
     expr: Expr = field(init=False)
     work: dict[str, Held] = field(init=False)
@@ -75,7 +75,7 @@ class BodyPrinter:
 
     def __post_init__(self) -> None:
         self.expr = Expr(self.unit, self.code)
-        self.expr.before = self.shape.places("%vars")
+        self.expr.before = self.variable_slots.places("%vars")
         self.work = dict(self.expr.before)
         self.count = self.code.memory(1)
         self.code.store("0", self.count)
@@ -89,7 +89,7 @@ class BodyPrinter:
     @property
     def row_size(self) -> int:
         """Slots of a row."""
-        return 1 + self.reply + self.shape.slots
+        return 1 + self.reply + self.variable_slots.slots
 
     def finish(self, label: str, reply: Callable[[Ref], None] | None = None) -> None:
         """Write a row."""
@@ -108,16 +108,16 @@ class BodyPrinter:
 
     def write(self, target: Ref) -> None:
         """Write all variables."""
-        code, shape = self.code, self.shape
+        code, variable_slots = self.code, self.variable_slots
         start = 0
         before = self.expr.before
-        for variable, at in zip(shape.variables, shape.offsets, strict=True):
+        for variable, at in zip(variable_slots.variables, variable_slots.offsets, strict=True):
             held = self.work[variable.name]
             if held != before[variable.name]:
                 self._copy(target, start, at)
                 self.expr.keep.put(held, variable.type, target, at)
                 start = at + self.unit.layout.slots(variable.type)
-        self._copy(target, start, shape.slots)
+        self._copy(target, start, variable_slots.slots)
         del code
 
     def _copy(self, target: Ref, start: int, end: int) -> None:

@@ -58,7 +58,7 @@ class NativeChecker:
 
 def _explored(problem: Problem, options: ExploreOptions, progress: Progress) -> Explored:
     model, instance, chosen = problem.model, problem.instance, native_options(problem, options)
-    tell = _told(progress)
+    tell = _reporter(progress)
     if options.session is None:
         return explore_live(model, instance, chosen, tell)
     # Only here: what reads and writes Parquet takes longer to load than a small search takes.
@@ -85,14 +85,16 @@ def _settled(
     if options.memory:
         chosen = replace(chosen, memory=max(1, options.memory - kept))
     try:
-        verdicts = check_liveness(problem.model, problem.instance, chosen, _told(progress), seen)
+        verdicts = check_liveness(
+            problem.model, problem.instance, chosen, _reporter(progress), seen
+        )
     except (CannotCompile, GaveUp) as reason:
         return replace(found, unlooked=str(reason))
     seconds = (found.seconds_liveness or 0.0) + time.monotonic() - begun
     return replace(found, liveness=verdicts, seconds_liveness=seconds)
 
 
-def _told(progress: Progress) -> Callable[[Now, str], None]:
+def _reporter(progress: Progress) -> Callable[[Now, str], None]:
     def tell(now: Now, doing: str) -> None:
         progress(now.distinct, now.generated, now.depth, now.queue, doing)
 
@@ -126,7 +128,7 @@ def cores() -> int:
 
 def _result(problem: Problem, options: ExploreOptions, explored: Explored) -> SearchResult:
     found, on_spark = explored.found, options.session is not None
-    reached = None if on_spark else Reached.of(found, problem.question, options.mutant)
+    reached = None if on_spark else Reached.of(found, problem.predicate, options.mutant)
     quotient = found.search.program.plan.quotient
     return SearchResult(
         engine="spark" if on_spark else "native",
@@ -142,20 +144,20 @@ def _result(problem: Problem, options: ExploreOptions, explored: Explored) -> Se
         stopped=found.stopped,
         journal=found.message,
         unlooked=explored.unlooked,
-        where=_matches(reached, problem.question, options.limit),
+        where=_matches(reached, problem.predicate, options.limit),
         states=reached if options.states else None,
         seconds_liveness=explored.seconds if problem.liveness else None,
     )
 
 
 def _matches(
-    reached: Reached | None, question: n.Property | None, limit: int
+    reached: Reached | None, predicate: n.Property | None, limit: int
 ) -> MatchedStates | None:
     """The number of states that match `--where`, and the first ones in the order of the search."""
-    if reached is None or question is None:
+    if reached is None or predicate is None:
         return None
     first: list[MatchedState] = []
     for number in islice(reached.hits(), limit):
-        trace, state = reached.reason(number, question)
+        trace, state = reached.reason(number, predicate)
         first.append(MatchedState(number, state, bare(trace)))
     return MatchedStates(reached.expression, reached.found, reached.undefined, tuple(first))

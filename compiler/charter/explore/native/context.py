@@ -9,7 +9,7 @@ ERROR, FATAL, GENERATED, OUTSIDE, SEQ, SOURCE, ENABLED = range(7)
 """ERROR: the site of the first undefined value. FATAL: why the engine gave up. Counts of
 transitions. SEQ: the number of the outcome. SOURCE: the number of the expanded state. ENABLED: how
 many outcomes it had."""
-TELL, TOLD, TELL_ROOM, OP, CAPACITY = range(7, 12)
+OUTCOMES, OUTCOME_COUNT, OUTCOME_ROOM, OP, CAPACITY = range(7, 12)
 """The log of outcomes: its address (0: off), count, capacity. OP: the number of the operation.
 CAPACITY: the records of a buffer."""
 LINKS = 12
@@ -135,12 +135,12 @@ class MachineContext:
         return self.width + (1 if self.memory == "numbers" else 0)
 
     @property
-    def told(self) -> int:
+    def outcome_size(self) -> int:
         """Words of a logged outcome: operation, number of the outcome, branch (or minus the site
         that failed), key, arguments, state after in slots, reply, what guards read."""
-        return self.told_reply + self.reply + self.trail
+        return self.outcome_reply + self.reply + self.trail
 
     @property
-    def told_reply(self) -> int:
+    def outcome_reply(self) -> int:
         """The offset of the reply in a logged outcome."""
         return 3 + self.words + self.args + self.slots

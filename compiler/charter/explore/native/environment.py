@@ -67,7 +67,7 @@ class OfferPrinter:
 
     unit: Unit
     context: MachineContext
-    shape: VariableSlots
+    variable_slots: VariableSlots
     issued: IssuedMasks
     code: Code = field(init=False)
 
@@ -78,7 +78,9 @@ class OfferPrinter:
         self.code = code = Code("internal void @issued(ptr %ctx)", "nounwind")
         if self.issued.size:
             code.clear(code.at("%ctx", self.context.masks), self.issued.size)
-        for variable, at in zip(self.shape.variables, self.shape.offsets, strict=True):
+        for variable, at in zip(
+            self.variable_slots.variables, self.variable_slots.offsets, strict=True
+        ):
             self.collect(variable.type, (self.context.fields + at, "true"), ())
         code.give()
         self.unit.add(code)
@@ -348,7 +350,7 @@ class _Loops:
         code, offers = self.code, self.offers
         context, unit = offers.context, offers.unit
         expr = Expr(unit, code)
-        expr.before = offers.shape.places(code.at("%ctx", context.fields))
+        expr.before = offers.variable_slots.places(code.at("%ctx", context.fields))
         wanted = [
             condition
             for name, condition in unit.machine.instance.only
@@ -364,7 +366,7 @@ class _Loops:
         reply = 0
         if isinstance(self.operation, n.Operation):
             reply = unit.layout.slots(self.operation.result)
-        size = 1 + reply + offers.shape.slots
+        size = 1 + reply + offers.variable_slots.slots
         rows, args = code.at("%ctx", context.rows), code.at("%ctx", context.arguments)
         fields = code.at("%ctx", context.fields)
         if context.trail:

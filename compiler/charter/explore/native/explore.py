@@ -134,7 +134,7 @@ def result_of(search: Ended, message: str, untold: frozenset[str] = frozenset())
             if note.count:
                 failures.append(_failure((kind, name), note, traces, named.get(name)))
             continue
-        if kind == "question":
+        if kind == "predicate":
             continue
         prop = named[name]
         wanted = note.count and name not in untold

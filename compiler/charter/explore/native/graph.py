@@ -49,17 +49,17 @@ class CompiledGraph:
             self.successors.program.plan.context,
             OutcomeBuffer.of(self.successors.program),
         )
-        size, key = context.told, slice(3, 3 + context.words)
+        size, key = context.outcome_size, slice(3, 3 + context.words)
         for number in range(len(self.states)):
             seen: set[tuple[int, ...]] = set()
             for i in range(asked.ask(self._slots(number))):
-                row = asked.told.numbers(i * size, size)
+                row = asked.rows.numbers(i * size, size)
                 if row[2] >> 63:
                     continue  # its evaluation is undefined
-                case = (row[0], row[2], *row[key], *row[context.told_reply + context.reply :])
+                case = (row[0], row[2], *row[key], *row[context.outcome_reply + context.reply :])
                 if case not in seen:
                     seen.add(case)
-                    reply = self.successors.reply(row[0], row[context.told_reply :])
+                    reply = self.successors.reply(row[0], row[context.outcome_reply :])
                     yield Transition(number, self._step(row), reply)
 
     def arrival(self, number: int) -> tuple[int, TraceStep]:
@@ -71,14 +71,14 @@ class CompiledGraph:
     def _all_arrivals(self) -> Iterator[tuple[int, TraceStep]]:
         """States reached from the same state are adjacent, so each state is expanded once."""
         asked, before = OutcomeBuffer.of(self.successors.program), -1
-        size = self.successors.program.plan.context.told
+        size = self.successors.program.plan.context.outcome_size
         rows: dict[int, list[int]] = {}
         for number in range(1, len(self.states)):
             _, source, outcome = self.found.search.states.get(number)
             if source != before:
                 count, before = asked.ask(self._slots(source)), source
-                told = (asked.told.numbers(i * size, size) for i in range(count))
-                rows = {row[1]: row for row in told}
+                listed = (asked.rows.numbers(i * size, size) for i in range(count))
+                rows = {row[1]: row for row in listed}
             yield source, self._step(rows[outcome])
 
     def witnesses(self) -> Sequence[tuple[str, Trace]]:

@@ -28,6 +28,9 @@ from charter.explore.native.context import (
     MARGIN,
     NOTE,
     OP,
+    OUTCOME_COUNT,
+    OUTCOME_ROOM,
+    OUTCOMES,
     OUTSIDE,
     PARTITION_BITS,
     PARTITIONS,
@@ -35,9 +38,6 @@ from charter.explore.native.context import (
     SEQ,
     SEQ_BITS,
     SOURCE,
-    TELL,
-    TELL_ROOM,
-    TOLD,
     MachineContext,
 )
 from charter.explore.native.expr import Expr
@@ -50,22 +50,22 @@ class Kernel:
     """`states` and `moves` are the properties of states and of transitions, with the number of
     their note; the next note is for states where they are undefined. `undefined` is the first note
     of the operations, `deadlock` the note of deadlocks (-1: not noted); `seed` selects the hash.
-    `questions` are the predicates that `@follow` evaluates in every state, with their notes (None:
+    `predicates` are the predicates that `@follow` evaluates in every state, with their notes (None:
     edges are not computed)."""
 
     unit: Unit
     context: MachineContext
-    shape: VariableSlots
+    variable_slots: VariableSlots
     states: Sequence[tuple[int, s.Property]]
     moves: Sequence[tuple[int, s.Property]]
     undefined: int
     deadlock: int
     seed: int
-    questions: Sequence[tuple[int, s.Property]] | None = None
+    predicates: Sequence[tuple[int, s.Property]] | None = None
 
     def print(self, operations: int) -> None:
         """Everything."""
-        for number, prop in (*self.states, *self.moves, *(self.questions or ())):
+        for number, prop in (*self.states, *self.moves, *(self.predicates or ())):
             self.print_property(number, prop)
         self.print_note()
         self.print_emit()
@@ -85,7 +85,7 @@ class Kernel:
         )
         code = Code(head, "nounwind")
         expr = Expr(self.unit, code, took="%took")
-        expr.before, expr.after = self.shape.places("%s"), self.shape.places("%z")
+        expr.before, expr.after = self.variable_slots.places("%s"), self.variable_slots.places("%z")
         self.bind_arguments(expr, prop.body)
         holds = expr.truth(prop.body)
         code.give(holds if prop.kind == "witness" else code.negation(holds))
@@ -174,7 +174,7 @@ class Kernel:
         context = self.context
         fields = code.at("%ctx", context.fields)
         outside, inside, done = code.label(), code.label(), code.label()
-        if self.questions is not None:
+        if self.predicates is not None:
             linked, searched = code.label(), code.label()
             code.fork(code.compare("ne", code.load("%ctx", LINKS), "0"), linked, searched)
             code.start(linked)
@@ -190,13 +190,13 @@ class Kernel:
         for number, _ in self.moves:
             hit = code.call(fn.prop(number), "%ctx", fields, "%z", "%branch")
             self.noting(code, number, hit)
-        telling = code.compare("ne", code.load("%ctx", TELL), "0")
+        listing = code.compare("ne", code.load("%ctx", OUTCOMES), "0")
         words = code.at("%ctx", context.key)
-        with code.when(telling):
+        with code.when(listing):
             code.call(fn.KEY, "%z", words)
             self.tell(code, "%branch", "%z")
-        same = code.call(fn.SAME, fields, "%z", self.shape.slots)
-        with code.unless(code.either(same, telling)):
+        same = code.call(fn.SAME, fields, "%z", self.variable_slots.slots)
+        with code.unless(code.either(same, listing)):
             code.call(fn.KEY, "%z", words)
             source = code.binary("shl", code.load("%ctx", SOURCE), str(SEQ_BITS))
             tag = code.binary("or", source, code.load("%ctx", SEQ))
@@ -231,12 +231,12 @@ class Kernel:
     def tell(self, code: Code, branch: Ref, after: Ref) -> None:
         """Append an outcome to the log, if it is on."""
         context = self.context
-        pointer = code.load("%ctx", TELL, "ptr")
+        pointer = code.load("%ctx", OUTCOMES, "ptr")
         wanted = code.compare("ne", pointer, "null", "ptr")
-        told = code.load("%ctx", TOLD)
-        room = code.compare("slt", told, code.load("%ctx", TELL_ROOM))
+        listed = code.load("%ctx", OUTCOME_COUNT)
+        room = code.compare("slt", listed, code.load("%ctx", OUTCOME_ROOM))
         with code.when(code.both(wanted, room)):
-            row = code.at(pointer, code.binary("mul", told, str(context.told)))
+            row = code.at(pointer, code.binary("mul", listed, str(context.outcome_size)))
             code.store(code.load("%ctx", OP), row, 0)
             code.store(code.load("%ctx", SEQ), row, 1)
             code.store(branch, row, 2)
@@ -246,10 +246,10 @@ class Kernel:
             code.copy(code.at(row, at + context.args), after, context.slots)
             if context.detailed:
                 reply = code.at(code.load("%ctx", ROW, "ptr"), 1)
-                code.copy(code.at(row, context.told_reply), reply, context.reply)
-                trail = code.at(row, context.told_reply + context.reply)
+                code.copy(code.at(row, context.outcome_reply), reply, context.reply)
+                trail = code.at(row, context.outcome_reply + context.reply)
                 code.copy(trail, code.at("%ctx", context.guards), context.trail)
-            code.store(code.add(told, "1"), "%ctx", TOLD)
+            code.store(code.add(listed, "1"), "%ctx", OUTCOME_COUNT)
 
     # --- expansion -------------------------------------------------------------------------------
 

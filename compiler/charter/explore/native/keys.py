@@ -20,7 +20,7 @@ from charter.core.nodes import StateVar
 from charter.explore.native import functions as fn
 from charter.explore.native.code import Code, Ref
 from charter.explore.native.layout import CannotCompile, Packing, mask_type
-from charter.explore.native.orbit_signature import Signs
+from charter.explore.native.orbit_signature import Signatures
 from charter.explore.native.unit import Unit
 from charter.semantics.quotient import Quotient, Renaming, permute
 
@@ -268,13 +268,13 @@ class KeyPrinter:
                 self._words(own, "%out")
                 code.give()
                 code.start(code.label())
-        signs = {sort: self.signs(sort) for sort in self.quotient.sorts}
-        distinct, number = self._sorted(signs)
+        signatures = {sort: self.signatures(sort) for sort in self.quotient.sorts}
+        distinct, number = self._sorted(signatures)
         with code.when(distinct):
             code.call(fn.PERMUTED, "%s", own, number)
             self._words(own, "%out")
         with code.unless(distinct):
-            self._least(own, signs)
+            self._least(own, signatures)
         code.give()
         self.unit.add(code)
 
@@ -284,32 +284,32 @@ class KeyPrinter:
             self.code.call(fn.NAMED, own)
         self.code.call(fn.PACK, own, out)
 
-    def _sorted(self, signs: Mapping[str, Ref]) -> tuple[Ref, Ref]:
+    def _sorted(self, signatures: Mapping[str, Ref]) -> tuple[Ref, Ref]:
         """Whether all signatures are distinct, and the number of the permutation that then sorts
         them: `permutations` lists them in lexicographic order, so it follows from how many later
         signatures are less."""
         code, distinct, number = self.code, "true", "0"
-        for sort, place in signs.items():
+        for sort, place in signatures.items():
             size = self.unit.layout.size(t.Sort(sort))
             refs = [code.load(place, i) for i in range(size)]
             number = code.binary("mul", number, str(factorial(size)))
-            for i, sign in enumerate(refs):
+            for i, signature in enumerate(refs):
                 later = "0"
                 for other in refs[i + 1 :]:
-                    distinct = code.both(distinct, code.compare("ne", sign, other))
-                    later = code.add(later, code.widened(code.compare("ult", other, sign)))
+                    distinct = code.both(distinct, code.compare("ne", signature, other))
+                    later = code.add(later, code.widened(code.compare("ult", other, signature)))
                 weight = str(factorial(size - 1 - i))
                 number = code.add(number, code.binary("mul", later, weight))
         return distinct, number
 
-    def _least(self, own: Ref, signs: Mapping[str, Ref]) -> None:
+    def _least(self, own: Ref, signatures: Mapping[str, Ref]) -> None:
         """The least words of all permutations that sort the signatures."""
         code, words = self.code, self.packing.words
         other, some = code.memory(words), code.memory(1)
         code.store("0", some)
         with code.counting(str(len(self.renamings))) as i:
             ordered = "true"
-            for sort, place in signs.items():
+            for sort, place in signatures.items():
                 rows = [renaming[sort] for renaming in self.renamings]
                 size = len(rows[0])
                 back = self.unit.table(row.index(new) for row in rows for new in range(size))
@@ -330,16 +330,16 @@ class KeyPrinter:
                     code.copy("%out", other, words)
                     code.store("1", some)
 
-    def signs(self, sort: str) -> Ref:
+    def signatures(self, sort: str) -> Ref:
         """The orbit signatures of the elements of a sort, in memory."""
         layout = self.unit.layout
-        signs = Signs(
+        signatures = Signatures(
             self.code, layout, sort, self.opaque, lambda kind: not self.quotient.permutes(kind)
         )
         size = layout.size(t.Sort(sort))
         place = self.code.memory(size)
         for i in range(size):
-            self.code.store(signs.of(self.variables, i), place, i)
+            self.code.store(signatures.of(self.variables, i), place, i)
         return place
 
     def parts(self, kind: t.Type, place: Ref, there: Ref) -> Iterator[tuple[t.Type, Ref, Ref]]:

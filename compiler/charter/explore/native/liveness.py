@@ -98,16 +98,16 @@ def explore_live(
     asking = _Asking(model, instance, options, tell)
     asked = None if options.choices.fingerprints else asking.asked_alike()
     if asked is not None:  # fingerprints do not allow computing edges
-        choices = replace(options.choices, questions=asked.questions)
+        choices = replace(options.choices, predicates=asked.predicates)
         searching = searched(
-            model, instance, replace(options, choices=choices), lambda now: asking.told(now, "")
+            model, instance, replace(options, choices=choices), lambda now: asking.report(now, "")
         )
         try:
             with searching as (search, message):
                 return asking.looked(result_of(search, message, options.untold), search, asked)
-        except CannotCompile:  # of the questions, or of the rest: then the next line says so
+        except CannotCompile:  # of the predicates, or of the rest: then the next line says so
             pass
-    return Explored(explore(model, instance, options, lambda now: asking.told(now, "")))
+    return Explored(explore(model, instance, options, lambda now: asking.report(now, "")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class _Case:
 
     live: n.Eventually
     values: tuple[Value, ...]
-    question: LeadsTo
+    leads_to: LeadsTo
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class _Asked:
     """Properties, the predicates to evaluate in every state, and the cases that use them."""
 
     lives: Sequence[n.Eventually]
-    questions: tuple[n.Property, ...]
+    predicates: tuple[n.Property, ...]
     cases: tuple[_Case, ...]
 
     @staticmethod
@@ -160,7 +160,7 @@ class _Asking:
     options: NativeOptions
     tell: Tell | None
 
-    def told(self, now: SearchCounts, doing: str) -> None:
+    def report(self, now: SearchCounts, doing: str) -> None:
         """Reports progress."""
         if self.tell is not None:
             self.tell(now, doing)
@@ -200,7 +200,7 @@ class _Asking:
         refuse_faults(self.model)
         asked, options = _Asked.of(self.model, self.instance, lives), self.options
         choices = replace(
-            options.choices, symmetry=symmetry, fingerprints=False, questions=asked.questions
+            options.choices, symmetry=symmetry, fingerprints=False, predicates=asked.predicates
         )
         compiled = program(
             replace(self.model, properties=()), self.instance, choices, options.cache
@@ -211,35 +211,35 @@ class _Asking:
             room = Room(options.memory or default_budget(), place)
             search = Search(compiled, room, options.workers, options.most_states or MOST)
             try:
-                search.run(lambda now: self.told(now, STATES))
+                search.run(lambda now: self.report(now, STATES))
             except NoRoom as reason:
                 return [LivenessResult(live.name, "unknown", detail=str(reason)) for live in lives]
-            return self.on(search, asked, told=not symmetry)
+            return self.on(search, asked, with_lasso=not symmetry)
 
     def looked(self, found: Exploration, search: Search, asked: _Asked) -> Explored:
         """A search with the liveness results from its graph."""
         begun, unlooked = time.monotonic(), ""
         seen: list[LivenessResult] = []
         try:
-            seen = self.on(search, asked, told=not self.permuted)
+            seen = self.on(search, asked, with_lasso=not self.permuted)
         except (CannotCompile, GaveUp) as reason:
             unlooked = str(reason)
         return Explored(found, tuple(seen), time.monotonic() - begun, unlooked)
 
-    def on(self, search: Search, asked: _Asked, *, told: bool) -> list[LivenessResult]:
+    def on(self, search: Search, asked: _Asked, *, with_lasso: bool) -> list[LivenessResult]:
         """The result for each property on the graph of a complete search."""
         options, most = self.options, self.options.most_states or MOST
         try:
             if not search.complete or search.distinct > most:
                 raise NoRoom(search.stopped or gave_up(most))
-            count = len(asked.questions)
+            count = len(asked.predicates)
             graph = Graph(search.room, functions(options.cache), search.distinct, count)
-            follow(search, graph, lambda now: self.told(now, EDGES))
+            follow(search, graph, lambda now: self.report(now, EDGES))
             plan = search.program.plan
             runs = _Runs(
                 search, graph, transition_graph.FairnessLabels.of(plan.machine, plan.layout)
             )
-            return [runs.verdict(live, asked, told=told) for live in asked.lives]
+            return [runs.verdict(live, asked, with_lasso=with_lasso) for live in asked.lives]
         except NoRoom as reason:
             return [
                 LivenessResult(live.name, "unknown", detail=str(reason)) for live in asked.lives
@@ -254,23 +254,23 @@ class _Runs:
     graph: Graph
     labels: transition_graph.FairnessLabels
 
-    def verdict(self, live: n.Eventually, asked: _Asked, *, told: bool) -> LivenessResult:
-        """The result for one property, with a lasso if `told`."""
+    def verdict(self, live: n.Eventually, asked: _Asked, *, with_lasso: bool) -> LivenessResult:
+        """The result for one property, with a lasso if `with_lasso`."""
         conditions = self.labels.conditions(live.fairness)
         for case in (case for case in asked.cases if case.live is live):
-            if undefined := self._undefined(case.question, asked.questions):
+            if undefined := self._undefined(case.leads_to, asked.predicates):
                 return LivenessResult(live.name, "unknown", detail=undefined)
-            seen = self.graph.lasso(case.question, conditions)
+            seen = self.graph.lasso(case.leads_to, conditions)
             if seen is not None:
                 binding = tuple(zip(live.params, case.values, strict=True))
-                stem, cycle = self._told(seen) if told else ((), ())
+                stem, cycle = self._replayed(seen) if with_lasso else ((), ())
                 return LivenessResult(live.name, "fails", binding, stem, cycle)
         return LivenessResult(live.name, "holds", detail=OUTSIDE if self.search.outside else "")
 
-    def _undefined(self, question: LeadsTo, asked: Sequence[n.Property]) -> str:
+    def _undefined(self, leads_to: LeadsTo, asked: Sequence[n.Property]) -> str:
         """Why trigger or goal has no value in some state; "" if both always have one."""
-        first = self.search.program.plan.first_question
-        for number in (question.begins, question.ends):
+        first = self.search.program.plan.first_predicate
+        for number in (leads_to.begins, leads_to.ends):
             # The note of a predicate is followed by the note of states in which it has no value.
             note = self.graph.notes.get(first + 2 * number + 1) if number >= 0 else None
             if note is not None:
@@ -280,7 +280,7 @@ class _Runs:
 
     # --- a counterexample ------------------------------------------------------------------------
 
-    def _told(self, seen: Lasso) -> tuple[tuple[ReachedStep, ...], tuple[ReachedStep, ...]]:
+    def _replayed(self, seen: Lasso) -> tuple[tuple[ReachedStep, ...], tuple[ReachedStep, ...]]:
         """Stem and cycle, replayed on the definition. Raises Disagreement."""
         compiled = self.search.program
         teller = Teller(compiled)
@@ -303,11 +303,11 @@ class _Runs:
             outcomes = list(teller.tell(state))
         except OverflowError:
             raise GaveUp("a counter past 63") from None
-        for told in outcomes:
-            if not told.branch or told.key != key or dict(told.after) == dict(state):
+        for decoded in outcomes:
+            if not decoded.branch or decoded.key != key or dict(decoded.after) == dict(state):
                 continue
-            if self.labels.of_step(told.operation, told.args) == label:
-                return told
+            if self.labels.of_step(decoded.operation, decoded.args) == label:
+                return decoded
         raise Disagreement(f"no way from one state to the next (state {target})")
 
 

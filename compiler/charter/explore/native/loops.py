@@ -1,4 +1,4 @@
-"""Emits quantifiers and comprehensions: unrolled over small domains, else loops over bits."""
+"""Emits quantifiers and comprehensions: unrolled over small domains, else as loops over bits."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ UNROLLED = 4
 
 
 def each(expr: Expr, name: str, domain: s.Expr) -> Iterator[None]:
-    """Gives control for each member of a set, in the order of the domain: what is printed then is
-    the body of the loop."""
+    """Emits a loop over a set, in the order of the domain. The caller prints the body at each
+    `yield`: once per member if unrolled, else once."""
     code, inner = expr.code, t.inner_of(domain.type)
     mask = scalar(expr.value(domain))
     size, ty = mask.high - mask.low + 1, mask_type(mask.high - mask.low + 1)
@@ -41,7 +41,7 @@ def each(expr: Expr, name: str, domain: s.Expr) -> Iterator[None]:
 
 
 def quantified(expr: Expr, e: n.Quantified[s.Expr]) -> Scalar:
-    """`forall` and `some`: the search ends with the first member that decides."""
+    """Emits `forall` or `some`; the loop ends at the first member that decides."""
     code = expr.code
     found, after = code.memory(1), code.label()
     decides = e.kind == "some"
@@ -61,7 +61,7 @@ def quantified(expr: Expr, e: n.Quantified[s.Expr]) -> Scalar:
 
 
 def comprehend(expr: Expr, e: n.Comprehend[s.Expr]) -> Scalar:
-    """A set built from another."""
+    """Emits a comprehension; the result is a set."""
     code = expr.code
     low, high = span(expr, e)
     ty = mask_type(high - low + 1)
@@ -79,8 +79,8 @@ def comprehend(expr: Expr, e: n.Comprehend[s.Expr]) -> Scalar:
 
 
 def span(expr: Expr, e: n.Comprehend[s.Expr]) -> tuple[int, int]:
-    """What the bits of the result stand for. Numbers without a range are tried out: the body is
-    printed once into nowhere to see what it can be."""
+    """The lowest and highest member that the result can have. For numbers without a range the body
+    is printed once and discarded, to see the range of its value."""
     if not expr.layout.is_open(t.inner_of(e.type)):
         _, low, high = expr.layout.register(e.type)
         return low, high

@@ -1,4 +1,4 @@
-"""Prints operators: arithmetic, comparisons, and the algebra of sets, which are masks."""
+"""Prints operators: arithmetic, comparisons, and set algebra on masks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SetOp = OneOf["union", "intersection", "difference", "subset"]
 
 
 def unary(expr: Expr, op: n.UnaryOp, operand: Scalar) -> Scalar:
-    """`not` and the minus sign."""
+    """Prints `not` or the minus sign."""
     if op == "not":
         return Scalar(expr.code.negation(operand.ref))
     return Scalar(expr.code.binary("sub", "0", operand.ref), -operand.high, -operand.low)
 
 
 def binary(expr: Expr, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
-    """An infix operation on values."""
+    """Prints an infix operation."""
     code = expr.code
     match e.op:
         case "eq" | "ne":
@@ -47,7 +47,7 @@ def binary(expr: Expr, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
 
 
 def set_of(expr: Expr, kind: t.Type, items: list[Held], count: Ref | None = None) -> Scalar:
-    """A set of items, or of the first `count` of them."""
+    """Prints a set of items, or of the first `count` of them."""
     low, high = members_span(expr, kind, [item for item in items if isinstance(item, Scalar)])
     ty, mask, code = mask_type(high - low + 1), "0", expr.code
     for i, item in enumerate(items):
@@ -58,7 +58,7 @@ def set_of(expr: Expr, kind: t.Type, items: list[Held], count: Ref | None = None
 
 
 def members_span(expr: Expr, kind: t.Type, items: list[Scalar]) -> tuple[int, int]:
-    """What the bits of a set with these members stand for."""
+    """The lowest and highest member of a set of these items."""
     if expr.layout.is_open(t.inner_of(kind)):
         low = min((item.low for item in items), default=0)
         high = max((item.high for item in items), default=0)
@@ -78,7 +78,7 @@ def single(expr: Expr, kind: t.Type, item: Held, low: int, high: int) -> Ref:
 
 
 def algebra(expr: Expr, op: SetOp, a: Scalar, b: Scalar) -> Scalar:
-    """Algebra of sets."""
+    """Prints a union, intersection or difference."""
     code, low, high = expr.code, min(a.low, b.low), max(a.high, b.high)
     if high - low > 511:
         raise CannotCompile("a set of numbers without a range")
@@ -114,7 +114,7 @@ def member(expr: Expr, kind: t.Type, item: Held, mask: Scalar) -> Ref:
 
 
 def bounded(expr: Expr, counter: Scalar) -> Scalar:
-    """A counter that has grown; past 63 the engine cannot go on."""
+    """A counter that has been increased; the engine stops if it exceeds 63."""
     code = expr.code
     if constant(counter.ref) is None:
         with code.unless(code.compare("ule", counter.ref, "63")):
@@ -123,6 +123,6 @@ def bounded(expr: Expr, counter: Scalar) -> Scalar:
 
 
 def arithmetic(expr: Expr, op: OneOf["add", "sub", "mul"], a: Scalar, b: Scalar) -> Scalar:
-    """A number from two others, with what it can be."""
+    """Prints arithmetic; the result has the range that follows from the operands' ranges."""
     ends = [FOLDED[op](x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     return Scalar(expr.code.binary(op, a.ref, b.ref), min(ends), max(ends))

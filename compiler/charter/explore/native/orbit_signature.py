@@ -20,7 +20,7 @@ MIXER = 0x9E3779B97F4A7C15
 
 
 @dataclass(slots=True)
-class Signs:
+class Signatures:
     """Prints the signatures of the elements of `sort` for the state at `%s`. `opaque` are counters
     without order; `fixed` tells whether permutations do not change a type."""
 
@@ -42,7 +42,9 @@ class Signs:
         self.seen, total = 0, "0"
         for variable, at in places:
             if self.seen < ENOUGH:
-                total = self.mixed(total, self.sign(variable.type, (at, "true"), element, False))
+                total = self.mixed(
+                    total, self.signature(variable.type, (at, "true"), element, False)
+                )
         return total
 
     def keyed(self, kind: t.Type) -> bool:
@@ -55,7 +57,9 @@ class Signs:
             return total
         return self.code.add(self.code.binary("mul", total, str(MIXER)), part)
 
-    def sign(self, kind: t.Type, where: tuple[int, Ref], element: int, owned: bool) -> Ref | None:
+    def signature(
+        self, kind: t.Type, where: tuple[int, Ref], element: int, owned: bool
+    ) -> Ref | None:
         """The signature of an element in a value: who it names or, if the value is the element's
         own, everything. None: nothing. A value that is not there (`where`) says zero."""
         code, (at, there) = self.code, where
@@ -82,7 +86,7 @@ class Signs:
             case t.Option(inner=inner):
                 tag = code.load("%s", at)
                 inside = code.both(there, code.compare("ne", tag, "0"))
-                found = self.sign(inner, (at + 1, inside), element, owned)
+                found = self.signature(inner, (at + 1, inside), element, owned)
                 return self.mixed(found or "0", tag) if owned else found
             case t.Union():
                 return self.case(kind, where, element, owned)
@@ -110,7 +114,7 @@ class Signs:
         at, there = where
         found: Ref | None = None
         for kind in kinds:
-            part = self.sign(kind, (at, there), element, owned)
+            part = self.signature(kind, (at, there), element, owned)
             found = part if found is None else self.mixed(found, part)
             at += self.layout.slots(kind)
         return found
@@ -121,11 +125,11 @@ class Signs:
         at, there = where
         size, count = self.layout.slots(kind.value), self.layout.size(kind.key)
         if kind.key == t.Sort(self.sort):
-            mine = self.sign(kind.value, (at + element * size, there), element, True)
+            mine = self.signature(kind.value, (at + element * size, there), element, True)
             total: Ref | None = None
             for i in range(count):
                 if i != element:
-                    part = self.sign(kind.value, (at + i * size, there), element, owned)
+                    part = self.signature(kind.value, (at + i * size, there), element, owned)
                     if part is not None:
                         total = self.code.add(total or "0", part)
             return self.mixed(mine or "0", total)
@@ -155,7 +159,7 @@ class Signs:
         found: Ref | None = count if owned else None
         for i in range(self.layout.most(kind)):
             inside = code.both(there, code.compare("slt", str(i), count))
-            part = self.sign(kind.inner, (at + 1 + i * size, inside), element, owned)
+            part = self.signature(kind.inner, (at + 1 + i * size, inside), element, owned)
             if part is not None:
                 found = self.mixed(found or "0", code.select(inside, part, "0"))
         return found

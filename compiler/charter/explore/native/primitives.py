@@ -1,4 +1,4 @@
-"""Prints primitives: sizes and members of sets, and lists."""
+"""Prints primitives: sizes and members of sets, and operations on lists."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def primitive(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
 
 
 def size(expr: Expr, kind: t.Type, value: Held) -> Scalar:
-    """How many members or items."""
+    """The number of members or items."""
     if isinstance(kind, t.Set):
         mask = scalar(value)
         ty = mask_type(mask.high - mask.low + 1)
@@ -65,7 +65,7 @@ def extreme(expr: Expr, e: n.Primitive[s.Expr], mask: Scalar) -> Held:
 
 
 def most(expr: Expr, value: Held) -> int:
-    """How many items a list has room for."""
+    """The most items that a list can hold."""
     if isinstance(value, Composite):
         return len(value.parts)
     assert isinstance(value, InMemory) and isinstance(value.kind, t.Seq | t.Ranking)
@@ -73,7 +73,7 @@ def most(expr: Expr, value: Held) -> int:
 
 
 def nth(expr: Expr, value: Held, at: Ref, kind: t.Type) -> Held:
-    """The item at a position that is inside; a list without room has none."""
+    """The item at a position, which must be inside; a list of capacity 0 has none."""
     room = most(expr, value)
     if not room:
         return expr.keep.blank(kind)
@@ -82,8 +82,8 @@ def nth(expr: Expr, value: Held, at: Ref, kind: t.Type) -> Held:
 
 
 def listed(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
-    """What makes a list: item after item is written behind the last that is kept, over the one
-    before if that is not kept."""
+    """Prints a primitive whose result is a list. Each item is written after the last one kept, so
+    one that is not kept is overwritten by the next."""
     code, keep = expr.code, expr.keep
     source = keep.placed(args[0])
     other = keep.placed(args[1]) if e.name == "join" else None
@@ -107,7 +107,7 @@ def listed(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
 
 
 def cleared(expr: Expr, kind: t.Type, most: int) -> tuple[t.Seq | t.Ranking, Ref]:
-    """Cleared memory for a list that is being made, with room for `most` items."""
+    """Cleared memory for a new list of at most `most` items, and the list's type."""
     code, layout = expr.code, expr.layout
     assert isinstance(kind, t.Seq | t.Ranking)
     limit = layout.most(kind)
@@ -119,7 +119,7 @@ def cleared(expr: Expr, kind: t.Type, most: int) -> tuple[t.Seq | t.Ranking, Ref
 
 
 def listing(expr: Expr, e: n.SeqNew[s.Expr], items: list[Held]) -> Composite:
-    """A list that is written out; a ranking holds nothing twice."""
+    """A list literal; a ranking drops duplicates."""
     if isinstance(e.type, t.Ranking):
         for i, a in enumerate(items):
             for b in items[:i]:
@@ -130,14 +130,14 @@ def listing(expr: Expr, e: n.SeqNew[s.Expr], items: list[Held]) -> Composite:
 
 @dataclass(frozen=True, slots=True)
 class _Growing:
-    """A list that is being written; its room was cleared, and has one item to spare."""
+    """A list under construction, in cleared memory with room for one item more than it can hold."""
 
     expr: Expr
     kind: t.Seq | t.Ranking
     room: Ref
 
     def add(self, item: Held, wanted: Ref) -> None:
-        """Write an item behind the last; it counts only if it is `wanted`."""
+        """Write an item after the last; the length grows only if it is `wanted`."""
         code, size = self.expr.code, self.expr.layout.slots(self.kind.inner)
         count = code.load(self.room)
         behind = code.at(self.room, code.binary("mul", count, str(size)))
@@ -150,7 +150,7 @@ class _Growing:
     def copy(
         self, source: InMemory, end: Ref, first: Ref = "0", kept: Scalar | None = None
     ) -> None:
-        """The items of another list from `first` up to `end`; only members of `kept`, if that is
+        """Append the items `first` to `end` of another list, only members of `kept` if that is
         given."""
         with self.expr.code.counting(end, first) as i:
             item = self.expr.keep.item(source, i)

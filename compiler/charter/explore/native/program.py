@@ -1,4 +1,5 @@
-"""Compiles an instance to a program: its IR, its memory plan, its functions."""
+"""Compiles an instance to a program: its LLVM IR, its object code, and where its data lie in
+memory."""
 
 from __future__ import annotations
 
@@ -47,13 +48,13 @@ Numbered = list[tuple[int, s.Property]]
 
 @dataclass(frozen=True, slots=True)
 class ProgramInterface:
-    """What is known of a program without its code. A note for each name in `noted`: a property (and
-    behind it that it has no value), an operation that failed, the deadlock, a question (and behind
-    it that it has no value)."""
+    """The parts of a program other than its code. `noted` has a (kind, name) for each note, in this
+    order: two per property (violated, undefined), one per operation (undefined), the deadlock of a
+    system, two per predicate (true, undefined)."""
 
     machine: Machine
     layout: Layout
-    shape: VariableSlots
+    variable_slots: VariableSlots
     packing: Packing
     context: MachineContext
     quotient: Quotient
@@ -61,15 +62,15 @@ class ProgramInterface:
     labels: tuple[str, ...]
 
     @property
-    def first_question(self) -> int:
-        """The number of the first question's note."""
-        return next(i for i, (kind, _) in enumerate(self.noted) if kind == "question")
+    def first_predicate(self) -> int:
+        """The index in `noted` of the first predicate."""
+        return next(i for i, (kind, _) in enumerate(self.noted) if kind == "predicate")
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A plan and its functions; `digest` is that of the text they were printed as and of the
-    initial state: what belongs to one search alone is kept under it."""
+    """A compiled program. `digest` is a hash of its IR and its initial state; files of a search are
+    named by it."""
 
     plan: ProgramInterface
     code: ObjectCode
@@ -79,39 +80,38 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """`symmetry`: states up to permutations of the sorts; `renaming`: up to renaming of counters
-    that keeps their order. `fingerprints`: states are remembered by their hash alone, which `seed`
-    chooses. `questions` can be asked of every state when its edges are followed (None: they are
-    not).
-    `detailed`: outcomes are told with their replies and with what guards read, one operation can be
-    asked for, and states are kept as they were first reached."""
+    """What to compile. `symmetry`: merge states that are equal up to permutations of the sorts;
+    `renaming`: and up to renaming of counters that keeps their order. `fingerprints`: the visited
+    set holds only hashes, chosen by `seed`. `predicates`: the predicates to evaluate in every state
+    for the transition graph (None: no graph). `detailed`: outcomes include replies and what guards
+    read, outcomes of a single operation can be requested, and states are kept as first reached."""
 
     symmetry: bool = True
     renaming: bool = True
     fingerprints: bool = False
     seed: int = 0
-    questions: tuple[n.Property, ...] | None = None
+    predicates: tuple[n.Property, ...] | None = None
     detailed: bool = False
 
     def memory(self, words: int) -> Memory:
-        """What stands in the table for keys of so many words."""
+        """What the visited set stores for a key of `words` words."""
         if self.fingerprints:
             return "fingerprints"
-        return "keys" if words <= NARROW and self.questions is None else "numbers"
+        return "keys" if words <= NARROW and self.predicates is None else "numbers"
 
 
 def plan_and_text(
     model: n.Model, instance: n.Instance, choices: Choices
 ) -> tuple[ProgramInterface, str]:
-    """The plan and the text of an instance. Raises CannotCompile, or KeyError if the instance is
-    of no machine of the model."""
+    """The interface and the IR of an instance. Raises CannotCompile, or KeyError if the model lacks
+    the instance's machine."""
     machine = Machine.of(narrowed(model, instance.machine), instance)
     layout = Layout(machine.universe)
     unit = Unit(Machine.of(*lowered_instance(machine.model, instance)), layout)
     labels = machine.labels
     for label in labels:
         unit.label(label)
-    shape = VariableSlots.of(unit, machine.variables)
+    variable_slots = VariableSlots.of(unit, machine.variables)
     quotient = Quotient.of(machine, symmetry=choices.symmetry, renaming=choices.renaming)
     issued = IssuedMasks.of(unit)
     packing = packing_of(machine, layout, quotient, raw=issued.size > 0)
@@ -125,11 +125,11 @@ def plan_and_text(
     noted += [("undefined", name) for name in machine.operations]
     deadlock = len(noted) if system else -1
     noted += [("deadlock", "deadlock")] if system else []
-    asked = questions_of(noted, choices.questions)
+    asked = predicates_of(noted, choices.predicates)
     context = MachineContext(
-        slots=shape.slots,
+        slots=variable_slots.slots,
         args=args,
-        row=1 + max(replies, default=0) + shape.slots,
+        row=1 + max(replies, default=0) + variable_slots.slots,
         words=packing.words,
         raw=issued.size > 0 or choices.detailed,
         labels=len(labels),
@@ -145,18 +145,20 @@ def plan_and_text(
     keys.print_pack()
     RangePrinter(unit, machine.variables).print()
     keys.print_key()
-    print_operations(unit, OfferPrinter(unit, context, shape, issued))
-    kernel = Kernel(unit, context, shape, states, moves, undefined, deadlock, choices.seed, asked)
+    print_operations(unit, OfferPrinter(unit, context, variable_slots, issued))
+    kernel = Kernel(
+        unit, context, variable_slots, states, moves, undefined, deadlock, choices.seed, asked
+    )
     print_search(kernel, choices)
     plan = ProgramInterface(
-        machine, layout, shape, packing, context, quotient, tuple(noted), labels
+        machine, layout, variable_slots, packing, context, quotient, tuple(noted), labels
     )
     return plan, unit.text()
 
 
 def packing_of(machine: Machine, layout: Layout, quotient: Quotient, *, raw: bool) -> Packing:
-    """Where the slots of a state stand. Unless states are kept as they were reached (`raw`), a
-    counter has as few bits as its new numbers need: there are no more of them than places."""
+    """The bit ranges of a state's slots. Unless states are kept as first reached (`raw`), a renamed
+    counter needs only as many bits as there are places that hold its values."""
     most: dict[str, int] = {}
     for name in () if raw else quotient.counters:
         held = sum(layout.held(variable.type, name) for variable in machine.variables)
@@ -167,21 +169,22 @@ def packing_of(machine: Machine, layout: Layout, quotient: Quotient, *, raw: boo
 
 
 def print_search(kernel: Kernel, choices: Choices) -> None:
-    """What searches, and what follows edges if that is wanted. Raises CannotCompile."""
+    """Prints the functions of the search; with predicates also those that build the transition
+    graph. Raises CannotCompile."""
     unit = kernel.unit
     operations = len(unit.machine.operations)
     kernel.print(operations)
     if choices.detailed:
         print_outcomes(unit, kernel.context)
         print_noted(unit, kernel.context, [i for i, _ in (*kernel.states, *kernel.moves)])
-    if choices.questions is not None:
+    if choices.predicates is not None:
         labels = FairnessLabels.of(unit.machine, unit.layout)
         LinkPrinter(kernel, labels, choices.seed).print(operations)
     TablePrinter(unit, kernel.context, choices.seed).print()
 
 
 def print_operations(unit: Unit, offers: OfferPrinter) -> None:
-    """The operations or steps, and what offers them."""
+    """Prints the operations or steps, and the functions that offer them."""
     machine = unit.machine
     if offers.issued.size:
         offers.print_issued()
@@ -198,7 +201,8 @@ def print_operations(unit: Unit, offers: OfferPrinter) -> None:
 
 
 def notes_of(machine: Machine[s.Expr, s.Statement]) -> tuple[Noted, Numbered, Numbered]:
-    """The notes of the properties; those of states and those of transitions with their numbers."""
+    """The notes of the properties; then the state properties and the transition properties, each
+    with the index of its note."""
     noted: Noted = []
     states: Numbered = []
     moves: Numbered = []
@@ -210,13 +214,13 @@ def notes_of(machine: Machine[s.Expr, s.Statement]) -> tuple[Noted, Numbered, Nu
     return noted, states, moves
 
 
-def questions_of(noted: Noted, questions: Sequence[n.Property] | None) -> Numbered | None:
-    """The questions with the numbers of their notes, which are put behind the others."""
-    if questions is None:
+def predicates_of(noted: Noted, predicates: Sequence[n.Property] | None) -> Numbered | None:
+    """The predicates with the indexes of their notes, which are appended to `noted`."""
+    if predicates is None:
         return None
     first = len(noted)
-    noted += [("question", part.name) for part in questions for _ in range(2)]
-    return [(first + 2 * i, _lowered(question)) for i, question in enumerate(questions)]
+    noted += [("predicate", part.name) for part in predicates for _ in range(2)]
+    return [(first + 2 * i, _lowered(predicate)) for i, predicate in enumerate(predicates)]
 
 
 def _lowered(prop: n.Property) -> s.Property:
@@ -225,13 +229,13 @@ def _lowered(prop: n.Property) -> s.Property:
 
 
 def slots_of(plan: ProgramInterface, state: State) -> list[int]:
-    """A state as slots."""
+    """The slots of a state, one number each."""
     encode = plan.layout.encode
     return [slot for v in plan.machine.variables for slot in encode(v.type, state[v.name])]
 
 
 def first_row(program: Program) -> Array:
-    """The row of the initial state, whose tag is zero."""
+    """The row of the initial state; its tag is zero."""
     plan, context, library = program.plan, program.plan.context, program.library
     slots, row = Array.of(context.slots), Array.of(context.width)
     slots.write(0, slots_of(plan, plan.machine.initial()))
@@ -243,8 +247,8 @@ def first_row(program: Program) -> Array:
 
 
 def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path | None) -> Program:
-    """The compiled program of an instance, from the `cache` (None: without one) if it is there.
-    Raises CannotCompile, or KeyError if the instance is of no machine of the model."""
+    """The compiled program of an instance, loaded from `cache` if it is there (None: no cache).
+    Raises CannotCompile, or KeyError if the model lacks the instance's machine."""
     plan, text = plan_and_text(model, instance, choices)
     printed = sha256(text.encode()).hexdigest()
     initial = slots_of(plan, plan.machine.initial())
@@ -256,18 +260,19 @@ def program(model: n.Model, instance: n.Instance, choices: Choices, cache: Path 
 
 @lru_cache(maxsize=64)
 def _compiled_once(text: str) -> ObjectCode:
-    """Compiling takes seconds, most searches of small instances a tenth of one."""
+    """Compiles in this process, once per text: compiling takes seconds, most searches of small
+    instances a tenth of one."""
     return compiled(text)
 
 
 def signatures(choices: Choices) -> dict[str, tuple[bool, int]]:
-    """What can be called in a program."""
-    following = {} if choices.questions is None else FOLLOWING
+    """The functions that a program exports, by name."""
+    following = {} if choices.predicates is None else FOLLOWING
     return SIGNATURES | following | (DETAILED if choices.detailed else {})
 
 
 def object_code(text: str, cache: Path | None) -> ObjectCode:
-    """The code of a text, from the `cache` if it is there (None: from this process)."""
+    """The object code of an IR text, from `cache` (None: from this process) if it is there."""
     if cache is None:
         return _compiled_once(text)
     printed = sha256(text.encode()).hexdigest()

@@ -1,8 +1,8 @@
 """Reads the states that a search has reached, as table rows or filtered by a predicate.
 
-A row tells how its state was first reached. It names the state as the search keeps it, up to
-renaming: where elements or counters are interchangeable, the step of a row leads from the state of
-its source to this state under other names.
+A row holds a state in its canonical form and the step by which it was first reached. Where elements
+or counters are interchangeable, that step leads from the source row's state to this state only up
+to renaming.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ BLOCK = 2048
 
 
 def form_of(kind: t.Type) -> Form:
-    """How the values of a type stand in a table."""
+    """The form of a type's values in a table cell."""
     match kind:
         case t.Bool():
             return "truth"
@@ -66,7 +66,7 @@ def form_of(kind: t.Type) -> Form:
 
 
 def cell_of(kind: t.Type, value: Value, universe: Universe) -> Cell:
-    """A value as it stands in a table."""
+    """A value as a table cell."""
     found = to_json(kind, value, universe)
     if form_of(kind) == "json":
         return text(found)
@@ -76,8 +76,8 @@ def cell_of(kind: t.Type, value: Value, universe: Universe) -> Cell:
 
 @dataclass(slots=True)
 class _Variable:
-    """Reads one variable out of packed states: `parts` are the words and bits that it stands in,
-    `places` those of its slots."""
+    """Decodes one variable from packed states: `parts` are its words and their bit masks, `places`
+    the word, lowest bit and width of each slot."""
 
     plan: ProgramInterface
     kind: t.Type
@@ -109,27 +109,29 @@ class _Variable:
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """Tells the steps out of packed states, one state after another."""
+    """Recomputes the outcomes of packed states, one state at a time, to find labels and arguments
+    of steps."""
 
     asked: OutcomeBuffer
     known: dict[tuple[int, ...], str] = field(default_factory=dict)
 
     def outcomes(self, words: list[int]) -> list[int]:
-        """The numbers of the outcomes of a state, in order; `step` takes their places."""
+        """The numbers of a state's outcomes, in order. Call before `step`, which takes an index
+        into them."""
         plan = self.asked.program.plan
-        count, size = self.asked.ask(plan.packing.unpack(words)), plan.context.told
-        return self.asked.told.view[1 : count * size : size].tolist()
+        count, size = self.asked.ask(plan.packing.unpack(words)), plan.context.outcome_size
+        return self.asked.rows.view[1 : count * size : size].tolist()
 
     def step(self, place: int) -> tuple[str, str]:
-        """The label of an outcome, and the text of its arguments."""
+        """The label of an outcome, and its arguments as JSON text."""
         plan = self.asked.program.plan
         context = plan.context
-        at = place * context.told
-        operation, _, branch = self.asked.told.numbers(at, 3)
+        at = place * context.outcome_size
+        operation, _, branch = self.asked.rows.numbers(at, 3)
         name = list(plan.machine.operations)[operation]
         params = plan.machine.operations[name].params
         offsets, size = arguments_of(plan.layout, params)
-        slots = self.asked.told.numbers(at + 3 + context.words, size)
+        slots = self.asked.rows.numbers(at + 3 + context.words, size)
         known = (operation, *slots)
         if known not in self.known:
             if len(self.known) >= MOST_KNOWN:
@@ -144,8 +146,9 @@ class _Steps:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The states of `search`, which ended as `result` says. `asked` is the note of the predicate
-    (-1 without one), `expression` its text, `mutant` the one that was searched."""
+    """The states of `search`, whose results are `result`. `asked` is the index of the predicate's
+    note (-1 without one), `expression` its text, `mutant` the name of the mutant that was
+    searched."""
 
     search: Search
     result: Exploration
@@ -154,25 +157,25 @@ class Reached:
     mutant: str = ""
 
     @staticmethod
-    def of(found: Exploration, question: n.Property | None, mutant: str = "") -> Reached:
-        """The states that were found; `question` is a witness of the model that was explored, which
-        is `mutant` of its charter ("" for none)."""
+    def of(found: Exploration, predicate: n.Property | None, mutant: str = "") -> Reached:
+        """The states of an exploration. `predicate` is the witness of its model to filter by;
+        `mutant` is the name of that model's mutant ("" for none)."""
         search = found.search
         assert isinstance(search, Search)
-        if question is None:
+        if predicate is None:
             return Reached(search, found, mutant=mutant)
-        asked = search.program.plan.noted.index((question.kind, question.name))
-        asking = question.span.source.text[question.span.start : question.span.end]
+        asked = search.program.plan.noted.index((predicate.kind, predicate.name))
+        asking = predicate.span.source.text[predicate.span.start : predicate.span.end]
         return Reached(search, found, asked, asking.strip(), mutant)
 
     @property
     def plan(self) -> ProgramInterface:
-        """The plan of the program."""
+        """The interface of the program."""
         return self.search.program.plan
 
     @property
     def head(self) -> Head:
-        """What the rows are of."""
+        """The head of the table."""
         plan = self.plan
         instance = plan.machine.instance
         shown = tuple(Column(column_name(v.name), form_of(v.type)) for v in plan.machine.variables)
@@ -201,7 +204,9 @@ class Reached:
         ends = list(accumulate(self.result.counts.levels))
         variables = [
             _Variable.of(self.plan, v.type, offset)
-            for v, offset in zip(self.plan.machine.variables, self.plan.shape.offsets, strict=True)
+            for v, offset in zip(
+                self.plan.machine.variables, self.plan.variable_slots.offsets, strict=True
+            )
         ]
         steps = self._steps()
         hits = self.hits() if self.asked >= 0 else None
@@ -223,33 +228,33 @@ class Reached:
             yield [list(column) for column in zip(*rows, strict=True)]
 
     def _steps(self) -> Iterator[tuple[Cell, Cell]]:
-        """Label and arguments of the step to each state. States that were reached from one state
-        follow each other, so each is asked once."""
-        told = _Steps(OutcomeBuffer.of(self.search.program))
+        """Label and arguments of the step to each state. States with the same source are adjacent,
+        so each source is expanded once."""
+        reader = _Steps(OutcomeBuffer.of(self.search.program))
         states, before = self.search.states, -1
         outcomes: list[int] = []
         yield None, None
         for number in range(1, self.search.distinct):
             _, source, outcome = states.get(number)
             if source != before:
-                outcomes, before = told.outcomes(states.get(source)[0]), source
-            yield told.step(outcomes.index(outcome))
+                outcomes, before = reader.outcomes(states.get(source)[0]), source
+            yield reader.step(outcomes.index(outcome))
 
     # --- a predicate -----------------------------------------------------------------------------
 
     @property
     def found(self) -> int:
-        """For how many states the predicate holds, of all that the search looked at."""
+        """The number of reached states in which the predicate holds."""
         return self.search.note(self.asked).count
 
     @property
     def undefined(self) -> int:
-        """For how many states the predicate has no value."""
+        """The number of states in which the predicate is undefined."""
         return self.search.note(self.asked + 1).count
 
     def hits(self) -> Iterator[int]:
-        """The numbers of the states for which the predicate holds. Blocks of states are asked at
-        once, small ones while hits are near each other."""
+        """The numbers of the states in which the predicate holds. Evaluates a block of states at a
+        time; after a hit, blocks are small again."""
         check, states = self.search.program.library["check"], self.search.states
         memory = Array.of(self.plan.context.size)
         at = self.plan.context.noted + NOTE * self.asked
@@ -266,12 +271,12 @@ class Reached:
             else:
                 number, size = number + count, min(2 * size, BLOCK)
 
-    def reason(self, number: int, question: n.Property) -> tuple[tuple[ReachedStep, ...], State]:
-        """A shortest trace to a state, and the state at its end, as the definition has them. Raises
-        Disagreement if the definition does not answer the question with yes there."""
+    def reason(self, number: int, predicate: n.Property) -> tuple[tuple[ReachedStep, ...], State]:
+        """A shortest trace to a state, and the state itself, as computed by the definition. Raises
+        Disagreement if the predicate does not hold there by the definition."""
         machine = self.plan.machine
         trace = Traces(self.search, Teller(self.search.program)).to_state(number)
         state = trace[-1].state if trace else machine.initial()
-        if not machine.holds(question, Scope(state, state, "")):
-            raise Disagreement(f"{question.name} is not what the engine says (state {number})")
+        if not machine.holds(predicate, Scope(state, state, "")):
+            raise Disagreement(f"{predicate.name} is not what the engine says (state {number})")
         return trace, state

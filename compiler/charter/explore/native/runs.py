@@ -51,7 +51,7 @@ class Graph:
     room: Room
     library: Library
     states: int
-    questions: int
+    predicates: int
     firsts: Array = field(init=False)
     truths: Array = field(init=False)
     notes: dict[int, Note] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Graph:
     def __post_init__(self) -> None:
         """Allocate the arrays with an entry per state. Raises NoRoom."""
         self.firsts = self.room.array(self.states)
-        wide, view = (self.questions + 63) // 64, self._block.view
+        wide, view = (self.predicates + 63) // 64, self._block.view
         self.truths = self.room.array(self.states * wide)
         view[scc.FIRSTS], view[scc.STATES] = self.firsts.address, self.states
         view[scc.WIDE] = wide
@@ -101,11 +101,11 @@ class Graph:
 
     # --- runs ------------------------------------------------------------------------------------
 
-    def lasso(self, question: LeadsTo, conditions: Sequence[frozenset[int]]) -> Lasso | None:
+    def lasso(self, leads_to: LeadsTo, conditions: Sequence[frozenset[int]]) -> Lasso | None:
         """A fair lasso with a shortest stem that never reaches the goal, or None; its actions are
         words of edges. `conditions`: the fairness conditions that each label satisfies. Raises
         NoRoom."""
-        found = self._reached(question)
+        found = self._reached(leads_to)
         library, address = self.library, self._block.address
         self._block.view[scc.COUNT] = library["components"](address)
         self._cleared(scc.CURSORS)
@@ -126,14 +126,14 @@ class Graph:
             stem, cycle(_Edges(self, conditions), _Component(components, components[state]), state)
         )
 
-    def _reached(self, question: LeadsTo) -> int:
+    def _reached(self, leads_to: LeadsTo) -> int:
         view = self._block.view
         for number, word, bit in (
-            (max(question.begins, 0), scc.BEGINS, scc.BEGIN_BIT),
-            (question.ends, scc.ENDS, scc.END_BIT),
+            (max(leads_to.begins, 0), scc.BEGINS, scc.BEGIN_BIT),
+            (leads_to.ends, scc.ENDS, scc.END_BIT),
         ):
             view[word], view[bit] = self.truths.at(number // 64), number % 64
-        view[scc.ONCE] = int(question.begins < 0)
+        view[scc.ONCE] = int(leads_to.begins < 0)
         for at in (scc.PARENTS, scc.INDEX, scc.COMPONENTS):
             self._cleared(at)
         return self.library["reach"](self._block.address)

@@ -62,7 +62,7 @@ class GaveUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SearchCounts:
-    """`queue`: known states that are not yet expanded."""
+    """The counts of a running search; `queue` is the number of known states not yet expanded."""
 
     distinct: int
     generated: int
@@ -79,7 +79,7 @@ class Worker:
 
     @staticmethod
     def of(plan: MachineContext, capacity: int = BUFFER) -> Worker:
-        """Empty buffers, each of so many records."""
+        """A worker with empty buffers of `capacity` records."""
         size = (capacity + AHEAD) * plan.record
         worker = Worker(Array.of(plan.size), Array.of(PARTITIONS * size))
         worker.context.view[CAPACITY] = capacity
@@ -90,7 +90,7 @@ class Worker:
 
 @dataclass(slots=True)
 class KeyTable:
-    """The keys of one partition."""
+    """The visited set of one partition."""
 
     array: Array
     size: int
@@ -99,7 +99,8 @@ class KeyTable:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """How often something was seen, and its first occurrence: state, outcome, site that failed."""
+    """How often something occurred, and its first occurrence: state, outcome, and the failing place
+    in the model."""
 
     count: int
     source: int
@@ -110,7 +111,7 @@ class Note:
 @dataclass(slots=True)
 class Search:
     """A search and all that it has found so far. `expanded` is the number of the first state that
-    is not expanded; `tried`: whether it is known if symmetry merges anything."""
+    is not expanded; `tried`: whether an anchor was already looked for."""
 
     program: Program
     room: Room
@@ -133,44 +134,44 @@ class Search:
 
     @property
     def plan(self) -> MachineContext:
-        """Offsets."""
+        """The offsets of the program's data in memory."""
         return self.program.plan.context
 
     @property
     def buffer(self) -> int:
-        """Records that one worker's buffer of one partition holds."""
+        """The capacity, in records, of one worker's buffer for one partition."""
         return max(2 * MARGIN, min(BUFFER, BUFFERED // self.workers))
 
     # --- results ---------------------------------------------------------------------------------
 
     def total(self, at: int) -> int:
-        """A count of all workers."""
+        """The sum over all workers of the count at offset `at`."""
         return sum(worker.context.view[at] for worker in self._crew)
 
     @property
     def distinct(self) -> int:
-        """States."""
+        """The number of states."""
         return self.states.total
 
     @property
     def spilled(self) -> int:
-        """Bytes that went to files."""
+        """The number of bytes spilled to files."""
         return self.room.spilled
 
     @property
     def bytes_each(self) -> int:
-        """The bytes for each state, in memory and files."""
+        """The bytes used per state, in memory and files."""
         room = self.room
         return (room.used - room.reserved + room.spilled) // max(1, self.distinct)
 
     @property
     def generated(self) -> int:
-        """Transitions, those that leave the instance among them."""
+        """The number of transitions, including those that leave the instance."""
         return self.total(GENERATED)
 
     @property
     def outside(self) -> int:
-        """Transitions that leave the instance."""
+        """The number of transitions that leave the instance."""
         return self.total(OUTSIDE)
 
     def taken(self) -> tuple[int, ...]:
@@ -178,11 +179,11 @@ class Search:
         return tuple(self.total(self.plan.taken + i) for i in range(self.plan.labels))
 
     def tables(self) -> list[int]:
-        """The address of each partition's table, and its size."""
+        """The address and size of each partition's table."""
         return [number for t in self._tables for number in (t.array.address, t.size)]
 
     def note(self, number: int) -> Note:
-        """What is noted under a number, by all workers."""
+        """The note with this number, over all workers."""
         at = self.plan.noted + NOTE * number
         found = [Note(*worker.context.numbers(at, NOTE)) for worker in self._crew]
         hits = [note for note in found if note.count]
@@ -194,8 +195,8 @@ class Search:
     # --- the search ------------------------------------------------------------------------------
 
     def run(self, on_progress: Callable[[SearchCounts], None] | None = None) -> None:
-        """Search to the end, until there are `most` states, or until there is no room (`stopped`
-        says so). Raises GaveUp."""
+        """Search until all states are expanded, `most` states are found, or room runs out; for the
+        latter two `stopped` gives the reason. Raises GaveUp."""
         first, plan = first_row(self.program), self.program.plan
         if self.journal and self.journal.levels:
             self.anchor = self.journal.anchor
@@ -226,14 +227,14 @@ class Search:
                 f"{reason}; {known:,} states were found, at {self.bytes_each} bytes each, and "
                 f"{known - self.expanded:,} of them are not expanded"
             )
-            self._tables.clear()  # nothing is inserted any more, and traces need memory
+            self._tables.clear()  # nothing is inserted any more, and traces need the memory
             self._fresh.clear()
             self._check_rest()
         return True
 
     def _try(self) -> bool:
-        """Look for an anchor, unless that was done; whether the states so far are right: all stand
-        for themselves, which they still do with an anchor."""
+        """Look for an anchor unless that was done. Returns whether the states found so far remain
+        valid: with an anchor each is its own canonical form."""
         if self.tried:
             return True
         rows = (self.states.get(number)[0] for number in range(self.distinct))
@@ -252,7 +253,8 @@ class Search:
     def _level(
         self, done: int, pool: ThreadPoolExecutor, tell: Callable[[SearchCounts], None] | None
     ) -> int:
-        """Expand one level; the number of its end, or -1 if there are enough states."""
+        """Expand one level; returns the number of the state after its last, or -1 if `most` is
+        reached."""
         start, end = done, self.distinct
         self.levels.append(end - done)
         while done < end:
@@ -306,7 +308,7 @@ class Search:
         return self.expanded
 
     def _recall(self, rows: Array, count: int) -> None:
-        """Take in states whose rows are known, in the order of their tags."""
+        """Insert states whose rows are known, in the order of their tags."""
         recall, context = self.program.library["recall"], self._crew[0].context
         done = 0
         while done < count:
@@ -318,7 +320,7 @@ class Search:
         self._emptied()
 
     def _finished(self, first: int) -> None:
-        """Write down the level that begins at number `first`."""
+        """Record in the journal that the level from number `first` on is complete."""
         if self.journal is None:
             return
         notes = [self.note(i) for i in range(self.plan.notes)]
@@ -335,7 +337,7 @@ class Search:
             self._write()
 
     def _write(self) -> None:
-        """Write down the levels that are not yet written."""
+        """Write the levels that are not in the journal yet."""
         if self.journal is not None:
             self.journal.anchor = self.anchor
             for first, level in self._unwritten:
@@ -346,7 +348,7 @@ class Search:
     # --- one chunk -------------------------------------------------------------------------------
 
     def _chunk(self, done: int, end: int, pool: ThreadPoolExecutor) -> int:
-        """Expand what fits into the buffers; the number of the first state that is left."""
+        """Expand as many states as fit into the buffers; returns the number of the next state."""
         end = min(end, done + self._span)
         if self.most:
             end = min(end, done + max(1, self.most - self.distinct))
@@ -366,8 +368,8 @@ class Search:
         return blocks.next
 
     def _expand_all(self, done: int, end: int, pool: ThreadPoolExecutor) -> Blocks:
-        """Expand into the buffers. Where a worker could not finish its block and another had
-        begun a later one, all is done anew, in smaller blocks."""
+        """Expand into the buffers. If a worker could not finish its block after a later block was
+        taken, everything is repeated with smaller blocks."""
         counted = [(0, HEAD), (self.plan.taken, self.plan.outs - self.plan.taken)]
         before = [[w.context.numbers(*part) for part in counted] for w in self._crew]
         while True:
@@ -408,7 +410,8 @@ class Search:
         return max(counts) + MARGIN + self._block < self.buffer
 
     def _insert(self, p: int) -> int:
-        """The records of one partition into its table; how many were new. Raises NoRoom."""
+        """Insert the records of one partition into its table; returns how many were new. Raises
+        NoRoom."""
         at, lists = self.plan.outs + 2 * p, Array.of(2 * self.workers)
         pairs = [worker.context.numbers(at, 2) for worker in self._crew]
         lists.write(0, [number for pair in pairs for number in pair])
@@ -448,8 +451,8 @@ class Search:
 
 @dataclass(slots=True)
 class Blocks:
-    """Blocks of at most `size` states that workers take, in order; one that was not finished ends
-    the taking. `is_torn`: another one behind it had been taken."""
+    """Hands out blocks of at most `size` states in order, until one is given back unfinished.
+    `is_torn`: a later block had been taken by then."""
 
     search: Search
     next: int
@@ -460,7 +463,7 @@ class Blocks:
     _closed: bool = False
 
     def taken(self, ready: Callable[[], bool]) -> Iterator[tuple[int, int]]:
-        """Blocks for one worker while it is ready: first number, count."""
+        """The blocks (first number, count) for one worker, while `ready()` is true."""
         while True:
             with self.lock:
                 if self._closed or self.next >= self.end:
@@ -478,7 +481,7 @@ class Blocks:
         return number, count
 
     def give_back(self, number: int, count: int) -> None:
-        """The rest of a block that was not finished is the first of the next chunk."""
+        """Give back the unfinished rest of a block; the next chunk begins with it."""
         with self.lock:
             self.is_torn = self.is_torn or self.next != number + count
             self.next, self._closed = number, True

@@ -1,8 +1,8 @@
 """Explores an instance as Spark jobs, one for each level, with frontier and visited set as Parquet
 files partitioned by the hash of the key.
 
-The session comes from outside, so nothing here imports Spark. A level counts once the journal says
-so: a search that was stopped goes on from the last level that is whole.
+The caller creates the session, so nothing here imports Spark. A level is complete once the journal
+lists it: a search that was stopped resumes after the last complete level.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class SparkRow(Protocol):
 
 
 class Grouped(Protocol):
-    """Rows of Spark in groups."""
+    """Grouped rows of Spark."""
 
     def applyInArrow(self, func: Insert, schema: str) -> Frame: ...
 
@@ -80,7 +80,7 @@ class Frame(Protocol):
 
 
 class SparkContext(Protocol):
-    """The part of a SparkContext that is used."""
+    """The part of Spark's SparkContext that is used here."""
 
     @property
     def defaultParallelism(self) -> int: ...
@@ -88,7 +88,7 @@ class SparkContext(Protocol):
 
 
 class SparkSession(Protocol):
-    """A session of Spark."""
+    """The part of Spark's SparkSession that is used here."""
 
     @property
     def sparkContext(self) -> SparkContext: ...
@@ -97,8 +97,8 @@ class SparkSession(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level that is whole: rows, bytes and CRC-32 of each bucket (0 where it has none), and the
-    counts of the search when it was found (as `tasks.counts_of`)."""
+    """A complete level: rows, size in bytes and CRC-32 of each bucket (0 for an empty one), and the
+    counts of the search after it (as of `tasks.counts_of`)."""
 
     rows: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -107,25 +107,25 @@ class Level:
 
     @property
     def total(self) -> int:
-        """How many states it has."""
+        """The number of states."""
         return sum(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredStates:
-    """The states of a search in its folder, by their numbers."""
+    """The states of a search on disk, by number."""
 
     kernel: TaskKernel
     levels: list[Level]
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of states."""
         return sum(level.total for level in self.levels)
 
     def get(self, number: int) -> tuple[list[int], int, int]:
-        """A state as it is kept, the number of the one before it, and by which outcome. Raises
-        Failed where its file cannot be read."""
+        """A state's words, the number of its source, and the number of the outcome that led to it.
+        Raises Failed if the file cannot be read."""
         left = number
         for depth, level in enumerate(self.levels):
             for bucket, rows in enumerate(level.rows):
@@ -142,8 +142,8 @@ class StoredStates:
 
 @dataclass(slots=True)
 class SparkSearch:
-    """A search on Spark and all that it has found so far. `kept`: whether its folder stays when
-    it fails."""
+    """A search on Spark and all that it has found so far. `kept`: whether its folder is kept after
+    a failure."""
 
     program: Program
     session: SparkSession
@@ -164,32 +164,32 @@ class SparkSearch:
 
     @property
     def states(self) -> StoredStates:
-        """The states."""
+        """The states found."""
         return StoredStates(self.kernel, self.found)
 
     @property
     def spilled(self) -> int:
-        """0: everything is in files anyway."""
+        """0: all states are in files in any case."""
         return 0
 
     @property
     def bytes_each(self) -> int:
-        """What a state takes of its files."""
+        """The bytes per state in files."""
         return sum(sum(level.sizes) for level in self.found) // max(1, self.distinct)
 
     @property
     def distinct(self) -> int:
-        """States."""
+        """The number of states."""
         return sum(level.total for level in self.found)
 
     @property
     def generated(self) -> int:
-        """Transitions, those that leave the instance among them."""
+        """The number of transitions, including those that leave the instance."""
         return self.counts[0][0]
 
     @property
     def outside(self) -> int:
-        """Transitions that leave the instance."""
+        """The number of transitions that leave the instance."""
         return self.counts[0][1]
 
     def taken(self) -> tuple[int, ...]:
@@ -197,14 +197,14 @@ class SparkSearch:
         return tuple(self.counts[1])
 
     def note(self, number: int) -> Note:
-        """What is noted under a number."""
+        """The note with this number."""
         return Note(*self.counts[2][NOTE * number : NOTE * number + NOTE])
 
     # --- the search ------------------------------------------------------------------------------
 
     def run(self, on_progress: Callable[[SearchCounts], None] | None = None) -> None:
-        """Search to the end, or until a level ends with `most` states or more. Raises OtherSearch
-        where the folder holds another search, Failed where a task or Spark fails."""
+        """Search to the end, or until a level ends with at least `most` states. Raises OtherSearch
+        if the folder holds another search, Failed if a task or Spark fails."""
         with self._files():
             self._open()
         self.levels = [level.total for level in self.found]
@@ -221,7 +221,7 @@ class SparkSearch:
         self.complete = True
 
     def _open(self) -> None:
-        """Take over what the folder has of this search, or begin it."""
+        """Resume the search that the folder holds, or begin a new one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         swept(self.folder)
         self.counts = added(self.program.plan.context, [])
@@ -244,7 +244,7 @@ class SparkSearch:
         self._commit({bucket: (1, size, checksum)})
 
     def _slices(self) -> Iterator[Slice]:
-        """The last level, a row group at a time."""
+        """The slices of the last level, one per row group."""
         level = len(self.found) - 1
         first = self.distinct - self.found[-1].total
         for bucket, rows in enumerate(self.found[-1].rows):
@@ -253,7 +253,7 @@ class SparkSearch:
             first += rows
 
     def _expand(self, *, check_only: bool) -> None:
-        """Expand the last level into the next one, or ask the properties of its states."""
+        """Expand the last level into the next one, or only check the properties of its states."""
         slices = tuple(self._slices())
         wide = 2 * self.session.sparkContext.defaultParallelism
         expand = Expand(self.kernel, slices, check_only)
@@ -285,30 +285,30 @@ class SparkSearch:
 
     @contextmanager
     def _files(self) -> Iterator[None]:
-        """What reads or writes files in this process. Raises Failed."""
+        """A context for file access in this process. Raises Failed for unreadable files."""
         try:
             yield
         except UNREADABLE as error:
             raise Failed(f"{_unreadable(error)}; {self._remedy}") from None
 
     def _collected(self, frame: Frame) -> list[SparkRow]:
-        """The rows of a job, which an interrupt ends."""
+        """The rows of a job. An interrupt cancels the job."""
         with ThreadPoolExecutor(1) as pool:
             job: Future[list[SparkRow]] = pool.submit(frame.collect)
             try:
                 while not wait([job], POLL).done:
-                    pass  # an interrupt comes between two looks
+                    pass  # returns every POLL seconds so that an interrupt is noticed
                 return job.result()
             except KeyboardInterrupt:
                 self.session.sparkContext.cancelAllJobs()
                 raise
-            except Exception as error:  # of many kinds, down to py4j's own
+            except Exception as error:  # of many kinds, including py4j's
                 said = f"a task of Spark failed ({_reason(error)})"
                 raise Failed(f"{said}; {self._remedy}") from None
 
     @property
     def _remedy(self) -> str:
-        """The remedy if a level failed."""
+        """What the user can do after a failed level."""
         if self.kept:
             return f"the same command continues from the levels in {self.folder}"
         return "nothing is kept (--journal DIR keeps each finished level)"
@@ -320,7 +320,7 @@ class SparkSearch:
         return SearchIndex(self.folder / "spark.json", self.program.digest)
 
     def _commit(self, buckets: Mapping[int, tuple[int, int, int]]) -> None:
-        """A level is whole."""
+        """Write the new level into the journal."""
         files = [buckets.get(bucket, (0, 0, 0)) for bucket in range(1 << self.bits)]
         rows, sizes, checksums = zip(*files, strict=True)
         self.found.append(Level(rows, sizes, checksums, self.counts))
@@ -329,7 +329,8 @@ class SparkSearch:
         )
 
     def _read(self) -> tuple[int, list[Level]] | None:
-        """What the journal says: bits of a bucket, and levels. Raises OtherSearch."""
+        """The content of the journal: bits of a bucket, and levels; None without a journal. Raises
+        OtherSearch."""
         found = self._index.read()
         self.message = found.message
         if not found.rows:
@@ -346,7 +347,7 @@ class SparkSearch:
             return None
 
     def _resume(self, levels: list[Level]) -> None:
-        """Take over the levels that are whole."""
+        """Resume after these levels."""
         for depth, level in enumerate(levels):
             files = zip(level.rows, level.sizes, level.checksums, strict=True)
             for bucket, (rows, *file) in enumerate(files):
@@ -364,9 +365,9 @@ def explore(
     options: NativeOptions,
     on_progress: Callable[[SearchCounts], None] | None = None,
 ) -> Exploration:
-    """Search `instance` exhaustively with the workers of `session`, in the folder
-    `options.journal`, which they all must see under one path (None: one of this machine, for the
-    time of the search). Raises as `explore` of the native engine does."""
+    """Search `instance` exhaustively with the workers of `session`. `options.journal` is a folder
+    that all of them see under the same path (None: a temporary one on this machine). Raises as
+    `explore` of the native engine does."""
     refuse_faults(model)
     compiled = program(model, instance, options.choices, options.cache)
     with tempfile.TemporaryDirectory(prefix="charter-") as folder:
@@ -381,7 +382,7 @@ RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|GaveUp): (?P<said>.+)")
 
 
 def _reason(error: Exception) -> str:
-    """Why a job failed: what was raised in a worker, or else the first line of Spark's words."""
+    """Why a job failed: what a worker raised, or else the first line of Spark's message."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     raised = [found["said"] for line in lines if (found := RAISED.fullmatch(line))]
     return (raised[-1] if raised else lines[0])[:200]
@@ -393,7 +394,7 @@ def _unreadable(error: Exception) -> str:
 
 
 class _Written(TypedDict):
-    """A level in the journal."""
+    """A level as the journal stores it."""
 
     rows: list[int]
     sizes: list[int]
@@ -402,7 +403,8 @@ class _Written(TypedDict):
 
 
 def _level(read: _Written, buckets: int) -> Level:
-    """A level from the journal. Raises KeyError, TypeError or ValueError where it is none."""
+    """A level read from the journal. Raises KeyError, TypeError or ValueError if it is
+    malformed."""
     rows, sizes, checksums = (
         tuple(int(number) for number in numbers)
         for numbers in (read["rows"], read["sizes"], read["checksums"])

@@ -1,17 +1,17 @@
 """What Spark workers execute in an exploration: expand states, and filter out known ones.
 
-A level of the search is a folder of Parquet files, one for each bucket of keys that has new states
-there; a row is the key of a state, the state as it was reached (null where that is its key), its
-path (null likewise), and its tag. A state's number is its place: level by level, bucket by bucket,
-row by row.
+A level of the search is a folder of Parquet files, one for each bucket of keys with new states. A
+row is the key of a state, the state as it was reached (null if equal to the key), its path (null
+likewise), and its tag. A state's number is its position: level by level, bucket by bucket, row by
+row.
 
-The path says at which outcome each step from the initial state to the state was: in the order of
-paths a search of one process finds the states of a level. Of the ways in which a state of a level
-was reached the first in that order is kept, as there: which values the environment can offer
-depends on the state as it was reached, and so must not depend on buckets.
+The path is the sequence of outcome numbers from the initial state to the state. A search in one
+process finds the states of a level in the order of their paths. If a state is reached in several
+ways, both keep the first in that order: the values that the environment can offer depend on the
+state as it was reached, so that choice must not depend on buckets.
 
-The object code and the plan of memory travel; nothing else of the compiler does. A task can be done
-again: it writes the same bytes to the same place.
+Workers receive only object code and offsets, nothing else of the compiler. A task can be repeated:
+it writes the same bytes to the same file.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ DONE_SQL = "bucket int, rows bigint, size bigint, checksum bigint, counts string
 
 @dataclass(frozen=True, slots=True)
 class TaskKernel:
-    """The task data sent to Spark workers: object code, the digest of the machine that it was made
-    for, offsets, the folder of the search, and how many bits of a hash choose the bucket (4 at
-    least)."""
+    """The task data sent to Spark workers: object code, the digest of the kind of machine that it
+    was compiled for, offsets, the folder of the search, and how many bits of a hash choose the
+    bucket (at least 4)."""
 
     code: ObjectCode
     machine: str
@@ -87,7 +87,7 @@ class TaskKernel:
     bits: int
 
     def library(self) -> Library:
-        """The functions, linked once in a process. Raises GaveUp on another kind of machine."""
+        """The functions, linked once per process. Raises GaveUp on another kind of machine."""
         return _library(self.code, self.machine)
 
     def path(self, level: int, bucket: int) -> Path:
@@ -104,7 +104,7 @@ def _library(code: ObjectCode, machine: str) -> Library:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Some states of a level: a row group of a bucket, and the number of its first state."""
+    """A part of a level: one row group of a bucket, and the number of its first state."""
 
     level: int
     bucket: int
@@ -117,8 +117,8 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Expand:
-    """Expands slices, by their places in `slices`; with `check_only` it asks the properties of
-    their states and no more. Yields what was found, then the counts of the task."""
+    """Expands slices, given by their indexes in `slices`; with `check_only` it only checks
+    properties. Yields the states found, then the counts of the task."""
 
     kernel: TaskKernel
     slices: tuple[Slice, ...]
@@ -150,17 +150,17 @@ class Expand:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The paths of the states that are expanded, the first of which has the number `first`."""
+    """The paths of the states being expanded, of which the first has the number `first`."""
 
     first: int
     paths: pa.ChunkedArray
 
     def behind(self, tags: pa.Array) -> pa.Array:
-        """The paths of what was found, by their tags."""
+        """The paths of successors with these tags: the source's path and the outcome's number."""
         sources = pc.subtract(pc.shift_right(tags, SEQ_BITS), self.first)
         given = memoryview(tags.buffers()[1]).cast("B")[8 * tags.offset :][: 8 * len(tags)]
         data = bytearray(SEQ_BYTES * len(tags))
-        for place in range(SEQ_BYTES):  # the most significant byte first, so that bytes sort
+        for place in range(SEQ_BYTES):  # the most significant byte first: bytes sort like numbers
             data[place::SEQ_BYTES] = given[SEQ_BYTES - 1 - place :: 8]
         last = pa.Array.from_buffers(
             pa.binary(SEQ_BYTES), len(tags), [None, pa.py_buffer(bytes(data))]
@@ -170,8 +170,8 @@ class Paths:
 
 
 def rows_of(context: MachineContext, table: pa.Table) -> tuple[Array, int]:
-    """Rows of Parquet as the kernel reads them, and how many: word by word, each state at the
-    beginning of its row."""
+    """Converts Parquet rows to rows of the kernel; returns them and their number. The result is
+    strided: each row starts with the words of its state."""
     column = table.column("state" if context.raw else "key").combine_chunks()
     count, words = len(column), context.words
     rows = Array.of(count * context.width)
@@ -185,8 +185,8 @@ def rows_of(context: MachineContext, table: pa.Table) -> tuple[Array, int]:
 
 
 def emptied(kernel: TaskKernel, worker: Worker, expanded: Paths | None) -> Iterator[pa.RecordBatch]:
-    """The keys in a worker's buffers, each once with its first tag. `expanded` are the
-    states that it comes from (None: none, it is the initial state)."""
+    """The keys in a worker's buffers, each once, with its lowest tag. `expanded` are the states
+    that they are successors of (None for the initial state)."""
     context, outs = kernel.context, kernel.context.outs
     size = worker.buffers.length // PARTITIONS
     for p in range(PARTITIONS):
@@ -225,7 +225,7 @@ def _found(
 
 
 def firsts(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Each key once, with these columns of its first row."""
+    """One row per key, with these columns of the key's first row."""
     grouped = table.group_by("key", use_threads=False)
     found = grouped.aggregate([(name, "first") for name in names])
     return found.rename_columns([name.removesuffix("_first") for name in found.column_names])
@@ -238,7 +238,7 @@ def _numbers(strided: memoryview, kind: pa.DataType) -> pa.Array:
 
 
 def _binary(records: memoryview, record: int, start: int, words: int) -> pa.Array:
-    """Words `start` and so many more of every record, as bytes."""
+    """The given words, from `start` on, of every record, as binary values."""
     count = len(records) // record
     copy = Array.of(count * words)
     for word in range(words):
@@ -249,8 +249,7 @@ def _binary(records: memoryview, record: int, start: int, words: int) -> pa.Arra
 
 
 def counts_of(context: MachineContext, worker: Worker) -> list[list[int]]:
-    """The counts of a worker: transitions and those that leave the instance; each branch; each
-    note."""
+    """The counts of a worker: [transitions, those outside the instance], per branch, per note."""
     view = worker.context.view
     notes = worker.context.numbers(context.noted, NOTE * context.notes)
     return [
@@ -261,7 +260,7 @@ def counts_of(context: MachineContext, worker: Worker) -> list[list[int]]:
 
 
 def added(context: MachineContext, parts: Sequence[list[list[int]]]) -> list[list[int]]:
-    """The counts of several workers: sums, and of notes the first time."""
+    """The counts of several workers together: sums, and the first occurrence of each note."""
     total = [[0, 0], [0] * context.labels, [0] * (NOTE * context.notes)]
     for head, taken, notes in parts:
         total[0] = [a + b for a, b in zip(total[0], head, strict=True)]
@@ -284,16 +283,17 @@ def _earlier(one: list[int], other: list[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Takes what was found in one bucket, drops what `known` levels have (whole keys are
-    compared), and writes the rest as the bucket of `level`: in the order of `ORDER`, of equal keys
-    the first. Counts are added up."""
+    """Filters one bucket of found states: drops those in the levels `known` (comparing whole keys)
+    and duplicates, and writes the rest, sorted by `ORDER`, as the bucket of `level`. Adds up
+    counts."""
 
     kernel: TaskKernel
     level: int
     known: tuple[tuple[int, ...], ...]
 
     def __call__(self, *given: pa.Table) -> pa.Table:
-        """The last of `given`: Spark counts parameters, and hands over the group's key or not."""
+        """Spark passes the group's key before the table or not, by the number of parameters; only
+        the last argument is used."""
         table = given[-1]
         bucket = table["bucket"][0].as_py()
         if bucket == SUMMARY:
@@ -313,7 +313,7 @@ class Insert:
 
 
 def at_once(expand: Expand, insert: Insert) -> Iterator[dict[str, int | str]]:
-    """What a job does with both, in this process."""
+    """Expands and inserts in this process, as a Spark job does in workers."""
     places = pa.record_batch([range(len(expand.slices))], names=["id"])
     table = pa.Table.from_batches(list(expand(iter((places,)))))
     table = table.sort_by("bucket")
@@ -324,8 +324,8 @@ def at_once(expand: Expand, insert: Insert) -> Iterator[dict[str, int | str]]:
 
 
 def written(table: pa.Table, path: Path) -> tuple[int, int]:
-    """Write a bucket under its name or not at all; its bytes and their CRC-32. Each call writes
-    beside the place under a name of its own, for two attempts at a task can run at once."""
+    """Writes a bucket atomically; returns its size and its CRC-32. The temporary file's name is
+    unique because two attempts at a task can run at once."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, row_group_size=SLICE, compression="zstd", use_dictionary=False)
     content = sink.getvalue()
@@ -340,7 +340,7 @@ def written(table: pa.Table, path: Path) -> tuple[int, int]:
 
 
 def swept(folder: Path) -> None:
-    """Remove what attempts that were killed have left in the folder of a search."""
+    """Removes the temporary files of killed attempts from the folder of a search."""
     for left in folder.glob(f"level-*/.*{PART}"):
         left.unlink(missing_ok=True)
 
@@ -354,7 +354,7 @@ def row_at(context: MachineContext, path: Path, row: int) -> tuple[list[int], in
 
 
 def is_whole(path: Path, size: int, checksum: int) -> bool:
-    """Whether a file has so many bytes, and this CRC-32."""
+    """Whether a file has this size and CRC-32."""
     total = 0
     try:
         if path.stat().st_size != size:
@@ -368,8 +368,8 @@ def is_whole(path: Path, size: int, checksum: int) -> bool:
 
 
 def initial_row(kernel: TaskKernel, row: Array) -> tuple[int, int, int]:
-    """Write the initial state, given as a row of the kernel, as level 0: its bucket, its bytes and
-    their CRC-32."""
+    """Writes the initial state, a row of the kernel, as level 0; returns its bucket, the file's
+    size and its CRC-32."""
     worker, library = Worker.of(kernel.context), kernel.library()
     library["recall"](worker.context.address, row.address, 1)
     (batch,) = emptied(kernel, worker, None)

@@ -14,7 +14,14 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.explore.native.body import arguments_of
-from charter.explore.native.context import CAPACITY, SEQ, SOURCE, TELL, TELL_ROOM, TOLD
+from charter.explore.native.context import (
+    CAPACITY,
+    OUTCOME_COUNT,
+    OUTCOME_ROOM,
+    OUTCOMES,
+    SEQ,
+    SOURCE,
+)
 from charter.explore.native.memory import Array
 from charter.explore.native.program import Program, slots_of
 from charter.explore.native.search import Note
@@ -23,7 +30,7 @@ from charter.explore.result import TraceStep as Bare
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import Scope, State
 
-MOST_TOLD = 1 << 15
+MOST_OUTCOMES = 1 << 15
 """Outcomes of one state that there is room for at first."""
 
 
@@ -65,29 +72,29 @@ class OutcomeBuffer:
 
     program: Program
     memory: Array
-    told: Array
-    room: int = MOST_TOLD
+    rows: Array
+    room: int = MOST_OUTCOMES
 
     @staticmethod
     def of(program: Program) -> OutcomeBuffer:
         """Room for the outcomes of most states."""
         context = program.plan.context
-        memory, told = Array.of(context.size), Array.of(MOST_TOLD * context.told)
+        memory, rows = Array.of(context.size), Array.of(MOST_OUTCOMES * context.outcome_size)
         memory.view[CAPACITY] = 1 << 40
-        return OutcomeBuffer(program, memory, told)
+        return OutcomeBuffer(program, memory, rows)
 
     def ask(self, slots: list[int]) -> int:
-        """How many outcomes a state has: rows of `told`, in the order of the search."""
+        """How many outcomes a state has: as many entries of `rows`, in the order of the search."""
         view = self.memory.view
         self.memory.write(self.program.plan.context.fields, slots)
         while True:
-            view[SOURCE] = view[SEQ] = view[TOLD] = 0
-            view[TELL], view[TELL_ROOM] = self.told.address, self.room
+            view[SOURCE] = view[SEQ] = view[OUTCOME_COUNT] = 0
+            view[OUTCOMES], view[OUTCOME_ROOM] = self.rows.address, self.room
             self.program.library["outcomes"](self.memory.address)
-            if view[TOLD] < self.room:
-                return view[TOLD]
+            if view[OUTCOME_COUNT] < self.room:
+                return view[OUTCOME_COUNT]
             self.room *= 4
-            self.told = Array.of(self.room * self.program.plan.context.told)
+            self.rows = Array.of(self.room * self.program.plan.context.outcome_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +114,7 @@ class Teller:
     def state(self, slots: list[int]) -> State:
         """A state from slots."""
         plan = self.program.plan
-        pairs = zip(plan.machine.variables, plan.shape.offsets, strict=True)
+        pairs = zip(plan.machine.variables, plan.variable_slots.offsets, strict=True)
         return {v.name: plan.layout.decode(v.type, slots[at:]) for v, at in pairs}
 
     def tell(self, state: State) -> Iterator[DecodedOutcome]:
@@ -122,10 +129,10 @@ class Teller:
         asked = OutcomeBuffer.of(self.program)
         names = list(plan.machine.operations)
         for i in range(asked.ask(slots)):
-            row = asked.told.numbers(i * context.told, context.told)
-            yield self._told(names[row[0]], row)
+            row = asked.rows.numbers(i * context.outcome_size, context.outcome_size)
+            yield self._decoded(names[row[0]], row)
 
-    def _told(self, name: str, row: list[int]) -> DecodedOutcome:
+    def _decoded(self, name: str, row: list[int]) -> DecodedOutcome:
         plan = self.program.plan
         context, params = plan.context, plan.machine.operations[name].params
         at = 3 + context.words
@@ -185,26 +192,30 @@ class Traces:
         machine = self.search.program.plan.machine
         state, steps = machine.initial(), list[ReachedStep]()
         for target, outcome in zip(reversed(chain), reversed(outcomes), strict=True):
-            told = self._towards(state, target, outcome)
-            steps.append(self.followed(state, told))
+            decoded = self._towards(state, target, outcome)
+            steps.append(self.followed(state, decoded))
             state = steps[-1].state
         return tuple(steps)
 
     def _towards(self, state: State, target: int, outcome: int) -> DecodedOutcome:
         words, _, _ = self.search.states.get(target)
         raw = self.search.program.plan.context.raw
-        for told in self.teller.tell(state):
-            if told.branch and (told.outcome == outcome if raw else told.key == tuple(words)):
-                return told
+        for decoded in self.teller.tell(state):
+            if decoded.branch and (
+                decoded.outcome == outcome if raw else decoded.key == tuple(words)
+            ):
+                return decoded
         raise Disagreement(f"no way from one state to the next (state {target})")
 
-    def followed(self, state: State, told: DecodedOutcome) -> ReachedStep:
+    def followed(self, state: State, decoded: DecodedOutcome) -> ReachedStep:
         """A step, as the definition does it."""
         machine = self.search.program.plan.machine
-        for outcome in machine.outcomes(state, told.operation, told.args):
-            if outcome.branch == told.branch and dict(outcome.state) == dict(told.after):
-                return ReachedStep(told.operation, told.args, told.branch, outcome.state)
-        raise Disagreement(f"the definition does not allow {told.operation} as the engine did it")
+        for outcome in machine.outcomes(state, decoded.operation, decoded.args):
+            if outcome.branch == decoded.branch and dict(outcome.state) == dict(decoded.after):
+                return ReachedStep(decoded.operation, decoded.args, decoded.branch, outcome.state)
+        raise Disagreement(
+            f"the definition does not allow {decoded.operation} as the engine did it"
+        )
 
     # --- what was noted --------------------------------------------------------------------------
 
@@ -218,9 +229,9 @@ class Traces:
             if machine.holds(prop, Scope(state, state, "")) is not wanted:
                 raise Disagreement(f"{prop.name} is not what the engine says")
             return steps
-        for told in self.teller.tell(state):
-            if told.branch and machine.holds(prop, told.seen(state)) is wanted:
-                return (*steps, self.followed(state, told))
+        for decoded in self.teller.tell(state):
+            if decoded.branch and machine.holds(prop, decoded.seen(state)) is wanted:
+                return (*steps, self.followed(state, decoded))
         raise Disagreement(f"{prop.name} is not what the engine says")
 
     def unevaluated(self, prop: n.Property, note: Note) -> tuple[tuple[ReachedStep, ...], str]:
@@ -234,12 +245,12 @@ class Traces:
                 machine.holds(prop, Scope(state, state, ""))
             except EvaluationError as problem:
                 return steps, str(problem)
-        for told in self.teller.tell(state):
-            if told.branch:
+        for decoded in self.teller.tell(state):
+            if decoded.branch:
                 try:
-                    machine.holds(prop, told.seen(state))
+                    machine.holds(prop, decoded.seen(state))
                 except EvaluationError as problem:
-                    return (*steps, self.followed(state, told)), str(problem)
+                    return (*steps, self.followed(state, decoded)), str(problem)
         raise Disagreement(f"{prop.name} has a value where the engine found none")
 
     def undefined(self, operation: str, note: Note) -> tuple[tuple[ReachedStep, ...], str]:
@@ -247,10 +258,10 @@ class Traces:
         steps = self.to_state(note.source)
         machine = self.search.program.plan.machine
         state = steps[-1].state if steps else machine.initial()
-        for told in self.teller.tell(state):
-            if not told.branch and told.operation == operation:
+        for decoded in self.teller.tell(state):
+            if not decoded.branch and decoded.operation == operation:
                 try:
-                    machine.outcomes(state, operation, told.args)
+                    machine.outcomes(state, operation, decoded.args)
                 except EvaluationError as problem:
-                    return (*steps, ReachedStep(operation, told.args, "", state)), str(problem)
+                    return (*steps, ReachedStep(operation, decoded.args, "", state)), str(problem)
         raise Disagreement(f"{operation} does not fail as the engine says")

@@ -274,8 +274,8 @@ class LinkPrinter:
         """`@truths(ctx, place)`: the values of all predicates in the expanded state."""
         code = Code("internal void @truths(ptr %ctx, ptr %place)", "nounwind")
         s = code.at("%ctx", self.context.fields)
-        word, questions = "0", self.kernel.questions or ()
-        for i, (number, _) in enumerate(questions):
+        word, predicates = "0", self.kernel.predicates or ()
+        for i, (number, _) in enumerate(predicates):
             hit = code.call(fn.prop(number), "%ctx", s, s, -1)
             error = code.load("%ctx", ERROR)
             with code.when(code.compare("ne", error, "0")):
@@ -283,7 +283,7 @@ class LinkPrinter:
                 code.call(fn.NOTE, "%ctx", number + 1, error)
             bit = code.binary("shl", code.widened(hit), str(i % 64))
             word = code.binary("or", word, bit)
-            if i % 64 == 63 or i == len(questions) - 1:
+            if i % 64 == 63 or i == len(predicates) - 1:
                 code.store(word, "%place", i // 64)
                 word = "0"
         code.give()
@@ -295,7 +295,7 @@ class LinkPrinter:
         context, number, wide = (
             self.context,
             code.memory(1),
-            truth_words(self.kernel.questions or ()),
+            truth_words(self.kernel.predicates or ()),
         )
         code.store("0", number)
         head, body, done = code.label(), code.label(), code.label()
@@ -335,6 +335,6 @@ def pending_size(context: MachineContext) -> int:
     return 2 + context.words
 
 
-def truth_words(questions: Sequence[tuple[int, n.Property]]) -> int:
+def truth_words(predicates: Sequence[tuple[int, n.Property]]) -> int:
     """Words for the predicate values of one state."""
-    return (len(questions) + 63) // 64
+    return (len(predicates) + 63) // 64

@@ -15,7 +15,7 @@ SCALARS = (t.Bool, t.Int, t.Sort, t.Counter, t.Enum, t.Set)
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A truth, a number from `low` to `high`, or a set as a mask whose bits stand for the members
+    """A truth value, a number from `low` to `high`, or a set as a mask whose bits are the members
     from `low` to `high`."""
 
     ref: Ref
@@ -25,7 +25,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class InMemory:
-    """A value in memory that nobody changes while the place is in use."""
+    """A value in memory that does not change while it is in use."""
 
     kind: t.Type
     pointer: Ref
@@ -34,8 +34,8 @@ class InMemory:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """Parts: of an option its truth and its value, of a record its fields, of a map its values, of
-    a union its tag and the parameters of that case, of a list its items (their number is known)."""
+    """A value as its parts. Option: presence and value; record: fields; map: values; union: the tag
+    and that case's parameters; list: items (their number is known)."""
 
     kind: t.Type
     parts: tuple[Held, ...]
@@ -46,7 +46,7 @@ Held = Scalar | InMemory | Composite
 
 @dataclass(frozen=True, slots=True)
 class Keeper:
-    """Takes values apart and puts them into memory, in one function."""
+    """Reads parts of values and writes values to memory, in one function."""
 
     code: Code
     layout: Layout
@@ -55,7 +55,7 @@ class Keeper:
     # --- taking apart ----------------------------------------------------------------------------
 
     def part(self, kind: t.Type, pointer: Ref, offset: int) -> Held:
-        """The value of type `kind` in memory; scalars are read at once."""
+        """The value of type `kind` in memory; a scalar is loaded at once."""
         if not isinstance(kind, SCALARS):
             return InMemory(kind, pointer, offset)
         if isinstance(kind, t.Set):
@@ -68,7 +68,7 @@ class Keeper:
         return Scalar(self.code.add(raw, str(self.layout.low(kind))), low, high)
 
     def address(self, place: InMemory) -> Ref:
-        """Where a place is."""
+        """The address of a value in memory."""
         return self.code.at(place.pointer, place.offset)
 
     def is_present(self, value: Held) -> Ref:
@@ -86,7 +86,7 @@ class Keeper:
         return self.part(value.kind.inner, value.pointer, value.offset + 1)
 
     def field(self, value: Held, index: int) -> Held:
-        """A field of a record."""
+        """Field number `index` of a record."""
         if isinstance(value, Composite):
             return value.parts[index]
         assert isinstance(value, InMemory) and isinstance(value.kind, t.Record)
@@ -101,7 +101,7 @@ class Keeper:
         return self.code.load(value.pointer, value.offset)
 
     def argument(self, value: Held, tag: int, index: int) -> Held:
-        """A parameter of a union, which is in case `tag`."""
+        """A parameter of a union whose case is `tag`."""
         if isinstance(value, Composite):
             if scalar(value.parts[0]).ref == str(tag):
                 return value.parts[1 + index]
@@ -112,7 +112,7 @@ class Keeper:
         return self.part(params[index][1], value.pointer, value.offset + 1 + before)
 
     def entry(self, value: Held, at: Ref) -> Held:
-        """The value at a position of a map, which must be inside."""
+        """The value at a position of a map; the position must be valid."""
         known = constant(at)
         if isinstance(value, Composite) and known is not None:
             return value.parts[known]
@@ -121,7 +121,7 @@ class Keeper:
         return self._indexed(place, place.kind.value, place.offset, at)
 
     def item(self, value: Held, at: Ref) -> Held:
-        """The item at a position of a list, which must be inside its room."""
+        """The item at a position of a list, which must be below its capacity."""
         known = constant(at)
         if isinstance(value, Composite) and known is not None and known < len(value.parts):
             return value.parts[known]
@@ -138,7 +138,7 @@ class Keeper:
         return self.part(kind, moved, offset)
 
     def length(self, value: Held) -> Ref:
-        """How many items a list has."""
+        """The number of items of a list."""
         if isinstance(value, Composite):
             return str(len(value.parts))
         assert isinstance(value, InMemory)
@@ -158,7 +158,7 @@ class Keeper:
         return InMemory(kind, room)
 
     def put(self, value: Held, kind: t.Type, pointer: Ref, offset: int) -> None:
-        """Write a value, laid out as `kind`."""
+        """Write a value to memory, laid out as `kind`."""
         code, layout = self.code, self.layout
         if isinstance(value, Scalar):
             self._put_scalar(value, kind, pointer, offset)
@@ -232,7 +232,7 @@ class Keeper:
             self.put(part, kind.inner, pointer, offset + 1 + i * size)
 
     def rebased(self, mask: Scalar, low: int, high: int) -> Ref:
-        """The mask whose bits stand for `low` to `high`. Raises CannotCompile if a member may be
+        """The mask with bits for `low` to `high` instead. Raises CannotCompile if a member may be
         outside."""
         code = self.code
         if (mask.low < low or mask.high > high) and constant(mask.ref) != 0:
@@ -249,7 +249,7 @@ class Keeper:
     # --- comparing -------------------------------------------------------------------------------
 
     def equal(self, a: Held, b: Held, kind: t.Type) -> Ref:
-        """Whether two values of a type are the same."""
+        """Whether two values of a type are equal."""
         code = self.code
         if a == b:
             return "true"
@@ -327,7 +327,7 @@ class Keeper:
     # --- constants -------------------------------------------------------------------------------
 
     def constant(self, kind: t.Type, value: Value) -> Held:
-        """A value that is known."""
+        """A constant."""
         match kind, value:
             case t.Bool(), bool():
                 return Scalar("true" if value else "false")
@@ -360,7 +360,7 @@ class Keeper:
 
     @staticmethod
     def number(value: int) -> Scalar:
-        """A known number."""
+        """A constant number."""
         return Scalar(str(value), value, value)
 
     def blank(self, kind: t.Type) -> Held:
@@ -369,6 +369,6 @@ class Keeper:
 
 
 def scalar(value: Held) -> Scalar:
-    """The value, which is a scalar."""
+    """The value, asserted to be a scalar."""
     assert isinstance(value, Scalar)
     return value

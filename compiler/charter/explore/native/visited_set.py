@@ -4,12 +4,12 @@ i64 insert(table, size, lists, count, fresh, directory) -> how many records were
 void grow(old, size, table, new_size)
 void merge(lists, directory, first)              the new states, in the order of their tags
 
-An entry stands for one state. What it holds is the search's memory (`context.Memory`):
+An entry represents one state; its content depends on `context.Memory`:
 
-- `keys`: the words of the key, and no more is looked at. For keys of one or two words.
-- `numbers`: the hash of the key, and the number of the state. Where the hash is that of another
-  record, the keys themselves are compared, in the list of states: as exact, and smaller.
-- `fingerprints`: the hash alone. Two states of one hash count as one.
+- `keys`: the words of the key, compared exactly. For keys of one or two words.
+- `numbers`: the hash of the key and the number of the state. If hashes are equal, the keys are
+  compared in the list of states: also exact, and smaller.
+- `fingerprints`: the hash alone. Two states with equal hashes count as one.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def multipliers(seed: int, count: int) -> tuple[int, ...]:
 
 
 def hashed(code: Code, words: Sequence[Ref], seed: int) -> Ref:
-    """The upper half of a sum of products of 128 bits. For any two keys the chance over the
-    multipliers that their hashes are the same is at most 2**-64 (multilinear hashing: Lemire and
+    """The upper half of a sum of products of 128 bits. Two different keys have equal hashes with a
+    probability of at most 2**-64 over the random multipliers (multilinear hashing: Lemire and
     Kaser, Strongly universal string hashing is fast, 2014)."""
     total, *factors = multipliers(seed, len(words) + 1)
     found = str(total)
@@ -53,7 +53,7 @@ def hashed(code: Code, words: Sequence[Ref], seed: int) -> Ref:
 
 
 def home(code: Code, spread: Ref, size: Ref) -> Ref:
-    """The first slot of a hash table that is probed for a hash."""
+    """The first slot of a hash table to probe for a hash."""
     wide = code.cast(code.binary("shl", spread, str(PARTITION_BITS)), "i64", "i128")
     product = code.binary("mul", wide, code.cast(size, "i64", "i128"), "i128")
     return code.cast(code.binary("lshr", product, "64", "i128"), "i128", "i64")
@@ -68,14 +68,14 @@ def row_of(code: Code, number: Ref, width: int, directory: Ref = "%directory") -
 
 @dataclass(slots=True)
 class TablePrinter:
-    """Prints the functions; `seed` chooses the hash."""
+    """Prints the functions; `seed` chooses the hash function."""
 
     unit: Unit
     context: MachineContext
     seed: int
 
     def print(self) -> None:
-        """Everything."""
+        """Prints all functions."""
         self.print_insert()
         self.print_grow()
         self.print_merge()
@@ -86,8 +86,8 @@ class TablePrinter:
 
     @contextmanager
     def probing(self, code: Code, table: Ref, spread: Ref, size: Ref) -> Iterator[tuple[Ref, str]]:
-        """A loop over the entries from a hash's home on: the entry, and the label of the next
-        step. What is inside has to end in a jump."""
+        """Prints a loop over the entries from a hash's first slot on. Yields the entry and the
+        label of the next iteration; the caller's body must end in a jump."""
         probe, look, onward = code.memory(1), code.label(), code.label()
         code.store(home(code, spread, size), probe)
         code.jump(look)
@@ -101,9 +101,10 @@ class TablePrinter:
     # --- insert ----------------------------------------------------------------------------------
 
     def print_insert(self) -> None:
-        """`lists` is a pointer and a count for each of `count` buffers, each in the order of tags;
-        it is used up. The table must have room for all records. `fresh` takes the rows of the new
-        states, and with `numbers` behind each of them where its entry stands."""
+        """Prints `insert`. `lists` has a pointer and a count for each of `count` buffers, each
+        sorted by tag, and is modified. The table must have room for all records. The rows of new
+        states are written to `fresh`; for `numbers`, each is followed by the position of its
+        entry."""
         head = (
             "i64 @insert(ptr %table, i64 %size, ptr %lists, i64 %count, ptr noalias %fresh, "
             "ptr %directory)"
@@ -155,7 +156,7 @@ class TablePrinter:
         self.unit.add(code)
 
     def keep(self, code: Code, source: Ref, entry: Ref, number: Ref) -> None:
-        """Write the row of a new state, the `number`th of `fresh`."""
+        """Prints code that copies the row of a new state to row `number` of `fresh`."""
         context = self.context
         row = code.at("%fresh", code.binary("mul", number, str(context.fresh)))
         start = context.words if context.raw else 0
@@ -168,8 +169,9 @@ class TablePrinter:
         code.store(code.load(source, context.record - 1), row, context.width - 1)
 
     def picked(self, code: Code) -> tuple[Ref, Ref, Ref]:
-        """The list whose first record has the lowest tag, that tag (-1: all lists are empty), and
-        the lowest tag of the other lists: all records before that are taken from this list."""
+        """Prints the choice of the next record. Returns the list whose first record has the lowest
+        tag, that tag (-1 if all lists are empty), and the lowest tag of the other lists, up to
+        which records can be taken from this list."""
         best, limit, where = (code.memory(1) for _ in range(3))
         for cell, first in ((best, "-1"), (limit, "-1"), (where, "0")):
             code.store(first, cell)
@@ -188,7 +190,7 @@ class TablePrinter:
         return place, code.load(best), code.load(limit)
 
     def prefetch(self, code: Code, source: Ref) -> None:
-        """Ask for what records that come a little later will need; a buffer may be read past its
+        """Prints a prefetch of what records a little further on will need; may read past a buffer's
         end."""
         record = self.context.record
         spread = code.load(source, SOON * record + record - 2)
@@ -204,7 +206,7 @@ class TablePrinter:
             prefetch(code, code.at(row, self.context.key_at))
 
     def same_key(self, code: Code, entry: Ref, keys: list[Ref]) -> Ref:
-        """Whether the state of an entry has a key."""
+        """Whether the state of an entry has this key."""
         context, place, number = self.context, code.memory(1), code.load(entry, 1)
         is_fresh = code.compare("slt", number, "0")
         with code.when(is_fresh):
@@ -221,7 +223,7 @@ class TablePrinter:
     # --- growing and merging ---------------------------------------------------------------------
 
     def print_grow(self) -> None:
-        """Copies all entries into a larger table."""
+        """Prints `grow`, which copies all entries into a larger table."""
         head = "void @grow(ptr %old, i64 %size, ptr %table, i64 %more)"
         code, context = Code(head, "nounwind"), self.context
         with code.counting("%size") as i:
@@ -240,8 +242,8 @@ class TablePrinter:
         self.unit.add(code)
 
     def print_merge(self) -> None:
-        """`lists` is a pointer and a count for the new rows of each partition; the states get their
-        numbers, from `first` on, and their rows in the list of states."""
+        """Prints `merge`. `lists` has a pointer and a count for the new rows of each partition. The
+        states are numbered from `first` on and their rows copied into the list of states."""
         code = Code("void @merge(ptr %lists, ptr %directory, i64 %first)", "nounwind")
         context = self.context
         width, number = context.width, code.memory(1)
@@ -272,5 +274,5 @@ class TablePrinter:
 
 
 def prefetch(code: Code, place: Ref) -> None:
-    """Prefetch memory that will be written."""
+    """Prints a prefetch of memory that will be written."""
     code.call(fn.PREFETCH, place, 1, 3, 1)

@@ -84,7 +84,7 @@ class _Runs:
         universe = self.found.graph.machine.universe
         try:
             for values in product(*(universe.domain(param.type) for param in live.params)):
-                seen = runs.lasso(edges, self._waiting(live, values))
+                seen = runs.lasso(edges, self._leads_to(live, values))
                 if seen is not None:
                     return self._fails(live, values, seen)
         except EvaluationError as problem:
@@ -124,9 +124,9 @@ class _Runs:
                 count += 1
         return found
 
-    def _waiting(self, live: n.Eventually, values: Sequence[Value]) -> runs.Waiting:
+    def _leads_to(self, live: n.Eventually, values: Sequence[Value]) -> runs.LeadsToValues:
         begins = self._truth(bound(live, live.trigger, values))
-        return runs.Waiting(
+        return runs.LeadsToValues(
             begins, self._truth(bound(live, live.goal, values)), live.trigger is None
         )
 

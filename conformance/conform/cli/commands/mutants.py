@@ -43,7 +43,7 @@ def own_instance(model: Model, mutant: str) -> str:
 
 def chosen(model: Model, arguments: argparse.Namespace) -> tuple[str, ...]:
     """The names of the instances that are asked for, of a mutant its own if none is named. Raises
-    `ConformError`, also for one of another machine than the mutant's: what it bends is not
+    `ConformError`, also for one of another machine than the mutant's: what it edits is not
     there."""
     mutant = arguments.mutant
     own = own_instance(model, mutant)
@@ -161,13 +161,13 @@ def _tried(
     """What is known of a mutant, with the `steps` of what catches it, and whether these go on for
     ever. Raises `ConformError`."""
     name = selection.mutant
-    bent = edited(charter, selection, f"mutant {name}")
+    mutated = edited(charter, selection, f"mutant {name}")
     try:
         with searching() as progress:
-            found = api.explore(bent, own_instance(model, name), options, progress)
+            found = api.explore(mutated, own_instance(model, name), options, progress)
     except api.CannotExplore as error:
         raise ConformError(f"mutant {name}: {error}") from None
-    mutant = judged(bent, name, found)
+    mutant = judged(mutated, name, found)
     assert mutant is not None
     row: dict[str, Json] = {**mutant.json(), "steps": None, "loops": False}
     for finding in found.findings:

@@ -3,7 +3,7 @@
 from tests.support.toy import charter
 
 
-class Bent:
+class EditedModel:
     """The model, but what is named does something else."""
 
     def __init__(self, **functions):
