@@ -1,7 +1,7 @@
-"""The published report of runs: a static site, and what machines read beside it.
+"""The published report of runs: a static site with machine-readable exports.
 
-docs/formats/report.md describes the folder. `conform report RUN... --out DIR` calls `write` and
-ends with 3 if the report is withheld.
+docs/formats/report.md describes the folder. `conform report RUN... --out DIR` calls `write`; its
+exit code is 3 if the report is withheld.
 """
 
 from conform.reports.pages import Written, write

@@ -18,7 +18,8 @@ _NAMES = {"good": "green", "known": "yellow", "bad": "red", "void": "lightgrey"}
 
 
 def junit(item: Reading) -> str:
-    """A case for each branch (skipped: never taken) and each finding (failed: new)."""
+    """The JUnit XML of a run: a case for each branch (skipped if never taken) and each finding
+    (failed if new)."""
     run = item.run
     suite = Xml.Element("testsuite", name=f"{run.text('protocol')} {run.name}")
     names = [rule.name for rule in run.sections.branches] or list(item.counts)
@@ -36,7 +37,7 @@ def junit(item: Reading) -> str:
             Xml.SubElement(case, "skipped", message="the run never took this branch")
         elif item.at(name):
             known = ", ".join(finding.id for finding in item.at(name))
-            Xml.SubElement(case, "system-out").text = _text(f"deviates as known: {known}")
+            Xml.SubElement(case, "system-out").text = _text(f"explained deviations: {known}")
     for finding in item.findings:
         case = Xml.SubElement(suite, "testcase", name=finding.id, classname="findings")
         first = finding.ordered[0].id
@@ -57,7 +58,8 @@ def junit(item: Reading) -> str:
 
 
 def _nothing_judged(suite: Xml.Element, run: ReportedRun) -> int:
-    """A JUnit case that fails if the run judged nothing or left out what it must not."""
+    """Adds a case that fails if the run judged nothing or left out what it must judge; returns how
+    many cases it added."""
     if wording.judged(run) and not wording.missing(run):
         return 0
     case = Xml.SubElement(suite, "testcase", name="the run", classname="run")
@@ -66,12 +68,12 @@ def _nothing_judged(suite: Xml.Element, run: ReportedRun) -> int:
 
 
 def _text(text: str) -> str:
-    """A text without characters that XML 1.0 does not allow."""
+    """A text without the characters that XML 1.0 does not allow."""
     return "".join(char for char in text if char in "\t\n" or ord(char) >= 32)
 
 
 def shield(run: ReportedRun) -> str:
-    """An endpoint of shields.io."""
+    """The JSON of a run's badge for shields.io."""
     found = wording.claim(run)
     content = {
         "schemaVersion": 1,
@@ -83,7 +85,7 @@ def shield(run: ReportedRun) -> str:
 
 
 def badge(templates: jinja2.Environment, run: ReportedRun) -> str:
-    """The same as a picture."""
+    """The badge as SVG."""
     label, message = run.name, _message(run)
     widths = [round(len(text) * MONO + 16) for text in (label, message)]
     return templates.get_template("badge.svg.j2").render(
@@ -122,7 +124,7 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
 
 
 def withheld(runs: Sequence[ReportedRun]) -> str:
-    """The summary of runs that cannot be trusted."""
+    """The Markdown summary of runs that cannot be trusted."""
     lines = ["# Withheld", "", "These runs cannot be trusted, so no results are shown.", ""]
     for run in runs:
         reasons = run.summary.get("reasons")
@@ -147,7 +149,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _md(text: str) -> str:
-    """A text that Markdown and HTML leave alone."""
+    """A text with the special characters of Markdown and HTML escaped."""
     text = text.replace("&", "&amp;")
     for char in "\\`*_[]<>|":
         text = text.replace(char, f"\\{char}" if char not in "<>" else f"&{'lg'[char == '>']}t;")

@@ -1,4 +1,4 @@
-"""Findings: all deviations of one cause, gathered from the dataset of a run."""
+"""Groups the deviations of a run by cause."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SEVERITIES = ("fault", "state", "image", "reply")
 
 @dataclass(frozen=True, slots=True, order=True)
 class FindingExample:
-    """A vector that shows a finding; sorted by number of operations."""
+    """A vector that shows a finding; sorts by number of operations."""
 
     operations: int
     step: int
@@ -31,10 +31,10 @@ class FindingExample:
 
 @dataclass(slots=True, eq=False)
 class Finding:
-    """All deviations that one overlay entry explains, or that have one cause and no explanation.
+    """All deviations that one overlay entry explains, or that share a cause without an explanation.
 
-    `entry` is None for a new one, and for an entry that sections.json does not know. `loaded` are
-    the vectors that start from a given state.
+    `entry` is None for a new finding, and for an entry that sections.json does not list. `loaded`
+    are the vectors that start from a given state.
     """
 
     id: str
@@ -53,7 +53,7 @@ class Finding:
 
     @property
     def from_initial(self) -> FindingExample | None:
-        """The shortest vector that loads no state, if the shortest of all does."""
+        """If the shortest vector loads a state, the shortest one that does not; else None."""
         ordered = self.ordered
         if ordered[0].id not in self.loaded:
             return None
@@ -61,7 +61,7 @@ class Finding:
 
     @property
     def title(self) -> str:
-        """The title of the finding: the entry, or where it deviates and in what."""
+        """The title of the finding: the entry, or the branch and what differs."""
         if not self.new:
             return self.name
         fields = dict.fromkeys(path.rpartition(".")[2] for path, _ in self.paths.most_common())
@@ -71,7 +71,7 @@ class Finding:
 
     @property
     def kind(self) -> str:
-        """The class of the overlay's entry, or `new`."""
+        """The class of the overlay entry, or `new`."""
         if self.new:
             return NEW
         if self.name == TOGETHER:
@@ -80,12 +80,12 @@ class Finding:
 
     @property
     def ordered(self) -> list[FindingExample]:
-        """Its vectors, the one with the fewest operations first."""
+        """The vectors, by number of operations."""
         return sorted(self.cases.values())
 
     @property
     def severity(self) -> str:
-        """The gravest one."""
+        """The highest severity."""
         return next((name for name in _SEVERITIES if name in self.severities), "")
 
     def add(self, row: Mapping[str, object], operations: int) -> None:
@@ -104,7 +104,7 @@ class Finding:
 
 
 def findings(run: ReportedRun) -> tuple[Finding, ...]:
-    """The findings of a run: new ones first, then the gravest, then by number of vectors."""
+    """The findings of a run: new ones first, then by severity, then by number of vectors."""
     lengths = _lengths(run)
     found: dict[str, Finding] = {}
     for row in _deviations(run):
@@ -145,7 +145,7 @@ def _deviations(run: ReportedRun) -> Iterator[dict[str, object]]:
 
 
 def _lengths(run: ReportedRun) -> dict[str, int]:
-    """How many operations each diverging vector has."""
+    """The number of operations of each diverging vector."""
     table = run.columns("verdicts", ["id", "kind", "judged", "not_judged"])
     columns = [table.column(name).to_pylist() for name in table.column_names]
     return {

@@ -1,8 +1,8 @@
-"""Lanes: the elements of one sort, and what holds of each of them in a state.
+"""Lanes of a picture: the elements of one sort, with the marks that a state puts on each.
 
-Nothing here knows a protocol. A text that is an element's name, in the place of a scalar, is a
-mark on its lane (`leader`); an array of names marks each of them (`isr`); a true field of a record
-that stands under an element's key marks that element (`fenced`).
+Independent of the protocol. A scalar that is an element's name marks that lane (`leader`); an array
+of names marks each of them (`isr`); a true field of a record stored under an element's key marks
+that element (`fenced`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _KINDS = (ONE, MANY, FLAG)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A part of the state that marks lanes: where it stands, and its name."""
+    """A field of the state that marks lanes: its path and its name."""
 
     scope: str
     name: str
@@ -28,7 +28,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One field marks one lane."""
+    """A mark of one field on one lane."""
 
     field: Field
     lane: str
@@ -36,8 +36,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The lanes of a vector and the fields that mark them, in the order in which they are drawn.
-    `steady` are fields that mark the same lanes in every state; they are told, not drawn."""
+    """The lanes of a vector and the fields that mark them, in drawing order. `steady` fields mark
+    the same lanes in every state; they are listed as text, not drawn."""
 
     names: tuple[str, ...]
     fields: tuple[Field, ...]
@@ -49,7 +49,7 @@ class Lanes:
         return f"{field.scope.rpartition('.')[2]}.{field.name}" if alike > 1 else field.name
 
     def draws(self, path: str) -> bool:
-        """Whether what stands at a path of the state is drawn as marks (or told, as steady)."""
+        """Whether the value at a path of the state is shown as marks, or as a steady field."""
         bare = ".".join(part for part in path.split(".") if part not in self.names)
         fields = (*self.fields, *(field for field, _ in self.steady))
         return any(bare == f"{field.scope}.{field.name}".lstrip(".") for field in fields)
@@ -63,7 +63,8 @@ class Lanes:
 def lanes(
     states: Sequence[Json], sorts: Mapping[str, Collection[str]], ordered: frozenset[str]
 ) -> Lanes | None:
-    """The lanes of some states: the sort whose elements occur most in them; None if none does."""
+    """The lanes of some states: the sort whose elements occur most often; None if no element
+    occurs."""
     most: tuple[int, list[set[Mark]], Sequence[str]] = (0, [], ())
     for names in sorts.values():
         found = [set(_marks(state, set(names))) for state in states]
@@ -87,8 +88,8 @@ def _place(field: Field) -> tuple[int, int, str, str]:
 def _steady(
     field: Field, found: Sequence[set[Mark]], ordered: frozenset[str], names: Sequence[str]
 ) -> tuple[str, ...]:
-    """The lanes that a field marks, if it is not worth drawing: the same in all states that have
-    its scope, and either an order or all lanes."""
+    """The lanes that a field marks, if it is steady: the same in all states with its scope, and
+    either an order or all lanes. Else empty."""
     held = {
         tuple(sorted(mark.lane for mark in marks if mark.field == field))
         for marks in found

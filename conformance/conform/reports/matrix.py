@@ -1,5 +1,5 @@
-"""The matrix of runs and sections of the protocol: the results for the branches that cite each
-section."""
+"""The table of runs by sections of the protocol: per section, the results for the branches that
+cite it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Reading:
     counts: Mapping[str, tuple[int, int]]
 
     def at(self, branch: str) -> tuple[Finding, ...]:
-        """The findings in which this branch was expected."""
+        """The findings at steps where this branch was expected."""
         return tuple(found for found in self.findings if branch in found.branches)
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of the matrix: what one run showed of some branches. `tone`: good, part, known, bad,
-    void or none."""
+    """A cell of the table: the results of one run for some branches. `tone`: good, part, known,
+    bad, void or none."""
 
     tone: str
     word: str
@@ -64,8 +64,8 @@ def reading(run: ReportedRun, findings: tuple[Finding, ...]) -> Reading:
 
 
 def matrix(readings: Sequence[Reading]) -> tuple[SectionRow, ...]:
-    """A row for each section that a branch cites, in the order of the sources; last where no text
-    speaks. A branch that cites several sections counts in each of them."""
+    """A row for each section that a branch cites, by source; the row for branches without a
+    citation is last. A branch that cites several sections counts in each."""
     cited: dict[tuple[str, str], dict[str, None]] = {}
     titles: dict[str, str] = {}
     for item in readings:
@@ -80,12 +80,12 @@ def matrix(readings: Sequence[Reading]) -> tuple[SectionRow, ...]:
 
 
 def by_source(rows: Sequence[SectionRow]) -> list[tuple[str, list[SectionRow]]]:
-    """Rows that stand together: those of one source."""
+    """The rows of each source."""
     return [(source, list(held)) for source, held in groupby(rows, key=lambda row: row.source)]
 
 
 def _cited(item: Reading) -> dict[str, tuple[tuple[str, str], ...]]:
-    """The sections of each branch of a run's charter."""
+    """The sections that each branch of a run's charter cites."""
     known = {rule.name: rule.citations for rule in item.run.sections.branches}
     return known or {name: (("", name.partition("/")[0]),) for name in item.counts}
 
@@ -109,7 +109,8 @@ def _row(
 
 
 def cell(item: Reading, branches: Sequence[str], section: tuple[str, str] | None = None) -> Cell:
-    """What a run showed of `branches` (of those that its own charter has in `section`)."""
+    """The results of a run for `branches`; with a `section`, only for those that cite it in the
+    run's own charter."""
     cited = _cited(item)
     held = [name for name in branches
             if section is None or section in cited.get(name, ())]  # fmt: skip
@@ -127,7 +128,7 @@ def _word(findings: tuple[Finding, ...], covered: int, branches: int) -> tuple[s
     if any(finding.new for finding in findings):
         return "bad", "diverges"
     if findings:
-        return "known", "diverges as known"
+        return "known", "explained deviations"
     if not covered:
         return "void", "not taken"
     if covered < branches:

@@ -30,8 +30,8 @@ _REASONS = 60
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A summary of the pages that were written. `withheld`: a canary misbehaved, and nothing about
-    the runs is shown."""
+    """A summary of the pages that were written. `withheld`: a canary misbehaved, so no results are
+    shown."""
 
     index: Path
     withheld: bool
@@ -49,7 +49,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class BranchRow:
-    """A branch on the page of branches. `example` is a vector that took it ("" for none)."""
+    """A row of the page of branches. `example` is a vector that took the branch ("" for none)."""
 
     rule: Rule
     cell: Cell
@@ -58,12 +58,11 @@ class BranchRow:
 
 
 def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Written:
-    """Write the report of finished runs into `out`, in the order in which the runs are given.
+    """Writes the report of finished runs into `out`; runs keep the given order.
 
-    `sections` is a sections.json to use for all runs; without it each run's own is used, found
-    beside the model that the suite names. An earlier report in `out` is replaced.
-    Raises `BadRun`, and `CannotWrite` also where `out` holds something else. What it returns says
-    whether the report is withheld.
+    `sections` is a sections.json to use for all runs; without it each run's own is used, found next
+    to the model that the suite names. An earlier report in `out` is replaced. Raises `BadRun`, and
+    `CannotWrite`, also if `out` holds anything but a report.
     """
     opened = open_runs(runs, sections)
     site = Site(out)
@@ -101,7 +100,7 @@ def _withhold(site: Site, untrusted: Sequence[ReportedRun]) -> Written:
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """A finding over all runs: `held` has one finding, or None, for each run."""
+    """A finding in all runs: `held` has, for each run, its finding or None."""
 
     first: Finding
     held: tuple[Finding | None, ...]
@@ -121,7 +120,8 @@ def _across(read: Sequence[Reading]) -> tuple[Across, ...]:
 
 
 def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> dict[str, VectorTrace]:
-    """All pages of a run. Returns the vectors that have one; `extra` are some of them."""
+    """Writes all pages of a run; `extra` are vectors that get a page in any case. Returns the
+    vectors that have a page."""
     run, place = item.run, f"runs/{item.run.slug}"
     examples = _examples(run)
     shown = {found.id: found.ordered[:PAGES] for found in item.findings}
@@ -191,7 +191,7 @@ def _write_finding(
 
 
 def _shown_step(trace: VectorTrace | None, case: FindingExample) -> ReportedStep | None:
-    """The deviating step that the finding's page shows."""
+    """The deviating step to show on a finding's page."""
     if trace is None:
         return None
     return next((step for step in trace.deviations if step.number == case.step), None)
@@ -218,7 +218,7 @@ def _examples(run: ReportedRun) -> dict[str, str]:
 
 
 def _branches(item: Reading, examples: dict[str, str]) -> tuple[BranchRow, ...]:
-    """All branches in the order of the charter; then those that it does not have."""
+    """All branches in the order of the charter, then those that the charter does not have."""
     rules = {rule.name: rule for rule in item.run.sections.branches}
     for name in item.counts:
         rules.setdefault(name, Rule(name, "", (), "", 0))
@@ -230,7 +230,7 @@ def _branches(item: Reading, examples: dict[str, str]) -> tuple[BranchRow, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NotJudged:
-    """Why some vectors were not judged, or not to their end."""
+    """Why some vectors were not judged, or not to the end."""
 
     kind: str
     detail: str
@@ -268,7 +268,7 @@ _LARGE = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A dataset beside the report; `place` is "" if it is too large to be copied."""
+    """A dataset next to the report; `place` is "" if it is too large to copy."""
 
     name: str
     place: str

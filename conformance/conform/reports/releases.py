@@ -21,9 +21,8 @@ _GROUPS = 40
 
 @dataclass(frozen=True, slots=True)
 class DifferenceGroup:
-    """Questions that two runs answered differently in the same way. `example` has the fewest steps
-    up to the difference. `findings` are those of the example,
-    by run."""
+    """Questions whose answers differ between two runs in the same way. `example` has the fewest
+    steps up to the difference; `findings` are those of the example, by run."""
 
     example: RunDifference
     count: int
@@ -40,7 +39,7 @@ class DifferenceGroup:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two runs. `refused` says why they could not be compared ("" if they were)."""
+    """Two runs compared. `refused` is the reason if they cannot be ("" otherwise)."""
 
     left: ReportedRun
     right: ReportedRun
@@ -60,8 +59,7 @@ def comparisons(read: Sequence[Reading]) -> tuple[Compared, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """The first step in which two runs differ, side by side; `steps` are theirs, and `calls` the
-    operations up to there."""
+    """The first step in which two runs differ: each run's step, and the `calls` up to there."""
 
     group: DifferenceGroup
     steps: tuple[ReportedStep, ReportedStep]
@@ -72,7 +70,7 @@ class Detail:
 def details(
     compared: Compared, left: Mapping[str, VectorTrace], right: Mapping[str, VectorTrace]
 ) -> tuple[Detail, ...]:
-    """The differing steps of the groups of a comparison, as far as they were observed."""
+    """The differing steps of the groups of a comparison, for those that were observed."""
     found = []
     for group in compared.groups:
         traces = left.get(group.example.id), right.get(group.example.id)
@@ -89,7 +87,7 @@ def details(
 
 
 def _comparable(left: ReportedStep, right: ReportedStep) -> tuple[dict[str, Json], dict[str, Json]]:
-    """The two outcomes; only their replies if one of them has no state."""
+    """The two outcomes; only their replies if one of them lacks a state."""
     if left.state is None or right.state is None:
         return {"reply": left.reply}, {"reply": right.reply}
     return (
@@ -99,7 +97,7 @@ def _comparable(left: ReportedStep, right: ReportedStep) -> tuple[dict[str, Json
 
 
 def examples(found: Sequence[Compared], run: ReportedRun) -> list[str]:
-    """The vectors of the comparisons that concern a run."""
+    """The vectors in the comparisons of a run."""
     return [
         group.example.id
         for compared in found

@@ -1,4 +1,4 @@
-"""Loads runs for a report: JSON files whole, datasets column by column."""
+"""Loads runs for a report: JSON files as a whole, datasets by column."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class ReportedRun:
-    """One finished run. `slug` names its folder in the site. `suite` is where the vectors lie, or
-    None if they are no longer in the cache, and `suite_counts` what its maker counted; `trusted` is
-    whether all canaries behaved, and no batch broke without a reason; `in_use` keeps the suite from
-    being dropped while the report is written."""
+    """A finished run. `slug` names its folder in the site. `suite` is the folder of the vectors, or
+    None if it is no longer cached, and `suite_counts` are its planner's counts; `trusted`: all
+    canaries behaved, and no batch failed without a reason; `in_use` keeps the suite cached while
+    the report is written."""
 
     slug: str
     folder: Path
@@ -45,12 +45,12 @@ class ReportedRun:
     in_use: Suite | None = field(default=None, compare=False, repr=False)
 
     def text(self, name: str) -> str:
-        """A field of run.json, "" if it is not there."""
+        """A field of run.json; "" if missing."""
         value = self.about.get(name, "")
         return value if isinstance(value, str) else ""
 
     def count(self, name: str) -> int:
-        """A number of summary.json, 0 if it is not there."""
+        """A number of summary.json; 0 if missing."""
         value = self.summary.get(name, 0)
         return value if isinstance(value, int) else 0
 
@@ -60,7 +60,7 @@ class ReportedRun:
                 if isinstance(item, int)}  # fmt: skip
 
     def branch_counts(self) -> dict[str, tuple[int, int]]:
-        """Per branch: how often it was taken, and how often something else came in its place."""
+        """Per branch: how often it was taken, and how often something else was observed instead."""
         found = {}
         for name, item in mapping(self.summary.get("by_branch")).items():
             held = mapping(item)
@@ -71,19 +71,19 @@ class ReportedRun:
 
     @property
     def name(self) -> str:
-        """Target and release, for people."""
+        """Target and release, as shown to readers."""
         return " ".join(part for part in (self.text("target"), self.text("release")) if part)
 
     @property
     def shown_folder(self) -> str:
-        """The run's folder for a command line: below the current folder, or its name alone."""
+        """The run's folder for a command line: relative to the current folder, or only its name."""
         try:
             return self.folder.resolve().relative_to(Path.cwd()).as_posix()
         except ValueError:
             return self.folder.name
 
     def dataset(self, name: str) -> pyarrow.dataset.Dataset:
-        """A dataset of the run: the buckets that were committed."""
+        """A dataset of the run: its committed buckets."""
         files = [f"{self.folder}/{name}/bucket={bucket:04d}/part-0.parquet"
                  for bucket in self.buckets]  # fmt: skip
         return pyarrow.dataset.dataset(files, schema=DATASETS[name], format="parquet")
@@ -99,7 +99,8 @@ class ReportedRun:
         return found
 
     def lines(self, ids: Collection[str]) -> Iterator[tuple[list[str], str]]:
-        """The adapter's lines about some vectors, each with all ids that it is about."""
+        """The adapter's output lines about some vectors, each with the ids of all vectors that it
+        is about."""
         wanted = set(ids)
         for batch in self.dataset("observations").to_batches(batch_size=_BATCH):
             about = batch.column("ids").to_pylist()
@@ -108,7 +109,7 @@ class ReportedRun:
                     yield held, batch.column("line")[position].as_py()
 
     def questions(self, ids: Collection[str]) -> dict[str, tuple[Question, Why]]:
-        """The questions of some vectors, and why they are asked; nothing without the suite."""
+        """The questions of some vectors and the reasons for them; empty without the suite."""
         found = {}
         for row in self._suite_rows(["id", "question", "why"], ids):
             question = read_question(orjson.loads(str(row["question"])))
@@ -116,8 +117,8 @@ class ReportedRun:
         return found
 
     def labels(self, ids: Collection[str]) -> dict[str, tuple[str, bool]]:
-        """For some vectors, whether they can happen in a system, and whether they start from a
-        given state; nothing without the suite."""
+        """For some vectors: whether they can happen in a system, and whether they start from a
+        given state. Empty without the suite."""
         return {
             str(row["id"]): (
                 str(orjson.loads(str(row["why"]))["label"]),
@@ -142,15 +143,15 @@ def mapping(value: Json) -> Mapping[str, Json]:
 
 
 def texts(value: Json) -> tuple[str, ...]:
-    """The texts of an array; nothing if it is none."""
+    """The texts in an array; empty if `value` is not an array."""
     return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 
 def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[ReportedRun, ...]:
-    """The runs in `folders`, each with what its suite and its charter say.
+    """The runs in `folders`, with the data of their suites and charters.
 
-    `sections` is a sections.json to use for all; without it that beside each run's model is used.
-    Raises `BadRun` for a folder that is not a finished run.
+    `sections` is a sections.json to use for all; without it each run uses the one next to its
+    model. Raises `BadRun` for a folder that is not a finished run.
     """
     runs: list[ReportedRun] = []
     for folder in folders:

@@ -19,7 +19,7 @@ SILENT = "silent"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule of the charter with its place. `name` is `operation` or `operation/branch`."""
+    """A rule of the charter and its position. `name` is `operation` or `operation/branch`."""
 
     name: str
     doc: str
@@ -38,7 +38,7 @@ class Rule:
 
     @property
     def place(self) -> str:
-        """`file:line`, or "" if there is none."""
+        """`file:line`; "" if unknown."""
         return f"{self.file}:{self.line}" if self.file else ""
 
 
@@ -56,7 +56,8 @@ class ObligationSection:
 
 @dataclass(frozen=True, slots=True)
 class MutantSection:
-    """A hand-written mutant, and whether the suite kills it; if not, whether some runs tell it."""
+    """A hand-written mutant: whether the suite kills it, and if not, whether some runs distinguish
+    it."""
 
     name: str
     doc: str
@@ -80,7 +81,7 @@ class EntrySection:
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """A charter as the report shows it. `Sections()` is one of which nothing is known."""
+    """A charter as the report shows it. `Sections()` is an unknown charter."""
 
     variant: str = ""
     sources: tuple[tuple[str, str], ...] = ()
@@ -98,13 +99,13 @@ class Sections:
         return next(found, None)
 
     def level(self, observes: set[str]) -> str:
-        """The widest level of which `observes` shows all; "" if none is known."""
+        """The widest level whose fields are all in `observes`; "" if none."""
         names = [name for name, variables in self.levels if set(variables) <= observes]
         return names[-1] if names else ""
 
 
 def read_sections(path: Path) -> Sections:
-    """Read a sections.json. Raises `BadRun` in one sentence for what is not one."""
+    """Reads a sections.json. Raises `BadRun` with a sentence if it is malformed."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
         return _sections(JsonReader(value, str(path)))
@@ -137,7 +138,7 @@ def _sections(reader: JsonReader) -> Sections:
 
 
 def _links(reader: JsonReader) -> dict[tuple[str, str], str]:
-    """The address of each source and section. Raises `BadVector` for one of another kind."""
+    """The URL of each source and section. Raises `BadVector` for anything but a web address."""
     found: dict[tuple[str, str], str] = {}
     for item in reader.items():
         texts = item.texts()

@@ -34,7 +34,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture in px, with what it shows in words (for those who cannot see it)."""
+    """A picture, measured in px, with a description for those who cannot see it."""
 
     id: str
     width: int
@@ -46,7 +46,7 @@ class Picture:
 
 
 def shape(tag: str, told: str = "", **attributes: str | float) -> Shape:
-    """A shape, with its title; `_` in an attribute's name stands for `-`."""
+    """A shape with its title. `_` in the name of an attribute becomes `-`."""
     return Shape(tag, _named(attributes), title=told)
 
 
@@ -87,7 +87,7 @@ def wrapped(text: str, width: float, most: int = 3) -> list[str]:
 
 
 def spelled(items: Sequence[str]) -> str:
-    """`a, b and c`."""
+    """The items as `a, b and c`."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 
 

@@ -22,7 +22,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def environment() -> jinja2.Environment:
-    """The templates; every text is escaped, and a name that is not there is an error."""
+    """The templates. Every text is escaped, and an undefined name is an error."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,
@@ -47,25 +47,25 @@ def environment() -> jinja2.Environment:
 
 
 def safe_name(name: str) -> str:
-    """A text as the name of a file, and of an anchor."""
+    """A text made safe as a file name and an anchor."""
     return _UNSAFE.sub("-", name).strip(".-") or "x"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A folder to write pages into."""
+    """A folder to write pages to."""
 
     out: Path
     templates: jinja2.Environment = field(default_factory=environment)
 
     def page(self, path: str, template: str, **context: object) -> None:
-        """Fill a template; links in it are relative to `root`."""
+        """Fills a template; links in it are relative to `root`."""
         root = "../" * path.count("/")
         text = self.templates.get_template(template).render(root=root, **context)
         self.write(path, text)
 
     def write(self, path: str, text: str) -> None:
-        """Write a text file. Raises `CannotWrite`."""
+        """Writes a text file. Raises `CannotWrite`."""
         target = self.out / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ class Site:
             raise _cannot(target, error) from None
 
     def copy(self, source: Path, path: str) -> None:
-        """Copy a file. Raises `CannotWrite`."""
+        """Copies a file. Raises `CannotWrite`."""
         target = self.out / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -83,8 +83,7 @@ class Site:
             raise _cannot(target, error) from None
 
     def clear(self, names: Sequence[str]) -> None:
-        """Remove what an earlier report left. Raises `CannotWrite` for a folder that holds
-        anything else: it is not ours to remove."""
+        """Removes an earlier report. Raises `CannotWrite` if the folder holds anything else."""
         if not self.out.exists():
             return
         if any(self.out.iterdir()) and not self._is_report():

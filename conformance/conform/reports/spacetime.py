@@ -1,5 +1,5 @@
-"""The space-time picture of a vector: a lane for each element, time downwards, the step that the
-charter does not allow marked with what it expected."""
+"""The space-time picture of a vector: one lane per element, time downwards; the deviating step is
+marked and shows what was expected."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _SAID = 4
 
 @dataclass(frozen=True, slots=True)
 class _Chip:
-    """A mark as it is drawn. `state`: held, new, gone, wrong (observed, not expected) or missing
-    (expected, not observed)."""
+    """A drawn mark. `state`: held, new, gone, wrong (observed, not expected) or missing (expected,
+    not observed)."""
 
     mark: Mark
     state: str
 
 
 def spacetime(trace: VectorTrace, ordered: frozenset[str]) -> Picture | None:
-    """The picture of a vector; None where no element of a sort ever occurs in a state."""
+    """The picture of a vector; None if no state mentions an element of a sort."""
     drawn = trace.steps[:_STEPS]
     found = lanes_of(trace, ordered)
     if found is None:
@@ -88,7 +88,8 @@ def _middle(position: int) -> float:
 def _rows(
     steps: tuple[ReportedStep, ...], found: Lanes, width: int
 ) -> tuple[list[Shape], list[Shape], float]:
-    """What lies under the lanes, what lies on them, and where it ends."""
+    """The shapes behind the lanes, the shapes on the lanes, and the y position below the last
+    row."""
     grounds: list[Shape] = []
     drawing: list[Shape] = []
     y = float(_HEAD)
@@ -130,7 +131,7 @@ def _reply(step: ReportedStep, width: int) -> list[str]:
 
 
 def _said(step: ReportedStep, found: Lanes, width: int) -> list[str]:
-    """The differing fields of a deviating step that are not drawn as marks."""
+    """Lines about the fields of a deviating step that differ and are not drawn as marks."""
     told = []
     for row in step.fields if step.deviation else ():
         if row.kind == "differs" and not row.path.startswith("reply") and not found.draws(row.path):
@@ -194,7 +195,7 @@ def _expected(step: ReportedStep) -> Json:
 
 
 def colours(found: Lanes, field: Field) -> tuple[str, str]:
-    """Paper and ink of a field."""
+    """Background and text colour of a field."""
     if field.kind == ONE:
         return shapes.INK, shapes.PAPER
     if field.kind == FLAG:
@@ -218,7 +219,7 @@ def _chip(chip: _Chip, found: Lanes, x: float, y: float) -> Iterator[Shape]:
 
 
 def _style(state: str, ink: str, kind: str) -> tuple[str, float, str, str]:
-    """Border, its width, its dashes and the class of the text."""
+    """Border colour, its width, its dashes and the CSS class of the text."""
     match state:
         case "gone":
             return shapes.MUTED, 1, "2 2", "chip gone"
@@ -247,6 +248,6 @@ def short(path: str) -> str:
 
 
 def scalar(value: Json) -> str:
-    """A value that is no mark, short enough for a picture."""
+    """A value that is not a mark, shortened for a picture."""
     text = shown(value)
     return text if len(text) <= 16 else text[:15] + "…"

@@ -1,4 +1,4 @@
-"""The state picture of a deviation: before, as the charter expects it, and as it was observed."""
+"""The picture of a deviation with three states: before, expected, observed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCALARS = 8
 def state_picture(
     trace: VectorTrace, deviation: DeviationRow, ordered: frozenset[str]
 ) -> Picture | None:
-    """The picture; None for a fault, an image, or where no element of a sort occurs."""
+    """The picture; None for a fault, an image, or states that mention no element of a sort."""
     nearest = deviation.nearest
     observed = deviation.observed.get("observation")
     if nearest is None or observed is None or "image" in deviation.observed:
@@ -123,7 +123,8 @@ def _values(
 
 
 def _scalars(panels: tuple[Json, Json, Json], found: Lanes) -> dict[str, tuple[str, str, str]]:
-    """The values that are no marks and are not equal in all three, those that differ first."""
+    """The values that are not marks and are not equal in all three states; those that differ from
+    the expectation first."""
     sides = [flat(state) for state in panels]
     rows: list[tuple[bool, str, tuple[str, str, str]]] = []
     for path in dict.fromkeys(path for side in sides[1:] for path in side):

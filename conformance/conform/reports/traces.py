@@ -1,4 +1,4 @@
-"""A vector step by step: what was asked, what was observed, and where it deviates."""
+"""A vector step by step: the operation, the observation, and any deviation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from conform.reports.values import FieldRow, call_text, flat, rows, shown
 
 @dataclass(frozen=True, slots=True)
 class DeviationRow:
-    """A row of the dataset: what was expected, the nearest first, and what was observed."""
+    """A row of the dataset of deviations: what was expected (the closest first) and what was
+    observed."""
 
     step: int
     operation: str
@@ -31,7 +32,7 @@ class DeviationRow:
     paths: tuple[str, ...]
 
     def outcomes(self, ordered: frozenset[str]) -> tuple[ExpectedOutcome, ...]:
-        """All that is expected, each with the fields in which it is not what was observed."""
+        """Every expectation, with the fields in which the observation differs from it."""
         if "image" in self.observed:
             return ()
         found = []
@@ -41,7 +42,7 @@ class DeviationRow:
         return tuple(sorted(found, key=lambda outcome: len(outcome.fields)))
 
     def differing(self, ordered: frozenset[str]) -> tuple[FieldRow, ...]:
-        """The fields of the step, side by side with the nearest expectation."""
+        """The fields of the step, compared with the closest expectation."""
         if "image" in self.observed:
             return _image_rows(self.observed, ordered)
         return self._against(self.nearest, ordered)
@@ -71,7 +72,7 @@ class DeviationRow:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedOutcome:
-    """One expectation of a deviating step, and where it is not what was observed."""
+    """One expectation of a deviating step, and where the observation differs from it."""
 
     branch: str
     fields: tuple[FieldRow, ...]
@@ -82,7 +83,7 @@ def _only_differing(fields: Sequence[FieldRow]) -> tuple[FieldRow, ...]:
 
 
 def _image_rows(observed: Mapping[str, Json], ordered: frozenset[str]) -> tuple[FieldRow, ...]:
-    """What the image shows, against the observation of the same step."""
+    """The fields of the image, compared with the observation of the same step."""
     image = flat(observed["image"])
     shows = {path: item for path, item in flat(observed["observation"]).items() if path in image}
     return rows({}, dict(shows), dict(image), ordered)
@@ -90,9 +91,8 @@ def _image_rows(observed: Mapping[str, Json], ordered: frozenset[str]) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class ReportedStep:
-    """One step of a vector. Step 0 is the state before the first operation. `state` is None where
-    nothing was observed. `status`: `start` (or
-    `loaded`), `allowed`, `deviates`, `not judged`."""
+    """One step of a vector. Step 0 is the state before the first operation. `state` is None if
+    nothing was observed. `status`: `start` (or `loaded`), `allowed`, `deviates`, `not judged`."""
 
     number: int
     operation: str
@@ -113,7 +113,7 @@ class ReportedStep:
 
     @property
     def short_call(self) -> str:
-        """The operation with the values that its references stand for."""
+        """The operation with its references replaced by values."""
         if not self.operation:
             return self._start
         return call_text(self.operation, self.resolved, self.ordered)
@@ -130,7 +130,7 @@ class ReportedStep:
 
 @dataclass(frozen=True, slots=True)
 class VectorTrace:
-    """A vector on one target. `question` is None if the suite is no longer in the cache."""
+    """A vector on one target. `question` is None if the suite is no longer cached."""
 
     id: str
     kind: str
@@ -152,7 +152,7 @@ class VectorTrace:
 
 @dataclass(slots=True)
 class _Known:
-    """What the datasets say about one vector."""
+    """The rows of the datasets about one vector."""
 
     verdict: Mapping[str, Json] = field(default_factory=dict)
     deviations: dict[int, DeviationRow] = field(default_factory=dict)
@@ -160,7 +160,7 @@ class _Known:
 
 
 def read_traces(run: ReportedRun, ids: Collection[str]) -> dict[str, VectorTrace]:
-    """The vectors `ids` of a run, as far as its datasets know them."""
+    """The vectors `ids` of a run, for those that its datasets contain."""
     known = {name: _Known() for name in ids}
     for row in run.rows("verdicts", ids):
         known[str(row["id"])].verdict = row
@@ -199,8 +199,8 @@ def _deviation(row: Mapping[str, Json]) -> DeviationRow:
 
 
 def _seen(line: str, wanted: Collection[str]) -> dict[str, tuple[tuple[Json, Json], ...]]:
-    """Replies and observations of some vectors of one line, renamed. What the judge could not read
-    either is left out."""
+    """Replies and observations of some vectors from one line of output, with elements renamed.
+    Vectors that the judge could not read are left out."""
     try:
         message = mapping(orjson.loads(line))
     except orjson.JSONDecodeError:
@@ -234,7 +234,7 @@ def _renamed(steps: Json, values: Sequence[Json]) -> tuple[tuple[Json, Json], ..
 
 
 def _indices(step: Json) -> tuple[int, int]:
-    """Reply and observation of a step. Raises ValueError for what is no step."""
+    """The indexes of a step's reply and observation. Raises ValueError if it is malformed."""
     if not isinstance(step, list) or len(step) != 3:
         raise ValueError("not a step")
     reply, observation, _ = step
@@ -317,7 +317,7 @@ def _step(
 
 
 def _resolved(arg: Json, states: Sequence[Json]) -> Json:
-    """An argument with the values that its references stand for, where they were observed."""
+    """An argument with references replaced by the values that were observed."""
     if isinstance(arg, list):
         return [_resolved(item, states) for item in arg]
     if not isinstance(arg, dict):

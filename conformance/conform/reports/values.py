@@ -1,4 +1,4 @@
-"""Values as text for readers, and where two of them differ."""
+"""Values as text, and the differences between two of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ABSENT = "—"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a shown value. `differs`: the other side does not have it."""
+    """A piece of a displayed value. `differs`: the other side does not have it."""
 
     text: str
     differs: bool = False
@@ -21,8 +21,8 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """One field of a step. `kind` is `differs` (observed is not what is expected), `changed` (both
-    changed it alike) or `same`."""
+    """One field of a step. `kind` is `differs` (observed is not the expected value), `changed`
+    (both changed to the same value) or `same`."""
 
     path: str
     before: tuple[Token, ...]
@@ -72,7 +72,7 @@ def call_text(
 
 
 def flat(value: Json, at: str = "") -> dict[str, Json]:
-    """The fields of a value, by path; arrays, references and what is no object are leaves."""
+    """The fields of a value, by path. Arrays, references and scalars are not split further."""
     if isinstance(value, dict) and value:
         found: dict[str, Json] = {}
         for name, item in value.items():
@@ -86,7 +86,7 @@ def rows(
 ) -> tuple[FieldRow, ...]:
     """All fields of `{"reply", "observation", ...}` values of one step, those that differ first.
 
-    `before` is the observation before it; `expected` None: nothing is expected (or known).
+    `before` is the previous observation; `expected` is None if nothing is expected or known.
     """
     old = {f"observation.{path}": item for path, item in flat(before).items() if path}
     wanted = None if expected is None else flat(expected)
@@ -124,7 +124,7 @@ def _text(values: Mapping[str, Json], path: str) -> str | None:
 def tokens(
     values: Mapping[str, Json], path: str, other: Mapping[str, Json], ordered: bool
 ) -> tuple[Token, ...]:
-    """One side of a field; what the other side does not have is marked."""
+    """One side of a field as pieces; those that the other side does not have are marked."""
     if path not in values:
         return (Token(ABSENT, path in other),)
     value, against = values[path], other.get(path)

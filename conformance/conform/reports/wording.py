@@ -1,4 +1,4 @@
-"""The sentences of the report; they claim only what was measured."""
+"""The sentences of the report. They claim nothing that was not measured."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OPEN = "open environment"
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a run shows. `tone`: good, known, bad or void."""
+    """The claim about a run. `tone`: good, known, bad or void."""
 
     tone: str
     word: str
@@ -51,7 +51,7 @@ class Claim:
 
 
 def number(count: int) -> str:
-    """A count with thousands set apart."""
+    """A count with thousands separated."""
     return f"{count:,}"
 
 
@@ -61,12 +61,12 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def human(name: str) -> str:
-    """A name of a format (`not_loadable`) as words."""
+    """A name from a format (`not_loadable`) as words."""
     return name.replace("_", " ")
 
 
 def percent(part: int, whole: int) -> str:
-    """A share; never 0 % or 100 % of what is not none or all."""
+    """A share in percent; 0 % or 100 % only if it is exactly none or all."""
     if not part:
         return "0 %"
     share = min(max(100 * part / whole, 0.1), 100 if part == whole else 99.9)
@@ -74,13 +74,13 @@ def percent(part: int, whole: int) -> str:
 
 
 def judged(run: ReportedRun) -> int:
-    """How many vectors were compared with the charter, in whole or in part."""
+    """The number of vectors that were compared with the charter, fully or partly."""
     kinds = {str(kind) for kind in JUDGED}
     return sum(count for kind, count in run.counts("verdicts").items() if kind in kinds)
 
 
 def claim(run: ReportedRun) -> Claim:
-    """The claim about a target that its run supports."""
+    """The claim about the target that the run supports."""
     count, new, known = judged(run), run.count("new_deviations"), run.count("deviations")
     known -= new
     measured = f"{plural(count, 'vector')} judged; {plural(new, 'divergence')} not explained"
@@ -108,17 +108,17 @@ def claim(run: ReportedRun) -> Claim:
     if missing(run):
         return Claim("void", "incomplete", sentence)
     if known:
-        return Claim("known", "diverges as known", sentence)
+        return Claim("known", "explained deviations", sentence)
     return Claim("good", "no divergence", sentence)
 
 
 def uncompared(run: ReportedRun) -> tuple[Left, ...]:
-    """What of the suite was not compared."""
+    """What parts of the suite were not compared."""
     return read(run.summary.get("not_compared"))
 
 
 def missing(run: ReportedRun) -> bool:
-    """Whether something was not compared although that is not allowed."""
+    """Whether something was not compared that must be."""
     return any(not left.allowed for left in uncompared(run))
 
 
@@ -133,15 +133,15 @@ def unmet(run: ReportedRun) -> tuple[str, ...]:
 
 
 def excess(run: ReportedRun) -> list[tuple[str, Json, str]]:
-    """Vector, step and branch of transitions that are the charter's, though the overlay says that
-    the target does not have them."""
+    """Vector, step and branch of transitions that the target has although its overlay says it does
+    not."""
     found = run.summary.get("claimed_too_much")
     held = [mapping(item) for item in found] if isinstance(found, list) else []
     return [(str(item.get("id")), item.get("step"), str(item.get("branch"))) for item in held]
 
 
 def scope(run: ReportedRun) -> str:
-    """The component and variant judged against, and the observed level."""
+    """The component and variant judged against, and the level observed."""
     variant = run.text("variant")
     observed = run.about.get("observes")
     variables = sorted(map(str, observed)) if isinstance(observed, list) else []
@@ -153,13 +153,13 @@ def scope(run: ReportedRun) -> str:
 
 
 def implementation(run: ReportedRun) -> str:
-    """What the adapter found at run time."""
+    """What the adapter reported at run time about the implementation."""
     found = mapping(run.about.get("implementation"))
     return f"{found.get('name', '')} {found.get('version', '')}".strip()
 
 
 def releases(first: str, last: str) -> str:
-    """The releases of an overlay entry."""
+    """The releases that an overlay entry applies to."""
     match bool(first), bool(last):
         case True, True:
             return f"{first} to {last}"
@@ -185,7 +185,7 @@ def cluster(finding: Finding) -> Cluster:
 
 
 def cluster_of(labels: Mapping[str, int]) -> Cluster:
-    """The answer, given how many vectors have which label."""
+    """The same, given the number of vectors per label."""
     possible = sorted(label for label in labels if label and label != OPEN)
     if possible:
         count = sum(labels[label] for label in possible)

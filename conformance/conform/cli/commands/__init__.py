@@ -1,1 +1,1 @@
-"""One module a command: EXAMPLES, add_arguments and run."""
+"""The commands: one module each, with EXAMPLES, add_arguments and run."""

@@ -1,4 +1,4 @@
-"""Shared by the commands about charters: reading one, and showing its errors."""
+"""Shared by the commands about charters: loads a charter and shows its errors."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class Errors(ConformError):
-    """The charter has errors, which were shown."""
+    """The charter has errors, which were already shown."""
 
     exit_code = 1
 
 
 def loaded(path: Path, variant: str = "", mutant: str = "") -> Model:
-    """The core of a charter. Raises `ConformError` if it cannot be read, and `Errors` after it
-    has shown all errors."""
+    """The core of a charter. Raises `ConformError` if it cannot be read, `Errors` after showing its
+    errors."""
     return read(path, api.Selection(variant, mutant))[1]
 
 
 def read(path: Path, selection: Selection) -> tuple[Opened, Model]:
-    """A charter, and its core. Raises as `loaded` does."""
+    """A charter and its core. Raises as `loaded` does."""
     try:
         return api.load_opened(path, selection)
     except (api.Unreadable, api.Missing) as error:
@@ -38,8 +38,8 @@ def read(path: Path, selection: Selection) -> tuple[Opened, Model]:
 
 
 def edited(charter: Opened, selection: Selection, what: str) -> Model:
-    """The core of a charter that was read, with other edits; `what` they are. Raises as `loaded`
-    does."""
+    """The core of a charter that was read, with the variant and mutant of `selection`; `what` names
+    them in messages. Raises as `loaded` does."""
     try:
         return charter.model(selection)
     except (api.Unreadable, api.Missing) as error:
@@ -49,7 +49,7 @@ def edited(charter: Opened, selection: Selection, what: str) -> Model:
 
 
 def refused(error: Refused) -> str:
-    """Show all errors; returns their number as text."""
+    """Shows all errors; returns a text with their number."""
     for item in error.diagnostics:
         out(item.show())
     count = len(error.diagnostics.errors)
@@ -57,7 +57,7 @@ def refused(error: Refused) -> str:
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
-    """The option that `bounded` reads."""
+    """Adds the option that `bounded` reads."""
     parser.add_argument(
         "--set", action="append", default=[], metavar="BOUND=N", dest="bounds",
         help="override the size of a sort or the value of a constant of the instance; repeatable",
@@ -65,7 +65,7 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
 
 
 def bounded(model: Model, instance: str, settings: Sequence[str]) -> Model:
-    """The core with bounds of an instance replaced. Raises `ConformError`."""
+    """The core with the bounds of an instance replaced. Raises `ConformError`."""
     if not settings:
         return model
     try:
@@ -75,12 +75,12 @@ def bounded(model: Model, instance: str, settings: Sequence[str]) -> Model:
 
 
 def settings_of(bounds: Mapping[str, int], settings: Sequence[str]) -> dict[str, int]:
-    """The bounds of an instance that were set on the command line."""
+    """The bounds of an instance that the command line sets."""
     names = {text.partition("=")[0].strip() for text in settings}
     return {name: value for name, value in bounds.items() if name in names}
 
 
 def settings_line(chosen: Mapping[str, int]) -> str:
-    """The same for a line of text: ` with length=2`, or ""."""
+    """The same as text for a line: ` with length=2`; "" without any."""
     pairs = (f"{name}={str(value).lower()}" for name, value in chosen.items())
     return f" with {', '.join(pairs)}" if chosen else ""

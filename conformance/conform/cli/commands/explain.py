@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _counts() -> dict[str, str]:
-    """The sections of docs/formats/counts.md, by their titles as JSON writes them."""
+    """The sections of docs/formats/counts.md, by their titles as they appear in JSON."""
     _, *sections = _COUNTS.read_text(encoding="utf-8").split("\n## ")
     titles = [section.partition("\n")[0] for section in sections]
     return {

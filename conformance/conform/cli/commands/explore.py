@@ -149,7 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _interruptible(progress: SearchListener, journal: Path | None) -> Iterator[None]:
-    """Says how far a search was that is interrupted, and what is kept of it."""
+    """Reports, if a search is interrupted, how far it was and which results are kept."""
     try:
         yield
     except KeyboardInterrupt:
@@ -168,9 +168,9 @@ _WORST = (1, 3, 4, 0)
 
 @dataclass(frozen=True, slots=True)
 class _Explored:
-    """What the search of one instance has found, with the bounds that were set, what is known of
-    the mutant, the stories of what is wrong, the story of the first state that was asked for, and
-    the scenarios of its machine that fail (of a mutant none is followed)."""
+    """The result of searching one instance: the bounds that were set, the status of the mutant, the
+    stories of the findings, the story of the first state that `--where` found, and the failing
+    scenarios of its machine (none are run for a mutant)."""
 
     found: SearchResult
     bounds: dict[str, int]
@@ -181,11 +181,11 @@ class _Explored:
 
     @property
     def stories(self) -> tuple[Story, ...]:
-        """The traces that can be drawn, the first finding first."""
+        """The traces that can be drawn: those of findings first."""
         return self.wrong if self.first is None else (self.first, *self.wrong)
 
     def json(self) -> dict[str, Json]:
-        """The output of `--json`."""
+        """The result as `--json` prints it."""
         mutant = None if self.mutant is None else self.mutant.json()
         whole = api.search_json(self.found, self.wrong, self.first)
         failing = [one.json() for one in self.scenarios]
@@ -232,7 +232,7 @@ def _explore(
 
 
 def _options(arguments: argparse.Namespace) -> api.ExploreOptions:
-    """How to explore, with a session of Spark if one is needed. Raises `ConformError`."""
+    """The options of a search, with a Spark session if one is needed. Raises `ConformError`."""
     options = api.ExploreOptions(
         arguments.engine,
         arguments.most,
@@ -302,7 +302,8 @@ def _show(one: _Explored) -> None:
 
 
 def _show_scenarios(explored: Sequence[_Explored]) -> None:
-    """The scenarios of the last one that fail, unless one before was of the same machine."""
+    """Shows the failing scenarios of the last result, unless an earlier result of the same machine
+    has shown them."""
     *before, last = (one.found.instance.machine for one in explored)
     for failing in () if last in before else explored[-1].scenarios:
         out(f"{failing.span.where()}: {failing.sentence()}")

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _settle(source: api.Source, text: str, arguments: argparse.Namespace) -> None:
-    """Show or write the formatted text of one file."""
+    """Shows or writes the formatted text of one file."""
     if arguments.diff:
         lines = unified_diff(
             source.text.splitlines(), text.splitlines(), source.name, "formatted", lineterm=""

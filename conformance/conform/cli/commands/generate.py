@@ -100,7 +100,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _errors(what: str, refused: api.Refused) -> Errors:
-    """What to raise, once the errors are shown."""
+    """Shows the errors; returns the exception to raise."""
     for item in refused.diagnostics:
         out(item.show())
     return Errors(f"{what}: {refused}")

@@ -1,5 +1,4 @@
-"""Checks that each mutant is caught by the property that it names, in the instance that it
-names."""
+"""Checks that each mutant is caught by the property and in the instance that it names."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ FOR_ONE = ("instance", "bounds", "where", "keep", "journal", "picture", "itf")
 
 
 def of_pattern(model: Model, pattern: str) -> tuple[str, ...]:
-    """The names of the mutants that a pattern stands for. Raises `ConformError`."""
+    """The names of the mutants that match a pattern. Raises `ConformError`."""
     found = tuple(m.name for m in model.mutants if fnmatchcase(m.name, pattern))
     if not found:
         known = ", ".join(m.name for m in model.mutants) or "none"
@@ -42,9 +41,8 @@ def own_instance(model: Model, mutant: str) -> str:
 
 
 def chosen(model: Model, arguments: argparse.Namespace) -> tuple[str, ...]:
-    """The names of the instances that are asked for, of a mutant its own if none is named. Raises
-    `ConformError`, also for one of another machine than the mutant's: what it edits is not
-    there."""
+    """The names of the instances to search: those requested, else the mutant's own. Raises
+    `ConformError`, also for an instance of a machine that the mutant does not edit."""
     mutant = arguments.mutant
     own = own_instance(model, mutant)
     try:
@@ -63,7 +61,8 @@ def chosen(model: Model, arguments: argparse.Namespace) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class MutantStatus:
-    """The result of one mutant: `caught`, `missed` (its property holds), or `unknown`, and why."""
+    """The result of one mutant: `caught`, `missed` (its property holds) or `unknown`, with the
+    reason."""
 
     name: str
     caught_by: str
@@ -72,7 +71,7 @@ class MutantStatus:
     detail: str = ""
 
     def json(self) -> dict[str, Json]:
-        """As `--json` prints it."""
+        """The result as `--json` prints it."""
         return {
             "name": self.name,
             "caught_by": self.caught_by,
@@ -82,7 +81,7 @@ class MutantStatus:
         }
 
     def sentence(self, here: str) -> str:
-        """The same in words, after a search of the instance `here`."""
+        """The result as a sentence, after a search of the instance `here`."""
         name, prop, is_elsewhere = self.name, self.caught_by, self.instance != here
         match self.answer:
             case "caught":
@@ -97,7 +96,7 @@ class MutantStatus:
 
 
 def judged(model: Model, mutant: str, found: SearchResult) -> MutantStatus | None:
-    """The result of a search for a mutant; None without one."""
+    """The result of a search for a mutant; None without a mutant."""
     for one in model.mutants:
         if one.name == mutant:
             said = found.verdicts.get(one.caught_by, "unknown")
@@ -108,7 +107,7 @@ def judged(model: Model, mutant: str, found: SearchResult) -> MutantStatus | Non
 
 
 def _why_unknown(name: str, found: SearchResult) -> str:
-    """Why a search does not know whether a property holds."""
+    """Why it is unknown whether a property holds."""
     details = (one.detail for one in found.everything if one.name == name)
     return next((detail for detail in details if detail), "") or "the search gave up"
 
@@ -116,8 +115,8 @@ def _why_unknown(name: str, found: SearchResult) -> str:
 def try_all(
     charter: Opened, model: Model, options: ExploreOptions, arguments: argparse.Namespace
 ) -> int:
-    """Search each mutant of a pattern in its own instance, and tell which are caught. Exit code 0:
-    all are; 3: of some it is not known; 4: some are not."""
+    """Searches each mutant that matches a pattern in its own instance and reports which are caught.
+    Exit code 0: all are; 3: unknown for some; 4: some are not."""
     for option in FOR_ONE:
         if getattr(arguments, option):
             name = "set" if option == "bounds" else option
@@ -158,8 +157,8 @@ def _show(row: Mapping[str, Json], widths: Sequence[int]) -> None:
 def _tried(
     charter: Opened, model: Model, options: ExploreOptions, selection: Selection
 ) -> dict[str, Json]:
-    """What is known of a mutant, with the `steps` of what catches it, and whether these go on for
-    ever. Raises `ConformError`."""
+    """The status of a mutant as JSON, with the number of `steps` of the counterexample and whether
+    it is an infinite run. Raises `ConformError`."""
     name = selection.mutant
     mutated = edited(charter, selection, f"mutant {name}")
     try:

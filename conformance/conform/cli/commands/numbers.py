@@ -6,7 +6,7 @@ import argparse
 
 
 def count(text: str) -> int:
-    """A whole number from 1 on; thousands may be set apart (`10_000`, `10,000`)."""
+    """A whole number of at least 1; thousands may be separated (`10_000`, `10,000`)."""
     digits = text.replace("_", "").replace(",", "")
     if not digits.isdecimal() or not int(digits):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
@@ -14,7 +14,7 @@ def count(text: str) -> int:
 
 
 def whole(text: str) -> int:
-    """A whole number, as a seed."""
+    """A whole number, such as a seed."""
     try:
         return int(text)
     except ValueError:
@@ -22,11 +22,11 @@ def whole(text: str) -> int:
 
 
 def gibibytes(text: str) -> int:
-    """An amount of memory in GiB, which may have a fraction; in bytes."""
+    """An amount of memory in GiB, possibly with a fraction; returns bytes."""
     try:
         size = float(text)
     except ValueError:
         size = 0.0
-    if not 0 < size < 1 << 30:  # nor infinite, nor no number
+    if not 0 < size < 1 << 30:  # also refuses infinity and NaN
         raise argparse.ArgumentTypeError(f"{text!r} is not an amount of memory in GiB")
     return int(size * (1 << 30))

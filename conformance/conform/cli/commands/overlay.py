@@ -1,4 +1,5 @@
-"""Reads from a target's overlay, through the compiler, which entries apply to which releases."""
+"""Finds out which releases each entry of a target's overlay applies to, by means of the
+compiler."""
 
 from __future__ import annotations
 
@@ -20,6 +21,6 @@ def releases_of(chosen: Target) -> Mapping[str, tuple[str, str]]:
 
     try:
         entries = api.overlay_entries(path)
-    except Exception as error:  # the compiler's own kinds: the text says what is wrong
+    except Exception as error:  # any of the compiler's exceptions: their text says what is wrong
         raise ConformError(f"{path} cannot be read ({error}); `conform check` shows why") from None
     return {entry.name: (entry.first_release, entry.last_release) for entry in entries}

@@ -110,7 +110,8 @@ def _show_deviation(deviation: dict[str, Json]) -> None:
 
 
 def _show_image(image: Json, observation: Json) -> None:
-    """What a broker makes of the log, where it is not what the controller shows."""
+    """Shows the state that a broker derives from the log, where it differs from the
+    controller's."""
     for path in paths(observation, image, "") if not is_fault(image) else ("fault", "message"):
         out(f"         image.{path} = {key(_at(image, path)).decode()}")
 

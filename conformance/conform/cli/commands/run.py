@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def show(finished: Finished) -> None:
-    """The summary for a person."""
+    """Shows the summary to a person."""
     about, counted = finished.run, finished.summary
     implementation = about["implementation"]
     assert isinstance(implementation, dict)
@@ -86,7 +86,7 @@ def show(finished: Finished) -> None:
 
 
 def _show_skipped(skipped: Json, most: int = 6) -> None:
-    """Where no canary could be had, by reason."""
+    """Shows the places for which no canary could be made, by reason."""
     assert isinstance(skipped, list)
     places: dict[str, list[str]] = {}
     for item in skipped:
@@ -98,7 +98,7 @@ def _show_skipped(skipped: Json, most: int = 6) -> None:
 
 
 def _show_broken(counted: Mapping[str, Json]) -> None:
-    """The batches that the adapter broke on."""
+    """Shows the batches during which the adapter failed."""
     if counted["broken_batches"]:
         unexplained = len(_texts(counted["unexplained_breaks"]))
         out(f"batches that the adapter broke on: {_number(counted['broken_batches'])}; in"
@@ -137,7 +137,7 @@ def _number(value: Json) -> str:
 
 
 def _show_causes(finished: Finished, most: int = 12) -> None:
-    """Deviations by cause, new ones first, each with the vector that has the fewest steps."""
+    """Shows deviations by cause, new ones first, each with its shortest vector."""
     table = finished.folder.table("deviations")
     rows: list[dict[str, Json]] = table.sort_by(
         [("step", "ascending"), ("id", "ascending")]
@@ -160,7 +160,7 @@ def _show_causes(finished: Finished, most: int = 12) -> None:
 
 
 def _near(place: str) -> str:
-    """A folder as one would type it: below the working directory, by its shorter path."""
+    """A folder as a person would type it: relative to the working directory if it is below it."""
     here = Path.cwd()
     path = Path(place)
     return str(path.relative_to(here)) if path.is_relative_to(here) else place

@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _judged(model: Model, name: str, found: WalksResult) -> MutantStatus | None:
-    """What walks say of a mutant: it is caught, or nobody knows."""
+    """The result of random walks for a mutant: caught or unknown."""
     failed = {one.finding.name for one in found.findings}
     for one in model.mutants:
         if one.name == name:
@@ -127,7 +127,7 @@ def _judged(model: Model, name: str, found: WalksResult) -> MutantStatus | None:
 
 
 def _show(found: WalksResult, settings: Mapping[str, int], walk: Story | None) -> None:
-    """The only walk, or what all of them were."""
+    """Shows the walk if there is only one, else a summary of all."""
     if walk is not None:
         show_steps(walk)
         return
@@ -149,7 +149,7 @@ def _show_end(found: WalksResult) -> None:
 
 
 def _of_mutant(mutant: MutantStatus, unlooked: Sequence[str]) -> str:
-    """What walks say of a mutant, in words."""
+    """What the walks found out about a mutant, as a sentence."""
     name, prop = mutant.name, mutant.caught_by
     if mutant.answer == "caught":
         return f"mutant {name} is caught by {prop}"

@@ -1,5 +1,5 @@
-"""`--where` and `--keep`: lists the states of a search that satisfy an expression, or saves
-all."""
+"""`--where` and `--keep`: lists the states of a search that satisfy an expression, or saves all
+states."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class BadExpression(ConformError):
-    """The expression of a question has errors, which were shown."""
+    """The expression of `--where` has errors, which were already shown."""
 
 
 def add_states(parser: argparse.ArgumentParser) -> None:
-    """The options about states."""
+    """Adds the options about states."""
     parser.add_argument(
         "--where", type=_expression, metavar="EXPRESSION",
         help="list the states in which an expression of the charter is true, each with a shortest "
@@ -46,8 +46,8 @@ def _expression(text: str) -> str:
 
 
 def asked(charter: Opened, model: Model, selection: Selection, chosen: argparse.Namespace) -> Model:
-    """The core with the question of `--where`, if there is one. Raises `BadExpression` after it
-    has shown all its errors."""
+    """The core with the expression of `--where` as a witness, if there is one. Raises
+    `BadExpression` after showing its errors."""
     if chosen.where is None:
         return model
     try:
@@ -59,7 +59,7 @@ def asked(charter: Opened, model: Model, selection: Selection, chosen: argparse.
 
 
 def ready(model: Model, chosen: argparse.Namespace) -> None:
-    """Raises `ConformError` if the states cannot be kept where they are wanted."""
+    """Raises `ConformError` if the states cannot be written to the given place."""
     if chosen.keep is not None:
         from conform.storage.state_dump import refuse_other
 
@@ -67,7 +67,7 @@ def ready(model: Model, chosen: argparse.Namespace) -> None:
 
 
 def keep(found: SearchResult, folder: Path) -> None:
-    """Write the states of a search."""
+    """Writes the states of a search to a folder."""
     from conform.storage import state_dump as kept
 
     assert found.states is not None
@@ -80,7 +80,7 @@ def keep(found: SearchResult, folder: Path) -> None:
 
 
 def first_story(model: Model, found: SearchResult) -> Story | None:
-    """The story of the first state that was asked for, if there is one."""
+    """The story of the first state that `--where` found; None without one."""
     if found.where is None or not found.where.first:
         return None
     trace = found.where.first[0].trace
@@ -88,7 +88,8 @@ def first_story(model: Model, found: SearchResult) -> Story | None:
 
 
 def show_where(found: SearchResult, first: Story | None) -> None:
-    """The states that were asked for: the first with its story, the others with their steps."""
+    """Shows the states that `--where` found: the first with its story, the others with their number
+    of steps."""
     where = found.where
     if where is None:
         return

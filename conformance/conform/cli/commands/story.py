@@ -26,7 +26,7 @@ SHORTENED = "a shortened trace:"
 
 
 def add_pictures(parser: argparse.ArgumentParser) -> None:
-    """The options that `draw` reads."""
+    """Adds the options that `draw` reads."""
     parser.add_argument(
         "--picture", type=_picture, metavar="FILE",
         help="draw the first finding as SVG; - draws it in the terminal",
@@ -41,7 +41,8 @@ def _picture(text: str) -> str:
 
 
 def _file(text: str) -> str:
-    """A file that can be there. What cannot is said before a search, not after it."""
+    """A path to a file that can be written, checked here so that the error comes before a
+    search."""
     if text == TERMINAL:
         raise argparse.ArgumentTypeError("name a file; --json prints the trace of each finding")
     path = Path(text)
@@ -53,13 +54,13 @@ def _file(text: str) -> str:
 
 
 def refuse_two_outputs(arguments: argparse.Namespace) -> None:
-    """Raises `ConformError` if a drawing is to stand behind JSON."""
+    """Raises `ConformError` if both a drawing and JSON would go to standard output."""
     if arguments.json and arguments.picture == TERMINAL:
         raise ConformError("--json and --picture - both print; name a file for the picture")
 
 
 def draw(stories: Sequence[Story], arguments: argparse.Namespace) -> None:
-    """The pictures that were asked for, of the first finding. Raises `CannotWrite`."""
+    """Writes the requested pictures, of the first finding. Raises `CannotWrite`."""
     picture, trace = arguments.picture, arguments.itf
     if not stories:
         if picture or trace:
@@ -84,7 +85,7 @@ def _write(name: str, text: str) -> None:
 
 
 def show_story(story: Story, way: str = SHORTEST) -> None:
-    """A finding with its steps; `way` says how the steps were found."""
+    """Shows a finding with its steps; `way` says how the steps were found."""
     found, steps = story.found, story.steps
     out(_headline(story, way))
     show_steps(story)
@@ -116,7 +117,7 @@ def _headline(story: Story, way: str) -> str:
 
 
 def _show_place(story: Story) -> None:
-    """The state and the step in which something asks for a value that does not exist."""
+    """Shows the state and the step in which an expression has no value."""
     values = (f"  {name}: {value}" for name, value in story.last_state().items())
     for line in ["in the state", *values]:
         out(textwrap.fill(f"  {line}", 100, subsequent_indent="      ", break_on_hyphens=False))
@@ -127,7 +128,7 @@ def _show_place(story: Story) -> None:
 
 
 def _show_why(story: Story) -> None:
-    """What is false at the end of a story."""
+    """Shows which expression is false at the end of a story."""
     why = story.why
     if why is None:
         return
@@ -147,7 +148,7 @@ def call_line(operation: str, args: Mapping[str, Json]) -> str:
 
 
 def show_steps(story: Story) -> None:
-    """The steps of a story: what was called, the rules below it, what changed."""
+    """Shows the steps of a story: what was called, the rules it used, and what changed."""
     for count, (act, told) in enumerate(zip(story.found.acts, story.steps, strict=True), 1):
         if story.found.loop == count - 1 > 0:  # else the headline says it
             out("  and these steps repeat for ever:")
@@ -158,7 +159,7 @@ def show_steps(story: Story) -> None:
         for change in told.changes:
             out(f"        {change.path}: {change.before} -> {change.after}")
         for mail in told.mail:
-            if mail.stays:  # no change above shows it
+            if mail.stays:  # no change shown above mentions it
                 message, place = story.message_of(mail), story.place_of(mail)
                 sent = f"sends {message} to {place} (it is there already)"
                 received = f"receives {message} from {place} (a copy stays)"

@@ -1,4 +1,4 @@
-"""Reports what an exploration never met: witnesses, conditions of properties, branches."""
+"""Reports what an exploration never reached: witnesses, conditions of properties, branches."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ WIDTH = 100
 
 
 def show_unmet(found: SearchResult) -> None:
-    """Print a line for each thing that was never met, and one for all branches."""
+    """Prints a line for each item never reached, and one for all branches."""
     for line in unmet(found):
         out(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def unmet(found: SearchResult) -> Iterator[str]:
-    """The lines. What the instance says that it `misses` is counted, and not named. Beside a
-    counterexample only witnesses are spoken of."""
+    """The lines. Items listed as `misses` by the instance are counted but not named. With a
+    counterexample only witnesses are reported."""
     unexpected = found.vacuous
     named = {one.name for one in unexpected}
     for one in found.properties:

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def show(made: dict[str, Json]) -> None:
-    """Prints a summary of the suite that was made."""
+    """Prints a summary of the new suite."""
     counts = made["counts"]
     assert isinstance(counts, dict)
     rows = [["vectors", _number(made["vectors"])]]
