@@ -1,4 +1,4 @@
-"""Asks the evaluator, compiled code and the generated model the same question."""
+"""Runs operations on the evaluator, compiled code and the generated model, for comparison."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Answers = list[tuple[str, str, str]]
 
 
 def import_model(model: n.Model, component: n.Component, folder: Path, name: str) -> ModuleType:
-    """The generated model of a component, written to `folder` and imported from there: the module
-    with its functions for the judge."""
+    """Writes the generated model of a component to `folder` and imports it; returns the module for
+    the judge."""
     prelude, wire = f"{name}_prelude", wire_module(name)
     made = texts(model, component, Page("a test", "0" * 20, name, prelude))
     for module, page in {prelude: prelude_text(), name: made.model, wire: made.wire}.items():
@@ -39,7 +39,7 @@ def import_model(model: n.Model, component: n.Component, folder: Path, name: str
 
 
 def shown(machine: Machine, state: State) -> dict[str, Json]:
-    """All state but ghosts, as JSON."""
+    """The state without ghosts, as JSON."""
     kept = [v for v in machine.variables if v.kind != "ghost"]
     return {v.name: to_json(v.type, state[v.name], machine.universe) for v in kept}
 
@@ -47,14 +47,14 @@ def shown(machine: Machine, state: State) -> dict[str, Json]:
 def by_evaluator(
     machine: Machine, state: State, operation: str, args: tuple[Value, ...]
 ) -> Answers | str:
-    """What the definition allows, or "undefined"."""
+    """The outcomes by the definition, or "undefined"."""
     return _answers(machine, machine.outcomes, (state, operation, args))
 
 
 def by_compiled_code(
     compiled: CompiledMachine, state: State, operation: str, args: tuple[Value, ...]
 ) -> Answers | str:
-    """What compiled code allows, or "undefined"."""
+    """The outcomes by compiled code, or "undefined"."""
     return _answers(compiled.machine, compiled.outcomes, (state, operation, args))
 
 
@@ -84,7 +84,7 @@ def _sorted(answers: Iterable[tuple[str, str, str]]) -> Answers:
 def by_model(
     machine: Machine, model: ModuleType, state: State, operation: str, args: tuple[Value, ...]
 ) -> Answers | str:
-    """What the generated model allows, or "undefined"."""
+    """The outcomes by the generated model, or "undefined"."""
     sorts, consts = machine.universe.sorts, machine.universe.consts
     before = model.decode(shown(machine, state), sorts, consts)
     try:

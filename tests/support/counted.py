@@ -1,4 +1,4 @@
-"""What of an exploration is pinned."""
+"""The counts of an exploration that tests pin."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def summary(graph: CompiledGraph) -> str:
 
 
 def findings(graph: CompiledGraph, width: int) -> list[str]:
-    """A line for each finding: kind, name in so many columns, how often, length of its trace."""
+    """A line for each finding: kind, name (padded to `width`), count, length of its trace."""
     found = graph.found
 
     def line(one: CheckResult, length: int | None) -> str:
@@ -46,8 +46,8 @@ def findings(graph: CompiledGraph, width: int) -> list[str]:
 
 
 def branches_of(graph: CompiledGraph) -> list[tuple[CheckResult, int | None]]:
-    """The branches, with the length of a shortest trace there. Of a component the cases of its
-    transitions are counted, of a system all transitions."""
+    """The branches, with the length of a shortest trace to each. For a component, cases of its
+    transitions are counted; for a system, all transitions."""
     ends = list(accumulate(graph.found.counts.levels))
     cases: Counter[str] = Counter()
     first: dict[str, int] = {}
@@ -63,6 +63,6 @@ def branches_of(graph: CompiledGraph) -> list[tuple[CheckResult, int | None]]:
 
 
 def never_met(found: Exploration | Searched) -> list[str]:
-    """Branches that were never taken and witnesses that were never found."""
+    """The branches never taken and the witnesses never found."""
     witnesses = (one for one in found.properties if one.kind == "witness")
     return [one.name for one in (*found.branches, *witnesses) if not one.seen]

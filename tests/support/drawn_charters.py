@@ -1,5 +1,5 @@
-"""Charters as text, drawn at random: nested types, systems of several parts with channels of every
-kind, budgets. All expressions have a value; what the checker refuses is drawn again."""
+"""Random charters as text: nested types, systems of several parts with channels of every kind,
+budgets. Every expression has a value; a charter that the checker refuses is drawn again."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ Names = Mapping[str, str]
 
 @dataclass(slots=True)
 class Writer:
-    """Writes expressions of a type over names."""
+    """Writes random expressions of a type over given names."""
 
     rng: Random
     fresh: int = 0
 
     def name(self) -> str:
-        """A name that nothing else has."""
+        """An unused name."""
         self.fresh += 1
         return f"x{self.fresh}"
 
@@ -86,14 +86,14 @@ class Writer:
         return self.rng.choice(ways)()
 
     def leaf(self, kind: str, names: Names) -> str:
-        """Something of a type that can be read, or a constant."""
+        """A readable name of a type, or a constant."""
         found = [path for path, held in readable(names) if held == kind]
         if not found or (kind in CONSTANTS and self.rng.random() < 0.1):
             return self.rng.choice(CONSTANTS[kind])
         return self.rng.choice(found)
 
     def ways(self, kind: str, names: Names, less: int) -> list[Callable[[], str]]:
-        """How an expression of a type can be built."""
+        """Functions that each write an expression of a type in a different way."""
 
         def e(of: str, more: Names = names) -> str:
             return self.expr(of, more, less)
@@ -160,7 +160,7 @@ class Writer:
         return [*found[kind], *(2 * [lambda: self.chosen(kind, names, less)])]
 
     def truths(self, names: Names, less: int) -> list[Callable[[], str]]:
-        """How a condition can be built."""
+        """The same for conditions."""
 
         def e(of: str, more: Names = names) -> str:
             return self.expr(of, more, less)
@@ -184,7 +184,7 @@ class Writer:
         return f"({whole} with {{ {field}: {self.expr(kind, names, less)} }})"
 
     def grown(self, kind: str, path: str, names: Names) -> str:
-        """What stands at a path, a little larger, so that there is much to be reached."""
+        """The value at a path, slightly increased, so that many states are reachable."""
         node = self.expr("Node", names, 1)
         match kind:
             case "Row" | "Vote":
@@ -258,7 +258,7 @@ class Writer:
         return "\n".join([head, *guarded, last, "  }"])
 
     def branch(self, name: str, guard: str, result: str, about: tuple[Names, Names]) -> str:
-        """A branch; it may choose, and changes some of the state."""
+        """A branch; it may pick values, and changes some of the state."""
         names, state = dict(about[0]), about[1]
         lines = [f"    branch {name}{guard} {{"]
         if self.rng.random() < 0.4:
@@ -274,7 +274,7 @@ class Writer:
         return "\n".join([*lines, f"      reply {reply}", "    }"])
 
     def component(self, name: str, state: Names, operations: Mapping[str, Names], to: str) -> str:
-        """A component whose operations reply what `to` names."""
+        """A component whose operations have the reply type that `to` names."""
         variables = [
             f"  state {v}: {STORED.get(k, k)} = {'0' if k == 'Term' else CONSTANTS[k][0]}"
             for v, k in state.items()
@@ -285,13 +285,13 @@ class Writer:
     # --- systems ---------------------------------------------------------------------------------
 
     def channel(self) -> str:
-        """What a channel is like."""
+        """The declaration of a channel."""
         discipline = self.rng.choice(["slot", "set", "fifo"])
         likes = [like for like in ("lossy", "duplicating") if self.rng.random() < 0.35]
         return " ".join([discipline, *likes])
 
     def step(self, head: str, names: Names, lines: list[str], known: bool) -> str:
-        """A step; it may require something, and may change what the system itself knows."""
+        """A step; it may have a `require`, and may change the state of the system itself."""
         if self.rng.random() < 0.2:
             lines.insert(0, f"require {self.expr('bool', names, 2)}")
         if known and self.rng.random() < 0.6:
@@ -312,7 +312,7 @@ CLIENT: Names = {"vote": "option Vote", "mood": "map Color -> Note", "order": "r
 
 
 def component_text(rng: Random) -> str:
-    """A component by itself: everything that its state can hold, and small arguments."""
+    """A component on its own: all kinds of state, and few argument values."""
     writer = Writer(rng)
     state = {**SERVER, **CLIENT}
     operations = {
@@ -374,7 +374,7 @@ def system_text(rng: Random) -> str:
 
 
 def drawn(write: Callable[[Random], str], seed: int) -> n.Model:
-    """The first charter from a seed on that the checker does not refuse."""
+    """The first charter, from a seed on, that the checker accepts."""
     rng = Random(seed)
     while True:
         try:

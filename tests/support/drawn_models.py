@@ -1,4 +1,5 @@
-"""Small models in core, written out or drawn at random: every kind of type and of expression."""
+"""Small models in core, written by hand or drawn at random: every kind of type and of
+expression."""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ def model_of(
 
 
 def blank(kind: t.Type) -> n.Expr:
-    """A first value of a type."""
+    """An initial value of a type."""
     match kind:
         case t.Bool():
             return lit(kind, False)
@@ -93,7 +94,7 @@ Names = dict[str, t.Type]
 
 @dataclass(slots=True)
 class Drawer:
-    """Draws well-typed expressions. `partial`: some may have no value."""
+    """Draws well-typed expressions; with `partial` some may have no value."""
 
     rng: Random
     partial: bool = False
@@ -101,7 +102,7 @@ class Drawer:
     fresh: int = 0
 
     def name(self) -> str:
-        """A name that nothing else has."""
+        """An unused name."""
         self.fresh += 1
         return f"x{self.fresh}"
 
@@ -135,7 +136,7 @@ class Drawer:
         return self.rng.choice(found)
 
     def any_kind(self, kind: t.Type, names: Names, depth: int) -> n.Expr:
-        """If, let, match, a function, a look-up."""
+        """An expression form available for every type: if, let, match, a function, a look-up."""
         less = depth - 1
         local = self.name()
         match self.rng.randint(0, 5):
@@ -169,7 +170,7 @@ class Drawer:
                 return self.own_kind(kind, names, depth)
 
     def own_kind(self, kind: t.Type, names: Names, depth: int) -> n.Expr:
-        """What only this type has."""
+        """An expression form available only for this type."""
         less = depth - 1
         match kind:
             case t.Bool():
@@ -244,7 +245,7 @@ class Drawer:
                 return n.Quantified(kind_of, local, domain, body, type=BOOL)
 
     def number(self, names: Names, less: int, kind: t.Int) -> n.Expr:
-        """Arithmetic; a bounded type gets what is within its bounds."""
+        """Arithmetic; for a bounded type the result is within the bounds."""
         if kind != ANY:
             sized = builtin("size", ANY, self.expr(SET, names, less))
             return builtin("min", kind, sized, lit(ANY, 3))
@@ -259,7 +260,7 @@ class Drawer:
                 return binary(op, self.expr(ANY, names, 0), self.expr(SMALL, names, 0), ANY)
 
     def undefined(self, names: Names, less: int) -> n.Expr:
-        """A sort element that may not be there."""
+        """A sort element that may be undefined."""
         local = self.name()
         match self.rng.randint(0, 2):
             case 0:
@@ -272,7 +273,7 @@ class Drawer:
                 return n.Quantified("the", local, self.expr(SET, names, less), body, type=S)
 
     def option(self, kind: t.Option, inner: t.Type, names: Names, less: int) -> n.Expr:
-        """Present, or an end or a position of a ranking."""
+        """A present value, or an end or a position of a ranking."""
         if inner != S or self.rng.random() < 0.4:
             return n.Present(self.expr(inner, names, less), type=kind)
         name: n.BuiltinName = self.rng.choice(("first", "last", "at"))
@@ -282,7 +283,7 @@ class Drawer:
         return builtin(name, kind, ranking)
 
     def set_of(self, kind: t.Set, inner: t.Type, names: Names, less: int) -> n.Expr:
-        """Members, set algebra or a comprehension."""
+        """Listed members, set algebra or a comprehension."""
         local = self.name()
         match self.rng.randint(0, 4):
             case 0:
@@ -303,7 +304,7 @@ class Drawer:
                 return n.Comprehend(local, domain, condition, body, flat, type=kind)
 
     def listed(self, kind: t.Ranking | t.Seq, names: Names, less: int) -> n.Expr:
-        """Lists made of lists."""
+        """Lists built from other lists."""
         base = self.expr(kind, names, less)
         name: n.BuiltinName = self.rng.choice(("append", "take", "drop", "keep", "concat"))
         match name:
@@ -324,7 +325,7 @@ class Drawer:
     # --- operations ------------------------------------------------------------------------------
 
     def function(self, depth: int) -> None:
-        """One more function."""
+        """Adds a function."""
         result = self.rng.choice((BOOL, SET, SMALL, SOME))
         params = tuple(n.Param(self.name(), self.rng.choice((S, SET, ROW))) for _ in range(2))
         body = self.pure(result, {p.name: p.type for p in params}, depth)
@@ -394,7 +395,7 @@ def drawn_model(rng: Random, *, partial: bool = False, depth: int = 3) -> n.Mode
 
 
 def models() -> st.SearchStrategy[n.Model]:
-    """Models drawn at random, everything in them defined."""
+    """Random models in which every expression is defined."""
     return st.randoms(use_true_random=False).map(drawn_model)
 
 
@@ -402,8 +403,8 @@ WHOLE = n.Instance("i", "whole", (("S", ("s1", "s2", "s3")),), (), (), ())
 
 
 def drawn_system(rng: Random) -> n.Model:
-    """A random component inside a system, whose steps call its operations, with two `eventually`
-    that are drawn from a few, and fairness."""
+    """A random component inside a system whose steps call its operations, with two `eventually`
+    properties and fairness."""
     model = drawn_model(rng)
     (component,) = model.components
     steps = tuple(
@@ -422,7 +423,7 @@ def _calling(operation: n.Operation) -> n.CallOperation:
 
 
 def _eventually(rng: Random, name: str, steps: tuple[n.Step, ...]) -> n.Eventually:
-    """Of every element, or of none; from the start on, or after something."""
+    """An `eventually` property with or without a parameter, with or without a trigger."""
     params = (n.Param("e", S),) if rng.random() < 0.5 else ()
     element = n.Present(n.Local("e", type=S), type=SOME) if params else lit(SOME, None)
     chosen = binary("eq", n.StateRef("it.chosen", False, type=SOME), element)
@@ -438,5 +439,5 @@ def _eventually(rng: Random, name: str, steps: tuple[n.Step, ...]) -> n.Eventual
 
 
 def systems() -> st.SearchStrategy[n.Model]:
-    """Systems drawn at random, with what must happen in them."""
+    """Random systems with `eventually` properties."""
     return st.randoms(use_true_random=False).map(drawn_system)

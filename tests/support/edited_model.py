@@ -1,10 +1,10 @@
-"""The toy charter's model with some of its functions replaced, for tests of what a model does."""
+"""The toy charter's model with some of its functions replaced."""
 
 from tests.support.toy import charter
 
 
 class EditedModel:
-    """The model, but what is named does something else."""
+    """The toy model, with the functions given by keyword instead of its own."""
 
     def __init__(self, **functions):
         self.functions = functions

@@ -1,4 +1,4 @@
-"""What the native engine and the reference engine say of one instance, side by side."""
+"""Results of the native engine and of the reference engine on the same instance."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Verdicts = dict[tuple[str, str], tuple[int, int | None]]
 def natively(
     model: n.Model, instance: n.Instance, *, symmetry: bool = True, most_states: int = 0
 ) -> Native:
-    """A search by compiled code, which is kept in the user's cache."""
+    """The result of the native engine; its code is kept in the user's cache."""
     cache = cache_folder("engine")
     options = NativeOptions(Choices(symmetry=symmetry), most_states=most_states, cache=cache)
     return explore_natively(model, instance, options)
@@ -35,8 +35,8 @@ def counts(found: Native | Reference) -> Counts:
 
 
 def verdicts(found: Native | Reference) -> Verdicts:
-    """Of each property, branch and failure how often it was seen and, but for branches, how long
-    the shortest trace is."""
+    """For each property, branch and failure how often it occurred and, except for branches, the
+    length of the shortest trace."""
     every = (*found.properties, *found.branches, *found.failures)
     return {
         (f.kind, f.name): (
@@ -50,7 +50,7 @@ def verdicts(found: Native | Reference) -> Verdicts:
 def both(
     model: n.Model, instance: n.Instance, *, symmetry: bool = True, cache: Path | None = None
 ) -> tuple[Native, Reference]:
-    """The same search by both, for the companions of properties too."""
+    """The results of both engines, including the companions of properties."""
     model = for_search(model, instance.machine)
     options = NativeOptions(Choices(symmetry=symmetry), cache=cache or cache_folder("engine"))
     return (
@@ -60,5 +60,5 @@ def both(
 
 
 def both_of(charter: str, name: str, *, symmetry: bool = True) -> tuple[Native, Reference]:
-    """The same of an instance of a charter of spec/."""
+    """The same for an instance of a charter in spec/."""
     return both(spec.model(charter), spec.instance(charter, name), symmetry=symmetry)

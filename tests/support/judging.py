@@ -1,4 +1,4 @@
-"""Judging toy vectors against fakes, in tests."""
+"""Judges toy vectors with fake adapters."""
 
 import sys
 from collections import Counter
@@ -16,7 +16,7 @@ QUICK = Deadlines(hello=20.0, batch=2.0, one=1.0)
 
 
 def environment():
-    """Where children find our packages and the tests' own."""
+    """The environment in which child processes find our packages and those of the tests."""
     root = sys.modules["tests"].__path__[0].rpartition("/")[0]
     return {"PYTHONPATH": python_path()["PYTHONPATH"] + ":" + root}
 

@@ -1,4 +1,4 @@
-"""What the agreement tests of the solver share: random values, and outcomes as Z3 sees them."""
+"""Shared by the agreement tests of the solver: random values, and outcomes as Z3 finds them."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def _near(kind: t.Type, universe: Universe, rng: Random, held: list[int]) -> Val
 
 
 def random_state(machine: Machine, rng: Random) -> dict[str, Value]:
-    """Any state of the types, reachable or not."""
+    """A random state of the right types, reachable or not."""
     return {v.name: random_value(v.type, machine.universe, rng) for v in machine.variables}
 
 
 @dataclass(slots=True)
 class Agreement:
-    """A machine beside its encoding."""
+    """A machine and its encoding for Z3."""
 
     machine: Machine
     program: SymbolicProgram
@@ -116,13 +116,13 @@ class Agreement:
         return len(shown)
 
     def counters(self, state: State) -> list[int]:
-        """Every number in a state."""
+        """Every counter value in a state."""
         return _numbers(tuple(state.values()))
 
     def _outcomes(
         self, state: State, operation: str, args: tuple[Value, ...]
     ) -> list[Outcome] | None:
-        """Those that stay inside the instance; None where the definition has no value."""
+        """The outcomes that stay inside the instance; None if the definition has no value."""
         try:
             found = self.machine.outcomes(state, operation, args)
         except EvaluationError:

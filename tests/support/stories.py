@@ -1,4 +1,4 @@
-"""Stories of findings by name, and of traces that a test writes down."""
+"""Stories of findings by name, and of traces that a test lists."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from charter.semantics.values import from_json
 
 
 def named(found: SearchResult, name: str) -> CheckResult | LivenessResult:
-    """What a search says of something by that name."""
+    """The result that a search has for a name."""
     return next(one for one in found.everything if one.name == name)
 
 
 def story_of_finding(model: n.Model, instance: str, name: str) -> Story:
-    """The story of what a search of an instance says of something by that name."""
+    """The story of the result that a search of an instance has for a name."""
     found = api.explore(model, instance, api.ExploreOptions(), lambda *_: None)
     return api.told(model, instance, named(found, name))
 

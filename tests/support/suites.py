@@ -1,4 +1,4 @@
-"""Suites on disk, for tests: written as the compiler writes them."""
+"""Writes suites to disk as the compiler does."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,5 +11,6 @@ from charter.suites.store import write_records
 
 
 def write_suite(folder: Path, vectors: Iterable[Vector], about: Manifest) -> Manifest:
-    """Write vectors in any order. Digest and number of `about` become what was written."""
+    """Writes vectors in any order; returns `about` with the digest and the number of what was
+    written."""
     return write_records(folder, in_order(VectorRecord.of(vector) for vector in vectors), about)

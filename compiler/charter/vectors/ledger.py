@@ -87,8 +87,8 @@ class Ledger:
         if self.kills:
             lines += ["", "## Mutants", "", *_MUTANTS]
             for kill in self.kills:
-                told = (kill.mutant, kill.outcome.replace("_", " "), kill.first)
-                lines.append(f"| {' | '.join(_cell(cell) for cell in told)} |")
+                mutant = (kill.mutant, kill.outcome.replace("_", " "), kill.first)
+                lines.append(f"| {' | '.join(_cell(cell) for cell in mutant)} |")
         return "\n".join(lines) + "\n"
 
 

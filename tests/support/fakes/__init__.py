@@ -1,1 +1,1 @@
-"""Adapters that are wrong in every way that an adapter can be wrong in."""
+"""Adapters that each misbehave in one way."""

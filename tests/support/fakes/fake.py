@@ -19,7 +19,7 @@ POISON = "failover"
 
 
 class Fake(Reference):
-    """The faithful one; subclasses each change one thing."""
+    """An adapter without faults; subclasses each change one thing."""
 
     model_module = charter
 
@@ -55,7 +55,7 @@ class WrongImage(Fake):
 
 
 class BrokenImage(Fake):
-    """What is written by a failover cannot be read: the image fails from then on."""
+    """Writes an unreadable record on a failover: the image fails from then on."""
 
     broken = False
 
@@ -80,7 +80,7 @@ class Unresolved(Fake):
 
 
 class Refuses(Fake):
-    """Leaves what it would do wrong, with a word that nobody can check."""
+    """Calls what it would do wrong unsupported, for a reason that cannot be checked."""
 
     word = "quorum"
 
@@ -120,7 +120,7 @@ class NoLoad(Fake):
 
 
 class Partial(Fake):
-    """Shows less than the charter's widest level, and no epochs at all."""
+    """Observes less than the charter's widest level, and no epochs."""
 
     def __init__(self):
         super().__init__()
@@ -137,7 +137,7 @@ class Partial(Fake):
 
 
 class Leaderless(Fake):
-    """Does not show who leads."""
+    """Does not observe the leader."""
 
     def __init__(self):
         super().__init__()
@@ -178,13 +178,13 @@ def garbage(line):
 
 
 def flaky(line):
-    """Breaks on every batch of more than one question, and never on a single one."""
+    """Fails on every batch of more than one question, never on a single one."""
     if '"run"' in line and len(json.loads(line)["questions"]) > 1:
         os._exit(1)
 
 
 def once(line):
-    """Breaks on a question that it or its forerunner has been asked before: LOG is its memory."""
+    """Fails on a question that it or an earlier process has been asked before; LOG records them."""
     memory = Path(sys.argv[2])
     asked = [question["id"] for question in json.loads(line).get("questions", ())]
     if set(asked) & set(memory.read_text().split()):
@@ -193,7 +193,7 @@ def once(line):
 
 
 def eats_suite(line):
-    """Loses a file of the suite while the run goes on."""
+    """Deletes a file of the suite during the run."""
     if '"run"' in line:
         for path in sorted(Path(sys.argv[2]).glob("suites-1/*/bucket=*"))[-1:]:
             shutil.rmtree(path)
@@ -249,7 +249,7 @@ def shown_once(answer):
 
 
 def swapped(answer):
-    """Swaps the answers of every batch, and never has to with a single question."""
+    """Swaps the answers of each batch of several questions."""
     results = answer.get("results", [])
     results.reverse()
 

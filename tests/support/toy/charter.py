@@ -1,4 +1,4 @@
-"""The keeper as its charter has it."""
+"""The toy protocol's model without edits."""
 
 from tests.support.toy.machine import export
 

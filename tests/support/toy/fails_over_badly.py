@@ -1,4 +1,4 @@
-"""A sibling: a failover may throw while somebody leads."""
+"""A sibling: a failover may throw an exception while there is a leader."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The charter's model, but its rule for `expire` has a bug: it fails where it is asked."""
+"""The charter's model with a bug: its rule for `expire` raises an exception."""
 
 from tests.support.toy.machine import export
 

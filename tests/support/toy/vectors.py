@@ -1,4 +1,4 @@
-"""Vectors of the keeper: random walks, answered by following all outcomes of the model."""
+"""Vectors of the toy protocol: random walks, with all outcomes that the model allows as answers."""
 
 import random
 
@@ -25,7 +25,7 @@ def vector(*calls, why=None, model=charter, given=None):
 
 
 class Table(list):
-    """Values by position, each once."""
+    """Distinct values and their indexes."""
 
     def __init__(self):
         super().__init__()
@@ -40,7 +40,7 @@ class Table(list):
 
 
 def never(model, operation):
-    """What stands for a value that was never issued."""
+    """A value that was never issued."""
     if hasattr(model, "never_issued"):
         return lambda path: model.never_issued(operation, path)
     return lambda path: "@999999999999"
@@ -102,7 +102,7 @@ def random_calls(rng, length):
 
 
 def random_vectors(count, seed=0, length=6, model=charter):
-    """Vectors with different questions whose references are defined on all allowed paths."""
+    """Vectors with distinct questions whose references are defined on every allowed path."""
     rng = random.Random(seed)
     found = {}
     while len(found) < count:
@@ -125,8 +125,8 @@ def killers(model=charter):
 def write_toy_suite(
     folder, count=40, seed=0, model=charter, charter_model="tests.support.toy.charter"
 ):
-    """A suite of the keeper in `folder`, with its models and canaries. Its answers are those of
-    `model`; `charter_model` names the one that the judge is to use."""
+    """Writes a suite of the toy protocol with its models and canaries. `model` computes its
+    answers; `charter_model` names the model that the judge uses."""
     kills = killers(model)
     models = Models(
         charter_model,

@@ -199,11 +199,11 @@ class ActionPrinter:
 
     def answers(self, label: str, params: Sequence[n.Param], reply: s.Expr) -> list[ListItem]:
         """The conjunct that records the branch, the arguments and the reply in `event`."""
-        args = self.told_arguments(params)
-        told = call("Answers", Text(f'"{label}"'), *args, self.printer.doc(reply))
-        return [ListItem(told, told)]
+        args = self.recorded_arguments(params)
+        recorded = call("Answers", Text(f'"{label}"'), *args, self.printer.doc(reply))
+        return [ListItem(recorded, recorded)]
 
-    def told_arguments(self, params: Sequence[n.Param]) -> list[Doc]:
+    def recorded_arguments(self, params: Sequence[n.Param]) -> list[Doc]:
         """The record of the arguments as a list of one; an empty list if no property reads them."""
         if not self.arguments:
             return []
@@ -215,8 +215,8 @@ class ActionPrinter:
     def step(self, step: s.Step) -> Doc:
         """Prints a step of a system as an action."""
         self.printer.state = replace(self.printer.state, work=self.work)
-        told = call("Takes", Text(f'"{step.name}"'), *self.told_arguments(step.params))
-        return self.run(step.body, lambda: [ListItem(told, told)] if self.watched else [])
+        recorded = call("Takes", Text(f'"{step.name}"'), *self.recorded_arguments(step.params))
+        return self.run(step.body, lambda: [ListItem(recorded, recorded)] if self.watched else [])
 
     def run(self, body: Sequence[s.Statement], finish: Finish) -> Doc:
         """Prints statements in order; those after a let, a pick or a call are nested inside it.
