@@ -24,8 +24,8 @@ from charter.explore.native.explore import NativeOptions, explore
 from charter.explore.native.layout import CannotCompile
 from charter.explore.native.program import Choices, Program, program
 from charter.explore.native.traces import Teller
-from charter.explore.reference.search import ReferenceOptions as PlainOptions
-from charter.explore.reference.search import explore as plainly
+from charter.explore.reference.search import ReferenceOptions
+from charter.explore.reference.search import explore as by_reference
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments
 from charter.semantics.expressions import State
@@ -198,7 +198,7 @@ def test_engine_says_what_the_definition_says_when_charters_are_drawn(partial: b
         except CannotCompile:
             seen["unsupported"] += 1
             continue
-        graph = plainly(model, INSTANCE, PlainOptions(most_states=8)).graph
+        graph = by_reference(model, INSTANCE, ReferenceOptions(most_states=8)).graph
         teller, form = Teller(compiled), graph.canonical.form
         keys: dict[tuple[int, ...], object] = {}
         for state in graph.states[:8]:

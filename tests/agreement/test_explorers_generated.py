@@ -17,8 +17,8 @@ from charter.explore.native.explore import Choices, NativeOptions, explore, resu
 from charter.explore.native.layout import CannotCompile
 from charter.explore.native.program import program
 from charter.explore.native.spark import SparkSearch
-from charter.explore.reference.search import ReferenceOptions as PlainOptions
-from charter.explore.reference.search import explore as plainly
+from charter.explore.reference.search import ReferenceOptions
+from charter.explore.reference.search import explore as by_reference
 from charter.passes import for_search
 
 MOST = 3_000
@@ -50,7 +50,7 @@ def agree(folder: pytest.TempPathFactory, tally: Counter[str], model: n.Model) -
         return
     if not native.counts.complete:
         return
-    plain = plainly(asked, INSTANCE, PlainOptions())
+    plain = by_reference(asked, INSTANCE, ReferenceOptions())
     assert (counts(native), verdicts(native)) == (counts(plain), verdicts(plain))
     hashed = NativeOptions(Choices(fingerprints=True), workers=2)
     for other in (

@@ -1,4 +1,4 @@
-"""What must happen, on the native graph and on the plain one: the same verdicts, the same runs."""
+"""Liveness by the native engine and by the reference engine: the same verdicts and runs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from charter.explore.native.explore import CannotCompile, Choices, GaveUp, Nativ
 from charter.explore.native.explore import explore as explore_natively
 from charter.explore.native.liveness import check_liveness as natively
 from charter.explore.native.liveness import explore_live
-from charter.explore.reference.liveness import check_liveness as plainly
-from charter.explore.reference.search import ReferenceOptions as PlainOptions
-from charter.explore.reference.search import explore
+from charter.explore.reference.liveness import check_liveness as by_reference
+from charter.explore.reference.search import ReferenceOptions, explore
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Taken
 
@@ -56,9 +55,9 @@ def as_told(
 
 
 def assert_agree(model: n.Model, instance: n.Instance, *, symmetry: bool = True) -> None:
-    options = PlainOptions(symmetry=symmetry)
+    options = ReferenceOptions(symmetry=symmetry)
     searched = explore(replace(model, properties=()), instance, options)
-    plain = plainly(model, instance, searched, options)
+    plain = by_reference(model, instance, searched, options)
     chosen = NativeOptions(Choices(symmetry=symmetry), workers=2)
     native = natively(model, instance, chosen)
     assert plain and as_told(native) == as_told(plain)
@@ -104,9 +103,9 @@ def agree(tally: Counter[str], model: n.Model, symmetry: bool) -> None:
         return
     if any("gave up" in one.detail for one in native):
         return
-    plain_options = PlainOptions(symmetry=symmetry)
+    plain_options = ReferenceOptions(symmetry=symmetry)
     searched = explore(model, WHOLE, plain_options)
-    plain = plainly(model, WHOLE, searched, plain_options)
+    plain = by_reference(model, WHOLE, searched, plain_options)
     assert as_told(native, among=model) == as_told(plain, among=model)
     tally.update(one.answer for one in native)
 

@@ -55,7 +55,7 @@ def test_engines_agree_on_what_was_never_met_when_charters_are_drawn() -> None:
         whole = for_search(model, "machine")
         validate(whole, "companions")
         assert len(whole.properties) >= len(model.properties) + 4
-        slow = unmet(model, api.ExploreOptions("plain", MOST))
+        slow = unmet(model, api.ExploreOptions("reference", MOST))
         if slow is None:
             continue
         try:

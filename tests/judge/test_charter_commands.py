@@ -145,7 +145,7 @@ instance tiny of box {}
 """
 
 
-@pytest.mark.parametrize("engine", ["native", "plain"])
+@pytest.mark.parametrize("engine", ["native", "reference"])
 def test_explore_names_state_step_and_place_when_an_expression_fails(conform, toy, engine):
     toy.write_text(PARTIAL)
     code, out, _ = conform("explore", toy, "--engine", engine)
@@ -439,10 +439,10 @@ def test_explore_says_where_the_expression_of_a_question_is_wrong(conform, toy):
     assert code == 2
     assert "--where:1:15: error: [name/unknown] `no` is not declared" in out
     assert "the expression of --where has 1 error" in err
-    code, _, err = conform("explore", toy, "--where", "true", "--engine", "plain")
+    code, _, err = conform("explore", toy, "--where", "true", "--engine", "reference")
     assert (code, err) == (
         2,
-        "conform: the plain engine cannot do it: --where needs the native one\n",
+        "conform: the reference engine cannot do it: --where needs the native one\n",
     )
 
 

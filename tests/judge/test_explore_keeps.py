@@ -41,7 +41,7 @@ mutant open in tiny { drop branch box.put/full } caught by at_most_one
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--engine", "plain", "--journal", "j"], "--journal needs the native one"),
+        (["--engine", "reference", "--journal", "j"], "--journal needs the native one"),
         (["--master", "local[2]"], "--master is for --engine spark; add that"),
     ],
 )

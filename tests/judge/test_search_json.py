@@ -21,7 +21,7 @@ SEARCHES = [
     ("spec/kafka", "--mutant", "elr_without_gate"),
     (EXAMPLES + "dining_philosophers.charter", "--mutant", "without_fairness"),
     (EXAMPLES + "paxos.charter", "--mutant", "proposes_what_it_wants"),
-    (EXAMPLES + "paxos.charter", "--most", "9", "--engine", "plain"),
+    (EXAMPLES + "paxos.charter", "--most", "9", "--engine", "reference"),
     (EXAMPLES + "paxos.charter", "--most", "9", "--where", "true"),
 ]
 

@@ -148,10 +148,10 @@ def test_a_mutant_with_errors_is_told_as_any_charter(conform, edited):
 
 
 def test_what_the_engine_cannot_do_is_told_with_the_mutant(conform, edited):
-    words = ("--mutant", "*", "--engine", "plain", "--fingerprints")
+    words = ("--mutant", "*", "--engine", "reference", "--fingerprints")
     code, _, err = conform("explore", edited, *words)
     assert code == 2
-    assert "mutant forgets: the plain engine cannot do it" in err
+    assert "mutant forgets: the reference engine cannot do it" in err
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])

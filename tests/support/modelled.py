@@ -91,6 +91,11 @@ class Compared(Evaluator):
     every: int = 1
     asked: set[tuple[int, tuple[Value, ...], tuple[Value, ...]]] = field(default_factory=set)
 
+    @property
+    def compared(self) -> int:
+        """How many operations were compared."""
+        return len(self.asked) // self.every
+
     @staticmethod
     def beside(machine: Machine, modules: Mapping[str, ModuleType], every: int = 1) -> Machine:
         """The machine, with what its components do compared with their generated modules."""

@@ -48,9 +48,9 @@ def search_json(
     }
     if found.where is not None:
         whole["where"] = _matches_json(found.machine, found.where, first)
-    if found.engine == "plain" or found.why_plain:
-        whole["why_plain"] = found.why_plain
-    if found.engine == "plain" and found.journal:
+    if found.engine == "reference" or found.why_reference:
+        whole["why_reference"] = found.why_reference
+    if found.engine == "reference" and found.journal:
         whole["journal"] = found.journal
     whole["seconds"] = round(found.seconds, 3)
     if found.seconds_liveness is not None:

@@ -36,7 +36,7 @@ class ExploreOptions:
     `limit`: how many states that match `--where` are listed. `mutant`: the name of the model's
     mutant, noted with its states."""
 
-    engine: Literal["auto", "native", "plain", "spark"] = "auto"
+    engine: Literal["auto", "native", "reference", "spark"] = "auto"
     most_states: int = 0
     symmetry: bool = True
     workers: int = 0

@@ -14,7 +14,7 @@ from charter.semantics.expressions import State
 from charter.semantics.fairness import LivenessResult
 from charter.semantics.machine import Machine
 
-EngineName = Literal["native", "plain", "spark"]
+EngineName = Literal["native", "reference", "spark"]
 Kind = Literal["always", "stepwise", "witness", "branch", "undefined", "deadlock"]
 Answer = Literal["holds", "violated", "unknown", "found", "not found"]
 
@@ -124,8 +124,8 @@ class SearchResult:
     the results of `eventually` properties, `failures` deadlocks and undefined values.
 
     Texts, "" if not applicable: `stopped`, why the search ran out of memory; `journal`, what could
-    not be used of a journal; `why_plain`, why the native engine could not do it; `unlooked`, why
-    the engine could not check liveness. `seconds_liveness` is the part of `seconds` spent on
+    not be used of a journal; `why_reference`, why the native engine could not do it; `unlooked`,
+    why the engine could not check liveness. `seconds_liveness` is the part of `seconds` spent on
     liveness besides the search (None: the machine has no such property)."""
 
     engine: EngineName
@@ -141,7 +141,7 @@ class SearchResult:
     fingerprints: int | None = None
     stopped: str = ""
     journal: str = ""
-    why_plain: str = ""
+    why_reference: str = ""
     unlooked: str = ""
     where: MatchedStates | None = None
     states: StateTable | None = None

@@ -21,7 +21,7 @@ from charter.explore.result import SearchResult
 from charter.explore.successors import Defined, StateGraph, Successors
 from charter.project.cache import cache_folder
 
-MOST_PLAIN = 300_000
+MOST_BY_REFERENCE = 300_000
 """The default number of states up to which the reference engine checks liveness in place of the
 native one."""
 
@@ -33,10 +33,10 @@ def explore(
     begun = time.monotonic()
     problem = Problem.of(model, instance)
     needs = _needs_native(problem, options)
-    if options.engine in ("plain", "spark") and needs:
+    if options.engine in ("reference", "spark") and needs:
         raise CannotExplore(f"the {options.engine} engine cannot do it: {needs} the native one")
-    if options.engine == "plain" and options.journal is not None:
-        raise CannotExplore("the plain engine cannot do it: --journal needs the native one")
+    if options.engine == "reference" and options.journal is not None:
+        raise CannotExplore("the reference engine cannot do it: --journal needs the native one")
     found = _searched(problem, options, needs, progress)
     if found.unlooked:
         found = _with_liveness(found, problem, options, progress)
@@ -46,20 +46,20 @@ def explore(
 def _searched(
     problem: Problem, options: ExploreOptions, needs: str, progress: Progress
 ) -> SearchResult:
-    if options.engine == "plain":
+    if options.engine == "reference":
         return _reference().check(problem, options, progress)
     try:
         return _native().check(problem, options, progress)
     except EngineUnsupported as reason:
         if options.engine in ("native", "spark") or needs:
-            other = f"{needs} it" if needs else "--engine plain can, slowly"
+            other = f"{needs} it" if needs else "--engine reference can, slowly"
             raise CannotExplore(
                 f"the native engine cannot explore {problem.instance.name}: {reason}; {other}"
             ) from None
         found = _reference().check(problem, options, progress)
         kept = options.journal
         journal = "" if kept is None else f"nothing is kept in {kept}: only the native engine can"
-        return replace(found, why_plain=str(reason), journal=journal)
+        return replace(found, why_reference=str(reason), journal=journal)
 
 
 def _needs_native(problem: Problem, options: ExploreOptions) -> str:
@@ -79,16 +79,16 @@ def _with_liveness(
     if options.engine == "native":
         raise CannotExplore(
             f"the native engine cannot check `eventually` in {problem.instance.name}: "
-            f"{found.unlooked}; --engine plain can, slowly"
+            f"{found.unlooked}; --engine reference can, slowly"
         )
     from charter.explore.reference.checker import liveness_of
 
     begun = time.monotonic()
-    limited = replace(options, most_states=options.most_states or MOST_PLAIN)
+    limited = replace(options, most_states=options.most_states or MOST_BY_REFERENCE)
     return replace(
         found,
         liveness=liveness_of(problem, limited, progress),
-        why_plain=f"for `eventually`, {found.unlooked}",
+        why_reference=f"for `eventually`, {found.unlooked}",
         seconds_liveness=time.monotonic() - begun,
     )
 

@@ -13,8 +13,8 @@ from charter.explore.native import search
 from charter.explore.native.anchor import Anchor
 from charter.explore.native.explore import Choices, Exploration, NativeOptions, explore
 from charter.explore.native.search import Search
-from charter.explore.reference.search import ReferenceOptions as PlainOptions
-from charter.explore.reference.search import explore as plainly
+from charter.explore.reference.search import ReferenceOptions
+from charter.explore.reference.search import explore as by_reference
 
 CHARTER = """protocol anchors
 sort Node
@@ -104,8 +104,8 @@ def test_what_is_found_is_up_to_symmetry_when_an_anchor_holds_ends_or_is_missing
     monkeypatch.setattr(search, "TRIED", 8)
     monkeypatch.setattr(search, "LEAST", 1)
     instance = next(i for i in model.instances if i.name == name)
-    plain = plainly(model, instance, PlainOptions())
-    apart = plainly(model, instance, PlainOptions(symmetry=False))
+    plain = by_reference(model, instance, ReferenceOptions())
+    apart = by_reference(model, instance, ReferenceOptions(symmetry=False))
     options = NativeOptions(workers=workers, journal=tmp_path)
     for _ in range(2):  # the second one from the journal
         found, anchor = native(model, name, options)

@@ -194,7 +194,7 @@ def as_list(value: Json) -> list[Json]:
     return value
 
 
-@pytest.mark.parametrize("engine", ["plain", "native"])
+@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize(
     ("name", "mutant"),
     [
@@ -206,7 +206,7 @@ def as_list(value: Json) -> list[Json]:
     ],
 )
 def test_a_lasso_is_a_fair_run_when_it_is_told_on_the_definition(
-    name: str, mutant: str, engine: Literal["plain", "native"]
+    name: str, mutant: str, engine: Literal["reference", "native"]
 ) -> None:
     model = api.load(EXAMPLES / f"{name}.charter", api.Selection(mutant=mutant))
     options = api.ExploreOptions(engine=engine, most_states=2_000)

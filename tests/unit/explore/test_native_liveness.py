@@ -19,9 +19,12 @@ from charter.explore.native.liveness import check_liveness, explore_live
 from charter.explore.native.memory import Array, NoRoom, Room
 from charter.explore.native.search import Search
 from charter.explore.reference import liveness as plain
-from charter.explore.reference.search import Progress as PlainTell
-from charter.explore.reference.search import ReferenceExploration, explore
-from charter.explore.reference.search import ReferenceOptions as PlainOptions
+from charter.explore.reference.search import (
+    Progress,
+    ReferenceExploration,
+    ReferenceOptions,
+    explore,
+)
 from charter.semantics.fairness import LivenessResult
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
@@ -51,8 +54,8 @@ def told(one: LivenessResult) -> tuple[object, ...]:
     return one.name, one.answer, one.binding, one.detail, ways
 
 
-def plainly(model: n.Model) -> list[tuple[object, ...]]:
-    instance, options = model.instances[0], PlainOptions()
+def by_reference(model: n.Model) -> list[tuple[object, ...]]:
+    instance, options = model.instances[0], ReferenceOptions()
     found = explore(model, instance, options)
     return [told(one) for one in plain.check_liveness(model, instance, found, options)]
 
@@ -76,7 +79,7 @@ def test_a_question_without_a_value_is_unknown_and_says_where(body: str) -> None
     model = work("go(c)", body)
     ((_, answer, _, detail, _),) = found = natively(model)
     assert answer == "unknown" and "of a sequence of 0" in str(detail)
-    assert found == plainly(model)
+    assert found == by_reference(model)
 
 
 @pytest.fixture(scope="module", params=["", "waits_for_ever"])
@@ -84,7 +87,7 @@ def two_phase_commit(request: pytest.FixtureRequest) -> tuple[n.Model, list[tupl
     """The example or a mutant of it, with what the reference engine says."""
     path = EXAMPLES / "two_phase_commit.charter"
     model = api.load(path, api.Selection(mutant=request.param))
-    return model, plainly(model)
+    return model, by_reference(model)
 
 
 @pytest.mark.xdist_group("two_phase_commit")
@@ -124,7 +127,7 @@ def test_the_plain_graph_answers_where_the_native_one_cannot() -> None:
         natively(model)
     found = api.explore(model, "tiny", api.ExploreOptions(), lambda *_: None)
     assert found.engine == "native" and found.verdicts == {"w": "found", "p": "holds"}
-    assert found.why_plain == (
+    assert found.why_reference == (
         "for `eventually`, fairness for each value of a large parameter of maybe"
     )
     assert found.seconds_liveness is not None and 0 < found.seconds_liveness < found.seconds
@@ -136,7 +139,7 @@ def test_the_native_engine_alone_refuses_what_only_the_plain_one_can() -> None:
         api.explore(model, "tiny", api.ExploreOptions(engine="native"), lambda *_: None)
     assert str(refused.value) == (
         "the native engine cannot check `eventually` in tiny: fairness for each value of a "
-        "large parameter of maybe; --engine plain can, slowly"
+        "large parameter of maybe; --engine reference can, slowly"
     )
 
 
@@ -148,7 +151,7 @@ def test_the_progress_says_that_the_plain_engine_works_before_it_does(
     begin = explore
 
     def begun(
-        model: n.Model, instance: n.Instance, options: PlainOptions, tell: PlainTell
+        model: n.Model, instance: n.Instance, options: ReferenceOptions, tell: Progress
     ) -> ReferenceExploration:
         first.extend(said[-1:])
         return begin(model, instance, options, tell)
@@ -158,13 +161,13 @@ def test_the_progress_says_that_the_plain_engine_works_before_it_does(
 
     monkeypatch.setattr("charter.explore.reference.checker.explore", begun)
     api.explore(work("maybe(c), go(c)", REACHED), "tiny", api.ExploreOptions(), tell)
-    assert first == ["eventually, on the plain engine"]
+    assert first == ["eventually, on the reference engine"]
 
 
 def test_a_fair_step_that_the_instance_does_not_offer_is_never_neglected() -> None:
     text = WORK.format(fair="go(c), note(c)", body=REACHED)
     model = api.load_text(text.replace("{ Client = 2 }", "{ Client = 2  offers go, maybe }"))
-    assert natively(model) == plainly(model)
+    assert natively(model) == by_reference(model)
 
 
 def test_the_progress_tells_the_search_and_then_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +206,7 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_graph(
         ("go(c)", api.ExploreOptions(), "30"),
         ("go", api.ExploreOptions(), "30"),
         ("maybe(c), go(c)", api.ExploreOptions(), "20"),
-        ("go(c)", api.ExploreOptions(engine="plain", most_states=20), "20"),
+        ("go(c)", api.ExploreOptions(engine="reference", most_states=20), "20"),
         ("go(c)", api.ExploreOptions(most_states=10), "10"),
     ],
 )
@@ -211,7 +214,7 @@ def test_a_graph_that_is_too_large_is_unknown_and_says_what_to_do(
     fair: str, options: api.ExploreOptions, most: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("charter.explore.native.liveness.MOST", 30)
-    monkeypatch.setattr("charter.explore.select.MOST_PLAIN", 20)
+    monkeypatch.setattr("charter.explore.select.MOST_BY_REFERENCE", 20)
     body = REACHED if fair != "go" else "size(log) == 1 leads to size(log) == 2"
     found = api.explore(work(fair, body), "tiny", options, lambda *_: None)
     (unknown,) = found.liveness
@@ -241,7 +244,7 @@ def test_a_run_is_found_again_where_states_are_kept_beside_their_keys() -> None:
     model = api.load_text(EPOCHS)
     found = natively(model)
     assert [answer for _, answer, *_ in found] == ["fails", "holds"]
-    assert found == plainly(model)
+    assert found == by_reference(model)
 
 
 def test_a_run_that_must_leave_the_instance_does_not_stop_there() -> None:
@@ -255,7 +258,7 @@ def test_a_run_that_must_leave_the_instance_does_not_stop_there() -> None:
     edited = replace(model, systems=(replace(system, steps=(replace(step, body=body),)),))
     ((_, answer, _, detail, _),) = found = natively(edited)
     assert answer == "holds" and "leave the instance" in str(detail)
-    assert found == plainly(edited)
+    assert found == by_reference(edited)
 
 
 MANY = """protocol test.many
@@ -273,7 +276,7 @@ instance tiny of many {}
 def test_a_property_may_have_more_cases_than_a_word_has_bits() -> None:
     model = api.load_text(MANY)
     ((_, answer, _, _, _),) = found = natively(model)
-    assert answer == "fails" and found == plainly(model)
+    assert answer == "fails" and found == by_reference(model)
     (one,) = check_liveness(model, model.instances[0])
     assert [value for _, value in one.binding] == [35]
 
@@ -287,7 +290,7 @@ def test_keys_are_compared_where_their_hashes_are_the_same(monkeypatch: pytest.M
     path = EXAMPLES / "two_phase_commit.charter"
     for mutant in ("", "waits_for_ever"):
         model = api.load(path, api.Selection(mutant=mutant))
-        assert natively(model) == plainly(model)
+        assert natively(model) == by_reference(model)
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
@@ -345,9 +348,9 @@ ENDS = "size(log) == 1 leads to size(log) == 2"
 """It fails. There are 135 states; 226 where elements are told apart."""
 
 
-@pytest.mark.parametrize("engine", ["auto", "plain"])
+@pytest.mark.parametrize("engine", ["auto", "reference"])
 def test_what_fails_is_violated_though_no_run_can_be_shown(
-    engine: Literal["auto", "plain"],
+    engine: Literal["auto", "reference"],
 ) -> None:
     model = work("go", ENDS)
     options = api.ExploreOptions(engine=engine, most_states=150)

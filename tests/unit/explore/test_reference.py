@@ -143,7 +143,7 @@ def test_maps_of_epochs_are_all_current_or_none_or_one_differs() -> None:
 
 def test_json_names_arguments_when_a_search_is_printed() -> None:
     model = api.load_text(COUNTING)
-    options = api.ExploreOptions(engine="plain", most_states=200)
+    options = api.ExploreOptions(engine="reference", most_states=200)
     result = api.explore(model, "tiny", options, lambda *_: None)
     told = api.search_json(result)
     assert told["distinct"] == result.counts.distinct

@@ -44,7 +44,7 @@ def test_the_plain_engine_explores_when_llvmlite_is_not_installed(
     forget_the_engine(monkeypatch)
     monkeypatch.setitem(sys.modules, "llvmlite", None)
     found = explored_by("auto")
-    assert (found.engine, found.why_plain) == ("plain", "llvmlite is not installed")
+    assert (found.engine, found.why_reference) == ("reference", "llvmlite is not installed")
     with pytest.raises(api.CannotExplore, match="llvmlite is not installed"):
         explored_by("native")
 
@@ -86,9 +86,9 @@ instance tiny of c { Node = 1 }
 """
 
 
-@pytest.mark.parametrize("engine", ["native", "plain"])
+@pytest.mark.parametrize("engine", ["native", "reference"])
 def test_a_property_of_a_step_that_has_no_value_is_told_with_the_step(
-    engine: Literal["native", "plain"],
+    engine: Literal["native", "reference"],
 ) -> None:
     model = api.load_text(ODD)
     options = api.ExploreOptions(engine=engine)

@@ -11,7 +11,7 @@ from charter.explore.reference.search import ReferenceOptions, explore
 from charter.explore.result import SearchResult
 from charter.semantics.fairness import LivenessResult
 
-PLAINLY = "eventually, on the plain engine"
+BY_REFERENCE = "eventually, on the reference engine"
 """The progress text of a search for liveness only."""
 
 
@@ -31,7 +31,7 @@ class ReferenceChecker:
         begun = time.monotonic()
         verdicts = check_liveness(problem.model, problem.instance, found, chosen)
         return SearchResult(
-            engine="plain",
+            engine="reference",
             machine=problem.machine,
             counts=found.counts,
             properties=problem.reported(found.properties),
@@ -47,12 +47,12 @@ def liveness_of(
     problem: Problem, options: ExploreOptions, progress: Progress
 ) -> tuple[LivenessResult, ...]:
     """The result for each `eventually` only."""
-    progress(0, 0, 0, 0, PLAINLY)
+    progress(0, 0, 0, 0, BY_REFERENCE)
     chosen = ReferenceOptions(symmetry=options.symmetry, most_states=options.most_states)
     found = explore(
         replace(problem.model, properties=()),
         problem.instance,
         chosen,
-        lambda distinct, generated, level: progress(distinct, generated, level, 0, PLAINLY),
+        lambda distinct, generated, level: progress(distinct, generated, level, 0, BY_REFERENCE),
     )
     return check_liveness(problem.model, problem.instance, found, chosen)

@@ -86,8 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="give up after N states or more; Spark gives up only at the end of a level",
     )  # fmt: skip
     parser.add_argument(
-        "--engine", choices=("auto", "native", "plain", "spark"), default="auto",
-        help="native: compiled code; plain: Python, slow; auto: native if possible (default); "
+        "--engine", choices=("auto", "native", "reference", "spark"), default="auto",
+        help="native: compiled code; reference: Python, slow; auto: native if possible (default); "
         "spark: the native engine in Spark jobs, for searches too large for one machine",
     )  # fmt: skip
     parser.add_argument("--master", help="Spark master, with --engine spark (default: local[*])")
@@ -214,8 +214,8 @@ def _explore(
             found = api.explore(model, arguments.instance, options, progress)
     except (api.Missing, api.CannotExplore) as error:
         raise ConformError(str(error)) from None
-    if found.why_plain:
-        say(f"the plain engine was used, which is slow: {found.why_plain}")
+    if found.why_reference:
+        say(f"the reference engine was used, which is slow: {found.why_reference}")
     for message in (found.journal, found.stopped):
         if message:
             say(message)
