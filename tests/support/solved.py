@@ -130,30 +130,30 @@ class Agreement:
         return [o for o in found if not self.machine.outside(o.state) and self._fits(o)]
 
     def _fits(self, outcome: Outcome) -> bool:
-        layout = self.program.layout
+        types = self.program.types
         state = outcome.state
         return all(
-            layout.inside(v.type, layout.constant(v.type, state[v.name])) != FALSE
+            types.inside(v.type, types.constant(v.type, state[v.name])) != FALSE
             for v in self.program.component.state
         )
 
     def _call(self, state: State, operation: str, args: tuple[Value, ...]) -> Term:
-        program, layout = self.program, self.program.layout
+        program, types = self.program, self.program.types
         code = next(o for o in program.operations if o.name == operation)
         params = self._declared(operation).params
         pairs = zip(params, code.params, args, strict=True)
-        given = (layout.equal(sym, layout.constant(p.type, value)) for p, sym, value in pairs)
+        given = (types.equal(sym, types.constant(p.type, value)) for p, sym, value in pairs)
         return program.terms.and_(program.is_state(state), program.calls(code), *given)
 
     def _outcome(self, operation: str, outcome: Outcome) -> Term:
-        program, layout = self.program, self.program.layout
+        program, types = self.program, self.program.types
         _, branch = program.branch(outcome.branch)
         result = self._declared(operation).result
         after = (
-            layout.equal(program.after[v.name], layout.constant(v.type, outcome.state[v.name]))
+            types.equal(program.after[v.name], types.constant(v.type, outcome.state[v.name]))
             for v in program.component.state
         )
-        reply = layout.equal(branch.reply, layout.constant(result, outcome.reply))
+        reply = types.equal(branch.reply, types.constant(result, outcome.reply))
         return program.terms.and_(program.takes(outcome.branch), reply, *after)
 
     def _declared(self, name: str) -> n.Operation:

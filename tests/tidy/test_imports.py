@@ -18,7 +18,7 @@ LINT: Final = (
     " sys.exit(lint_imports(no_cache=True, no_logo=True))"
 )
 BREACHES: Final = {
-    "storeys": ("compiler/charter/core/types.py", "import charter.check.checker"),
+    "storeys": ("compiler/charter/core/types.py", "import charter.check.protocol"),
     "strangers": (
         "compiler/charter/prove/terms.py",
         "import charter.explore.reference.search",

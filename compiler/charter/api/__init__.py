@@ -39,7 +39,7 @@ from charter.api.charters import (
 )
 from charter.core.nodes import Model
 from charter.diagnostics import Refused, Source
-from charter.explore.checker import CannotExplore, ExploreOptions
+from charter.explore.model_checker import CannotExplore, ExploreOptions
 from charter.project.sources import PLAIN, Missing, Selection, Unreadable, read_sources
 from charter.semantics.bounds import WrongBound
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
-from charter.explore.checker import ExploreOptions, Progress
+from charter.explore.model_checker import ExploreOptions, Progress
 from charter.formats.canonical import Json
 from charter.project.core_cache import kept
 from charter.project.sources import PLAIN, Missing, Selection, read_sources

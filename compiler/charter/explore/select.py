@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from charter.core import nodes as n
-from charter.explore.checker import (
+from charter.explore.model_checker import (
     CannotExplore,
     EngineUnsupported,
     ExploreOptions,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from charter.check.checker import check_edited, check_entries, check_protocol, check_with_edits
 from charter.check.elaborate import overlay_entry
 from charter.check.flatten import apply_overlay, apply_selection, only_overlay
+from charter.check.protocol import check_edited, check_entries, check_protocol, check_with_edits
 from charter.check.state_condition import state_condition
 from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span

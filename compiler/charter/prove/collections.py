@@ -8,8 +8,8 @@ from typing import cast
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.prove.layout import TermLayout
 from charter.prove.terms import FALSE, TRUE, Term
+from charter.prove.terms_of_types import TermsOfTypes
 from charter.prove.values import (
     Bag,
     Fields,
@@ -25,69 +25,69 @@ from charter.prove.values import (
 Coded = tuple[Sym, Term]
 
 
-def anything(layout: TermLayout, kind: t.Type) -> Sym:
+def anything(types: TermsOfTypes, kind: t.Type) -> Sym:
     """An arbitrary value of `kind`, where the expression has no value."""
-    return layout.constant(kind, layout.universe.least(kind))
+    return types.constant(kind, types.universe.least(kind))
 
 
-def look_up(layout: TermLayout, kind: t.Map, table: Fields, key: Sym) -> Coded:
+def look_up(types: TermsOfTypes, kind: t.Map, table: Fields, key: Sym) -> Coded:
     """The value of a map at a key, and the condition that the key is in the domain."""
-    hits = [layout.equal(key, k) for k in layout.keys(kind.key)[1]]
-    value = pick_first(layout, kind.value, list(zip(hits, table.items, strict=True)))
-    return value, layout.terms.or_(*hits) if t.may_miss(kind.key) else TRUE
+    hits = [types.equal(key, k) for k in types.keys(kind.key)[1]]
+    value = pick_first(types, kind.value, list(zip(hits, table.items, strict=True)))
+    return value, types.terms.or_(*hits) if t.may_miss(kind.key) else TRUE
 
 
-def pick_first(layout: TermLayout, kind: t.Type, ways: list[tuple[Term, Sym]]) -> Sym:
+def pick_first(types: TermsOfTypes, kind: t.Type, ways: list[tuple[Term, Sym]]) -> Sym:
     """The value of the first way whose condition holds; of the last way if none does."""
     ways = [way for way in ways if way[0] != FALSE]
     if not ways:
-        return anything(layout, kind)
+        return anything(types, kind)
     value = ways[-1][1]
     for condition, item in reversed(ways[:-1]):
-        value = layout.choose(condition, item, value)
+        value = types.choose(condition, item, value)
     return value
 
 
-def normal(layout: TermLayout, inner: t.Type, value: Mask | Bag) -> Mask | Bag:
+def normal(types: TermsOfTypes, inner: t.Type, value: Mask | Bag) -> Mask | Bag:
     """A set as a mask if its element type is small enough."""
-    return layout.as_mask(inner, value) if layout.is_finite(inner) else value
+    return types.as_mask(inner, value) if types.is_finite(inner) else value
 
 
-def listing(layout: TermLayout, kind: t.Type, items: tuple[Sym, ...]) -> Coded:
+def listing(types: TermsOfTypes, kind: t.Type, items: tuple[Sym, ...]) -> Coded:
     """A literal sequence or ranking, and the condition that a ranking has no repeats."""
-    line = Line(layout.numbers.constant(len(items)), items)
+    line = Line(types.numbers.constant(len(items)), items)
     pairs = [(a, b) for i, a in enumerate(items) for b in items[:i]]
     if not isinstance(kind, t.Ranking):
         return line, TRUE
-    return line, layout.terms.not_(layout.terms.or_(*(layout.equal(a, b) for a, b in pairs)))
+    return line, types.terms.not_(types.terms.or_(*(types.equal(a, b) for a, b in pairs)))
 
 
-def is_case(layout: TermLayout, kind: t.Type, tag: str, target: Sym) -> Term:
+def is_case(types: TermsOfTypes, kind: t.Type, tag: str, target: Sym) -> Term:
     """That an option, a union or an enum is in a case."""
     match target:
         case Maybe(present=present):
-            return present if tag == "present" else layout.terms.not_(present)
+            return present if tag == "present" else types.terms.not_(present)
         case Tagged(tag=term) | ScalarTerm(term=term):
-            return layout.terms.eq(term, layout.tag(kind, tag))
+            return types.terms.eq(term, types.tag(kind, tag))
         case _:
             raise TypeError(f"a case of {kind}")
 
 
-def case_arg(layout: TermLayout, e: n.CaseArg[s.Expr], target: Sym) -> Sym:
+def case_arg(types: TermsOfTypes, e: n.CaseArg[s.Expr], target: Sym) -> Sym:
     """What a case has at a position; anything where it cannot be in that case."""
     if isinstance(target, Maybe):
         found = target.inner
     else:
         args = cast(Tagged, target).cases[t.tags_of(e.target.type).index(e.tag)]
         found = None if args is None else args[e.position]
-    return anything(layout, e.type) if found is None else found
+    return anything(types, e.type) if found is None else found
 
 
 def operator(
-    layout: TermLayout, e: n.Unary[s.Expr] | n.Binary[s.Expr], args: tuple[Sym, ...]
+    types: TermsOfTypes, e: n.Unary[s.Expr] | n.Binary[s.Expr], args: tuple[Sym, ...]
 ) -> Sym:
     """An operator, but not `and`, `or`, `implies`."""
-    terms, numbers, op = layout.terms, layout.numbers, e.op
+    terms, numbers, op = types.terms, types.numbers, e.op
     # Only names for the types: what these are is told by `op`.
     pair, sets = cast("tuple[Number, ...]", args), cast("tuple[Mask | Bag, ...]", args)
     match op:
@@ -96,9 +96,9 @@ def operator(
         case "negate":
             return numbers.negate(pair[0])
         case "eq":
-            return ScalarTerm(layout.equal(*args))
+            return ScalarTerm(types.equal(*args))
         case "ne":
-            return ScalarTerm(terms.not_(layout.equal(*args)))
+            return ScalarTerm(terms.not_(types.equal(*args)))
         case "lt" | "gt":
             return ScalarTerm(numbers.less(*(pair if op == "lt" else pair[::-1])))
         case "le" | "ge":
@@ -110,20 +110,20 @@ def operator(
         case "mul":
             return numbers.multiply(*pair)
         case "in":
-            return ScalarTerm(layout.contains(sets[1], args[0]))
+            return ScalarTerm(types.contains(sets[1], args[0]))
         case "subset":
-            return ScalarTerm(layout.subset(*sets))
+            return ScalarTerm(types.subset(*sets))
         case "union" | "intersection" | "difference":
-            return _algebra(layout, op, t.inner_of(e.type), sets)
+            return _algebra(types, op, t.inner_of(e.type), sets)
         case "and" | "or" | "implies":
             raise AssertionError(f"{op} does not evaluate all of its operands")
 
 
 def _algebra(
-    layout: TermLayout, op: str, inner: t.Type, sets: tuple[Mask | Bag, ...]
+    types: TermsOfTypes, op: str, inner: t.Type, sets: tuple[Mask | Bag, ...]
 ) -> Mask | Bag:
-    terms = layout.terms
-    a, b = (normal(layout, inner, each) for each in sets)
+    terms = types.terms
+    a, b = (normal(types, inner, each) for each in sets)
     if isinstance(a, Mask) and isinstance(b, Mask) and a.keys == b.keys:
         pairs = zip(a.members, b.members, strict=True)
         match op:
@@ -135,82 +135,80 @@ def _algebra(
                 members = [terms.and_(x, terms.not_(y)) for x, y in pairs]
         return Mask(a.keys, tuple(members), a.items)
     if op == "union":
-        return Bag((*layout.members(a), *layout.members(b)))
+        return Bag((*types.members(a), *types.members(b)))
 
     def kept(there: Term, item: Sym) -> Term:
-        inside = layout.contains(b, item)
+        inside = types.contains(b, item)
         return terms.and_(there, inside if op == "intersection" else terms.not_(inside))
 
-    return Bag(tuple((kept(there, item), item) for there, item in layout.members(a)))
+    return Bag(tuple((kept(there, item), item) for there, item in types.members(a)))
 
 
-def size(layout: TermLayout, value: Sym) -> Number:
+def size(types: TermsOfTypes, value: Sym) -> Number:
     """The size of a set, sequence or ranking."""
     match value:
         case Line(length=length):
             return length
         case Mask(members=members):
-            return layout.numbers.count(list(members))
+            return types.numbers.count(list(members))
         case Bag(items=items):
             first: list[Term] = []
             for i, (there, item) in enumerate(items):
-                before = (layout.terms.and_(p, layout.equal(item, x)) for p, x in items[:i])
-                seen = layout.terms.or_(*before)
-                first.append(layout.terms.and_(there, layout.terms.not_(seen)))
-            return layout.numbers.count(first)
+                before = (types.terms.and_(p, types.equal(item, x)) for p, x in items[:i])
+                seen = types.terms.or_(*before)
+                first.append(types.terms.and_(there, types.terms.not_(seen)))
+            return types.numbers.count(first)
         case _:
             raise TypeError("size of something that has none")
 
 
-def primitive(layout: TermLayout, e: n.Primitive[s.Expr], args: tuple[Sym, ...]) -> Coded:
+def primitive(types: TermsOfTypes, e: n.Primitive[s.Expr], args: tuple[Sym, ...]) -> Coded:
     """A primitive, and the condition that it has a value."""
     # Only names for the types: what these are is told by the name.
     line, number = cast(Line, args[0]), cast(Number, args[-1])
     match e.name:
         case "size":
-            return size(layout, args[0]), TRUE
+            return size(types, args[0]), TRUE
         case "least" | "greatest":
-            return _extreme(layout, e, cast("Mask | Bag", args[0])), TRUE
+            return _extreme(types, e, cast("Mask | Bag", args[0])), TRUE
         case "set":
-            return normal(layout, t.inner_of(e.type), Bag(_counting(layout, line))), TRUE
+            return normal(types, t.inner_of(e.type), Bag(_counting(types, line))), TRUE
         case "nth":
-            numbers = layout.numbers
+            numbers = types.numbers
             ways = [
                 (numbers.equal(number, numbers.constant(i)), item)
                 for i, item in enumerate(line.slots)
                 if item is not None
             ]
-            return pick_first(layout, e.type, ways), TRUE
+            return pick_first(types, e.type, ways), TRUE
         case "keep":
-            kept = Line(layout.numbers.constant(0), ())
-            for there, item in _counting(layout, line):
-                wanted = layout.terms.and_(
-                    there, layout.contains(cast("Mask | Bag", args[1]), item)
-                )
-                grown = _joined(layout, kept, Line(layout.numbers.constant(1), (item,)))
-                kept = cast(Line, layout.choose(wanted, grown, kept))
+            kept = Line(types.numbers.constant(0), ())
+            for there, item in _counting(types, line):
+                wanted = types.terms.and_(there, types.contains(cast("Mask | Bag", args[1]), item))
+                grown = _joined(types, kept, Line(types.numbers.constant(1), (item,)))
+                kept = cast(Line, types.choose(wanted, grown, kept))
             return kept, TRUE
         case "take":
-            return Line(_clamp(layout, number, line.length), line.slots), TRUE
+            return Line(_clamp(types, number, line.length), line.slots), TRUE
         case "drop":
-            return _drop(layout, line, _clamp(layout, number, line.length)), TRUE
+            return _drop(types, line, _clamp(types, number, line.length)), TRUE
         case "join":
-            both = _joined(layout, line, cast(Line, args[1]))
+            both = _joined(types, line, cast(Line, args[1]))
             assert isinstance(e.type, t.Seq | t.Ranking)
-            most = layout.longest(e.type)
+            most = types.longest(e.type)
             limited = isinstance(e.type, t.Seq)
-            fits = layout.numbers.within(both.length, 0, most) if limited else TRUE
+            fits = types.numbers.within(both.length, 0, most) if limited else TRUE
             return Line(both.length, both.slots[:most]), fits
 
 
-def _extreme(layout: TermLayout, e: n.Primitive[s.Expr], pool: Mask | Bag) -> Sym:
+def _extreme(types: TermsOfTypes, e: n.Primitive[s.Expr], pool: Mask | Bag) -> Sym:
     """A member of a set that is not empty: the least or greatest number; for other types the first
     in the order of the domain. Without a domain the set has at most one member."""
-    terms, numbers = layout.terms, layout.numbers
-    members = layout.members(pool)
+    terms, numbers = types.terms, types.numbers
+    members = types.members(pool)
     if not members or not isinstance(members[0][1], Number):
         order = members if e.name == "least" else members[::-1]
-        return pick_first(layout, e.type, list(order))
+        return pick_first(types, e.type, list(order))
     found, best = members[0][0], members[0][1]
     for there, item in members[1:]:
         other = cast(Number, item)
@@ -224,44 +222,44 @@ def _extreme(layout: TermLayout, e: n.Primitive[s.Expr], pool: Mask | Bag) -> Sy
 # --- sequences and rankings ----------------------------------------------------------------------
 
 
-def _counting(layout: TermLayout, line: Line) -> tuple[tuple[Term, Sym], ...]:
+def _counting(types: TermsOfTypes, line: Line) -> tuple[tuple[Term, Sym], ...]:
     """The slots that may count, and where they do."""
-    numbers = layout.numbers
+    numbers = types.numbers
     slots = ((numbers.less(numbers.constant(i), line.length), x) for i, x in enumerate(line.slots))
     return tuple((there, x) for there, x in slots if x is not None and there != FALSE)
 
 
-def _chosen(layout: TermLayout, at: Number, ways: Iterable[tuple[int, Sym | None]]) -> Sym | None:
+def _chosen(types: TermsOfTypes, at: Number, ways: Iterable[tuple[int, Sym | None]]) -> Sym | None:
     """What stands for the number `at`, the first of `ways` where none does."""
     found: Sym | None = None
     for number, item in ways:
         if found is None or item is None:
             found = found or item
         else:
-            here = layout.numbers.equal(at, layout.numbers.constant(number))
-            found = layout.choose(here, item, found)
+            here = types.numbers.equal(at, types.numbers.constant(number))
+            found = types.choose(here, item, found)
     return found
 
 
-def _joined(layout: TermLayout, a: Line, b: Line) -> Line:
+def _joined(types: TermsOfTypes, a: Line, b: Line) -> Line:
     """Concatenation. Slots that cannot be in use are left out."""
     slots: list[Sym | None] = []
     for k in range(len(a.slots) + len(b.slots)):
         starts = range(max(0, k - len(b.slots) + 1), min(k, len(a.slots)) + 1)
         ways = [(start, b.slots[k - start]) for start in starts]
-        slots.append(_chosen(layout, a.length, [(k + 1, x) for x in a.slots[k : k + 1]] + ways))
-    return Line(layout.numbers.add(a.length, b.length), tuple(slots))
+        slots.append(_chosen(types, a.length, [(k + 1, x) for x in a.slots[k : k + 1]] + ways))
+    return Line(types.numbers.add(a.length, b.length), tuple(slots))
 
 
-def _drop(layout: TermLayout, line: Line, cut: Number) -> Line:
-    numbers, slots = layout.numbers, line.slots
-    moved = (_chosen(layout, cut, enumerate(slots[k:])) for k in range(len(slots)))
+def _drop(types: TermsOfTypes, line: Line, cut: Number) -> Line:
+    numbers, slots = types.numbers, line.slots
+    moved = (_chosen(types, cut, enumerate(slots[k:])) for k in range(len(slots)))
     return Line(numbers.add(line.length, numbers.negate(cut)), tuple(moved))
 
 
-def _clamp(layout: TermLayout, value: Number, longest: Number) -> Number:
+def _clamp(types: TermsOfTypes, value: Number, longest: Number) -> Number:
     """`value`, at least 0 and at most `longest`."""
-    numbers = layout.numbers
+    numbers = types.numbers
     zero = numbers.constant(0)
     value = numbers.choose(numbers.less(value, zero), zero, value)
     return numbers.choose(numbers.less(longest, value), longest, value)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.prove.layout import TermLayout
 from charter.prove.terms import Term
+from charter.prove.terms_of_types import TermsOfTypes
 from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
 
 
@@ -16,14 +16,14 @@ from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, ScalarT
 class Decoder:
     """Evaluates symbolic values under one assignment; variables that Z3 left open are 0."""
 
-    layout: TermLayout
+    types: TermsOfTypes
     values: Mapping[str, int]
     _known: dict[Term, int] = field(default_factory=dict)
 
     def term(self, term: Term) -> int:
         """The value of a term."""
         if term not in self._known:
-            self._known |= self.layout.terms.evaluate([term], self.values)
+            self._known |= self.types.terms.evaluate([term], self.values)
         return self._known[term]
 
     def value(self, kind: t.Type, sym: Sym) -> Value:
@@ -52,7 +52,7 @@ class Decoder:
                 pairs_of = zip(params, parts, strict=True)
                 return (name, *(self.value(part, item) for (_, part), item in pairs_of))
             case t.Set(inner=inner), (Mask() | Bag()):
-                each = self.layout.members(sym)
+                each = self.types.members(sym)
                 return frozenset(self.value(inner, x) for there, x in each if self.term(there))
             case ((t.Seq() | t.Ranking()), Line(length=length, slots=slots)):
                 held = slots[: self.term(length.term)]
@@ -61,4 +61,4 @@ class Decoder:
                 raise TypeError(f"{sym} is not a value of {kind}")
 
     def _position(self, term: Term) -> int:
-        return self.term(term) % (1 << self.layout.terms.sort(term))
+        return self.term(term) % (1 << self.types.terms.sort(term))

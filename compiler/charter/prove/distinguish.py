@@ -9,12 +9,12 @@ from typing import Literal
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import branch_expressions, nodes
-from charter.prove.layout import TermLayout
 from charter.prove.program import EncodingOptions, SymbolicProgram, build, possible
 from charter.prove.replay import ReplayError, SolverTransition, expect, read_transition
 from charter.prove.single import loadable
 from charter.prove.solve import BOUNDED, RLIMIT, Sat, Solver, Unsat
 from charter.prove.terms import Term, Terms
+from charter.prove.terms_of_types import TermsOfTypes
 from charter.prove.transition import BranchCode
 from charter.prove.values import CannotEncode, Fields, Maybe, Sym
 from charter.semantics.builtins import EvaluationError
@@ -192,14 +192,14 @@ class _Search:
 def _encode(
     machines: tuple[Machine, Machine], question: PairQuestion, options: EncodingOptions
 ) -> _Pair:
-    layout = TermLayout.of(
+    types = TermsOfTypes.of(
         machines[0].universe, integers=options.integers, counter_bits=options.counter_bits
     )
     programs = []
     for machine, tag in zip(machines, ("", "other:"), strict=True):
         if machine.component is None:
             raise CannotEncode(f"{machine.instance.machine} is a system")
-        programs.append(build(machine, layout, tag=tag))
+        programs.append(build(machine, types, tag=tag))
     first, second = programs
     states = [[(v.name, v.type) for v in p.component.state] for p in programs]
     if states[0] != states[1]:
@@ -313,37 +313,37 @@ def _text(program: SymbolicProgram, name: str) -> tuple[n.Operation, tuple[n.Fun
 
 def _alike(pair: _Pair, a: BranchCode, b: BranchCode) -> Term:
     """That two branches give the same reply and the same observation."""
-    layout = pair.first.layout
-    parts = [layout.equal(a.reply, b.reply)]
+    types = pair.first.types
+    parts = [types.equal(a.reply, b.reply)]
     for variable, paths in pair.shown:
         x, y = a.after[variable.name], b.after[variable.name]
-        parts.append(_equal_shown(layout, variable.type, (x, y), paths))
-    return layout.terms.and_(*parts)
+        parts.append(_equal_shown(types, variable.type, (x, y), paths))
+    return types.terms.and_(*parts)
 
 
-def _equal_shown(layout: TermLayout, kind: t.Type, pair: tuple[Sym, Sym], paths: Paths) -> Term:
+def _equal_shown(types: TermsOfTypes, kind: t.Type, pair: tuple[Sym, Sym], paths: Paths) -> Term:
     """Equality of the values at the paths; these do not mention map keys, options and positions."""
     if () in paths:
-        return layout.equal(*pair)
-    terms = layout.terms
+        return types.equal(*pair)
+    terms = types.terms
     match kind, *pair:
         case t.Option(inner=inner), Maybe(present=p, inner=a), Maybe(present=q, inner=b):
             if a is None or b is None:
-                return layout.equal(*pair)
-            inside = terms.implies(p, _equal_shown(layout, inner, (a, b), paths))
+                return types.equal(*pair)
+            inside = terms.implies(p, _equal_shown(types, inner, (a, b), paths))
             return terms.and_(terms.eq(p, q), inside)
         case t.Map(value=inner), Fields(items=xs), Fields(items=ys):
             each = zip(xs, ys, strict=True)
-            return terms.and_(*(_equal_shown(layout, inner, both, paths) for both in each))
+            return terms.and_(*(_equal_shown(types, inner, both, paths) for both in each))
         case t.Record(fields=fields), Fields(items=xs), Fields(items=ys):
             parts = []
             for (name, part), x, y in zip(fields, xs, ys, strict=True):
                 below = frozenset(path[1:] for path in paths if path[0] == name)
                 if below:
-                    parts.append(_equal_shown(layout, part, (x, y), below))
+                    parts.append(_equal_shown(types, part, (x, y), below))
             return terms.and_(*parts)
         case _:
-            return layout.equal(*pair)
+            return types.equal(*pair)
 
 
 # --- reading -------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from charter.core.obligations import COMPARISONS
 from charter.core.walk import children
 from charter.diagnostics import Span
 from charter.prove import collections as col
-from charter.prove.layout import TermLayout
 from charter.prove.terms import FALSE, TRUE, Term, Terms
+from charter.prove.terms_of_types import TermsOfTypes
 from charter.prove.values import (
     Bag,
     Fields,
@@ -64,7 +64,7 @@ class Encoder:
     """Encodes the expressions of one model. `watched` maps spans of comparisons to numbers; their
     evaluations are recorded in `events`. `tag` distinguishes the variables of two models."""
 
-    layout: TermLayout
+    types: TermsOfTypes
     functions: Mapping[str, s.Function]
     watched: Mapping[Span, int] = field(default_factory=dict)
     tag: str = ""
@@ -75,33 +75,33 @@ class Encoder:
     )
 
     @staticmethod
-    def of(model: s.Model, layout: TermLayout) -> Encoder:
+    def of(model: s.Model, types: TermsOfTypes) -> Encoder:
         """An encoder of `model`."""
-        return Encoder(layout, {f.name: f for f in model.functions})
+        return Encoder(types, {f.name: f for f in model.functions})
 
     @property
     def terms(self) -> Terms:
         """The table of terms."""
-        return self.layout.terms
+        return self.types.terms
 
     def encode(self, e: s.Expr, view: View, names: Names) -> Coded:
         """The value of `e` and where it is defined."""
-        terms, layout = self.terms, self.layout
+        terms, types = self.terms, self.types
         match e:
             case n.Literal(value=value):
-                return layout.constant(e.type, value), TRUE
+                return types.constant(e.type, value), TRUE
             case n.Local(name=name):
                 return names[name], TRUE
             case n.StateRef(name=name, primed=False):
                 return view.before[name], TRUE
             case n.StateRef(name=name):
                 if view.after is None:
-                    return col.anything(layout, e.type), FALSE
+                    return col.anything(types, e.type), FALSE
                 return view.after[name], TRUE
             case n.ConstRef(name=name):
-                return layout.constant(e.type, layout.universe.consts[name]), TRUE
+                return types.constant(e.type, types.universe.consts[name]), TRUE
             case n.Domain():
-                keys, items = layout.keys(t.inner_of(e.type))
+                keys, items = types.keys(t.inner_of(e.type))
                 return Mask(keys, (TRUE,) * len(keys), items), TRUE
             case n.Took(branch=branch):
                 return ScalarTerm(view.took.get(branch, FALSE)), TRUE
@@ -126,7 +126,7 @@ class Encoder:
                 result, inside = self.encode(part, view, names)
                 return result, terms.and_(known_, truth, inside)
             case n.MapNew(name=name, value=part):
-                keys_ = layout.keys(t.map_of(e.type).key)[1]
+                keys_ = types.keys(t.map_of(e.type).key)[1]
                 coded = [self.encode(part, view, {**names, name: key}) for key in keys_]
                 return Fields(tuple(v for v, _ in coded)), terms.and_(*(d for _, d in coded))
             case n.Quantified():
@@ -143,34 +143,34 @@ class Encoder:
 
     def applied(self, e: s.Strict, args: tuple[Sym, ...]) -> Coded:
         """An operation with evaluated operands: its value, and the condition that it has one."""
-        layout = self.layout
+        types = self.types
         match e:
             case n.Call(function=name):
                 return self.call(self.functions[name], args)
             case n.Primitive():
-                return col.primitive(layout, e, args)
+                return col.primitive(types, e, args)
             case n.Unary() | n.Binary():
-                return col.operator(layout, e, args), TRUE
+                return col.operator(types, e, args), TRUE
             case n.RecordNew():
                 return Fields(args), TRUE
             case n.FieldOf(target=target, field=name):
                 return cast(Fields, args[0]).items[t.record_of(target.type).index(name)], TRUE
             case n.UnionNew(tag=tag):
                 cases = tuple(args if tag == name else None for name in t.tags_of(e.type))
-                return Tagged(layout.tag(e.type, tag), cases), TRUE
+                return Tagged(types.tag(e.type, tag), cases), TRUE
             case n.Present():
                 return Maybe(TRUE, args[0]), TRUE
             case n.IsCase(target=target, tag=tag):
-                return ScalarTerm(col.is_case(layout, target.type, tag, args[0])), TRUE
+                return ScalarTerm(col.is_case(types, target.type, tag, args[0])), TRUE
             case n.CaseArg():
-                return col.case_arg(layout, e, args[0]), TRUE
+                return col.case_arg(types, e, args[0]), TRUE
             case n.MapGet(target=target):
-                return col.look_up(layout, t.map_of(target.type), cast(Fields, args[0]), args[1])
+                return col.look_up(types, t.map_of(target.type), cast(Fields, args[0]), args[1])
             case n.SetNew():
                 bag = Bag(tuple((TRUE, item) for item in args))
-                return col.normal(layout, t.inner_of(e.type), bag), TRUE
+                return col.normal(types, t.inner_of(e.type), bag), TRUE
             case n.SeqNew():
-                return col.listing(layout, e.type, args)
+                return col.listing(types, e.type, args)
             case _:
                 assert_never(e)
 
@@ -186,7 +186,7 @@ class Encoder:
 
     def walk(self, domain: Mask | Bag, kind: t.Type) -> tuple[tuple[Term, Sym], ...]:
         """The possible members of a set in the order in which the definition looks at them."""
-        members = self.layout.members(domain)
+        members = self.types.members(domain)
         inner = t.inner_of(kind)
         if isinstance(domain, Bag) or isinstance(inner, t.Bool | t.Int | t.Sort | t.Enum):
             return members
@@ -230,7 +230,7 @@ class Encoder:
         with self.under(self.terms.not_(truth)):
             b, b_defined = ways[1]()
         inside = self.terms.ite(truth, a_defined, b_defined)
-        return self.layout.choose(truth, a, b), self.terms.and_(defined, inside)
+        return self.types.choose(truth, a, b), self.terms.and_(defined, inside)
 
     def quantified(self, e: n.Quantified[s.Expr], view: View, names: Names) -> Coded:
         """`forall` and `some`; members behind the first that decides are not evaluated."""
@@ -254,7 +254,7 @@ class Encoder:
 
     def comprehend(self, e: n.Comprehend[s.Expr], view: View, names: Names) -> Coded:
         """A comprehension: the set of its bodies, or their union."""
-        terms, layout = self.terms, self.layout
+        terms, types = self.terms, self.types
         domain, defined = self.set_of(e.domain, view, names)
         parts = [defined]
         found: list[tuple[Term, Sym]] = []
@@ -269,9 +269,9 @@ class Encoder:
             with self.under(chosen):
                 body, body_ok = self.encode(e.body, view, local)
             parts.append(terms.implies(chosen, body_ok))
-            inner = layout.members(cast("Mask | Bag", body)) if e.flatten else ((TRUE, body),)
+            inner = types.members(cast("Mask | Bag", body)) if e.flatten else ((TRUE, body),)
             found += [(terms.and_(chosen, inside), x) for inside, x in inner]
-        return col.normal(layout, t.inner_of(e.type), Bag(tuple(found))), terms.and_(*parts)
+        return col.normal(types, t.inner_of(e.type), Bag(tuple(found))), terms.and_(*parts)
 
     def compared(self, expr: n.Binary[s.Expr], left: Sym, right: Sym, defined: Term) -> None:
         """Record the evaluation of a comparison if it is watched."""

@@ -60,14 +60,14 @@ class Goals:
 
     def _holds(self, kind: t.Type, reply: Sym, member: str) -> Term:
         """That a reply is an enum member, or a case of a union that has it as a parameter."""
-        terms, layout = self.program.terms, self.program.layout
+        terms, types = self.program.terms, self.program.types
         match kind, reply:
             case t.Enum(members=members), ScalarTerm(term=term) if member in members:
-                return terms.eq(term, layout.word(members.index(member), len(members)))
+                return terms.eq(term, types.word(members.index(member), len(members)))
             case t.Union(cases=cases), Tagged(tag=tag, cases=found):
                 ways: list[Term] = []
                 for i, ((_, params), parts) in enumerate(zip(cases, found, strict=True)):
-                    here = terms.eq(tag, layout.word(i, len(cases)))
+                    here = terms.eq(tag, types.word(i, len(cases)))
                     for (_, part), value in zip(params, parts or (), strict=bool(parts)):
                         if isinstance(part, t.Enum):
                             ways.append(terms.and_(here, self._holds(part, value, member)))
@@ -89,12 +89,12 @@ class Goals:
         return terms.or_(*ways)
 
     def _side(self, want: str, left: Sym, right: Sym) -> Term:
-        layout, numbers = self.program.layout, self.program.layout.numbers
+        types, numbers = self.program.types, self.program.types.numbers
         match want:
             case "equal":
-                return layout.equal(left, right)
+                return types.equal(left, right)
             case "unequal":
-                return self.program.terms.not_(layout.equal(left, right))
+                return self.program.terms.not_(types.equal(left, right))
             case _:
                 step = numbers.constant(-1 if want == "below" else 1)
                 beside = numbers.add(cast(Number, right), step)

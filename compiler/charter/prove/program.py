@@ -12,8 +12,8 @@ from charter.core.transition import argument
 from charter.diagnostics import Span
 from charter.passes import lowered_expr, lowered_instance
 from charter.prove.encode import Encoder, View
-from charter.prove.layout import TermLayout, word_width
 from charter.prove.terms import Term, Terms
+from charter.prove.terms_of_types import TermsOfTypes, word_width
 from charter.prove.transition import BranchCode, OperationCode, encode_operation
 from charter.prove.values import CannotEncode, Sym
 from charter.semantics.faults import refuse_faults
@@ -48,9 +48,9 @@ class SymbolicProgram:
     step: Term
 
     @property
-    def layout(self) -> TermLayout:
-        """The layout of its types."""
-        return self.encoder.layout
+    def types(self) -> TermsOfTypes:
+        """The representation of its types."""
+        return self.encoder.types
 
     @property
     def terms(self) -> Terms:
@@ -107,7 +107,7 @@ class SymbolicProgram:
         """That the state before is this one."""
         return self.terms.and_(
             *(
-                self.layout.equal(self.before[v.name], self.layout.constant(v.type, state[v.name]))
+                self.types.equal(self.before[v.name], self.types.constant(v.type, state[v.name]))
                 for v in self.component.state
             )
         )
@@ -118,32 +118,32 @@ def encode_component(
 ) -> SymbolicProgram:
     """The transition relation of the component `machine`; `watched` maps spans of comparisons to
     numbers. Raises CannotEncode for systems and for types that cannot be represented."""
-    layout = TermLayout.of(
+    types = TermsOfTypes.of(
         machine.universe, integers=options.integers, counter_bits=options.counter_bits
     )
-    return build(machine, layout, watched=watched)
+    return build(machine, types, watched=watched)
 
 
 def build(
     machine: Machine,
-    layout: TermLayout,
+    types: TermsOfTypes,
     *,
     tag: str = "",
     watched: Mapping[Span, int] | None = None,
 ) -> SymbolicProgram:
-    """The same with an existing layout. Programs with the same layout share the state before and
-    the arguments; `tag` distinguishes their other variables. Raises CannotEncode, and ValueError
-    for a model with faults."""
+    """The same with an existing representation of types. Programs that share it share the state
+    before and the arguments; `tag` distinguishes their other variables. Raises CannotEncode, and
+    ValueError for a model with faults."""
     refuse_faults(machine.model)
     own = Machine.of(*lowered_instance(machine.model, machine.instance))
     component = own.component
     if component is None:
         raise CannotEncode(f"{machine.instance.machine} is a system; only components are encoded")
-    encoder = replace(Encoder.of(own.model, layout), watched=watched or {}, tag=tag)
+    encoder = replace(Encoder.of(own.model, types), watched=watched or {}, tag=tag)
     terms = encoder.terms
     state = component.state
-    before = {v.name: layout.variable(v.type, v.name) for v in state}
-    after = {v.name: layout.variable(v.type, f"{NEXT}{encoder.tag}{v.name}") for v in state}
+    before = {v.name: types.variable(v.type, v.name) for v in state}
+    after = {v.name: types.variable(v.type, f"{NEXT}{encoder.tag}{v.name}") for v in state}
     offered = [o for o in component.operations if o.name in machine.operations]
     names = [f"{o.name}/{b.name}" for o in offered for b in o.branches]
     width = word_width(len(names))
@@ -158,14 +158,14 @@ def build(
             here = took[branch.name]
             parts.append(terms.implies(here, possible(terms, operation, branch)))
             for name, value in branch.after.items():
-                chain[name] = layout.choose(here, value, chain.get(name, value))
+                chain[name] = types.choose(here, value, chain.get(name, value))
     parts.append(terms.or_(*took.values()))
     parts += _offered(own, encoder, operations, view)
     for variable in state:
         name = variable.name
-        parts.append(layout.inside(variable.type, after[name]))
-        parts.append(layout.equal(after[name], chain.get(name, before[name])))
-    inside = terms.and_(*(layout.inside(v.type, before[v.name]) for v in state))
+        parts.append(types.inside(variable.type, after[name]))
+        parts.append(types.equal(after[name], chain.get(name, before[name])))
+    inside = terms.and_(*(types.inside(v.type, before[v.name]) for v in state))
     step = terms.and_(*parts)
     return SymbolicProgram(
         machine, component, encoder, before, after, operations, selector, took, inside, step

@@ -34,14 +34,14 @@ def read_state(
     program: SymbolicProgram, values: Mapping[str, int], *, after: bool = False
 ) -> dict[str, Value]:
     """The state before (or after) under an assignment."""
-    decoder = Decoder(program.layout, values)
+    decoder = Decoder(program.types, values)
     state = program.after if after else program.before
     return {v.name: decoder.value(v.type, state[v.name]) for v in program.component.state}
 
 
 def read_transition(program: SymbolicProgram, values: Mapping[str, int]) -> SolverTransition:
     """The transition that an assignment describes, replayed. Raises ReplayError."""
-    decoder = Decoder(program.layout, values)
+    decoder = Decoder(program.types, values)
     selected = decoder.term(program.selector) % (1 << program.terms.sort(program.selector))
     code, branch = program.branches()[selected]
     operation = next(o for o in program.component.operations if o.name == code.name)

@@ -127,20 +127,20 @@ def _check(
 def loadable(program: SymbolicProgram) -> Term:
     """The condition that a failover changes nothing and ghost variables have their initial
     values."""
-    terms, layout, machine = program.terms, program.layout, program.machine
+    terms, types, machine = program.terms, program.types, program.machine
     parts: list[Term] = []
     initial = machine.initial()
     for variable in program.component.state:
         if variable.kind == "ghost":
-            start = layout.constant(variable.type, initial[variable.name])
-            parts.append(layout.equal(program.before[variable.name], start))
+            start = types.constant(variable.type, initial[variable.name])
+            parts.append(types.equal(program.before[variable.name], start))
     for operation in program.component.operations:
         if operation.name == "failover":
             code = encode_operation(program.encoder, program.component, operation, program.view())
             branch = code.branches[0]
             parts.append(terms.and_(branch.enabled, branch.defined))
             for name, value in branch.after.items():
-                parts.append(layout.equal(program.before[name], value))
+                parts.append(types.equal(program.before[name], value))
     return terms.and_(*parts)
 
 

@@ -82,10 +82,10 @@ def encode_operation(
 ) -> OperationCode:
     """Encode `operation` from the state in `view` with fresh parameters and choices. The body of a
     branch counts as evaluated under its condition in `view.took`."""
-    layout, terms = encoder.layout, encoder.terms
-    params = tuple(layout.variable(p.type, f"{operation.name}({p.name})") for p in operation.params)
+    types, terms = encoder.types, encoder.terms
+    params = tuple(types.variable(p.type, f"{operation.name}({p.name})") for p in operation.params)
     pairs = list(zip(operation.params, params, strict=True))
-    inside = terms.and_(*(layout.inside(p.type, value) for p, value in pairs))
+    inside = terms.and_(*(types.inside(p.type, value) for p, value in pairs))
     names: dict[str, Sym] = {p.name: value for p, value in pairs}
     first_event = len(encoder.events)
     kinds = {v.name: v.type for v in component.state}
@@ -221,7 +221,7 @@ def _statement(
             work.defined.append(inside)
         case n.Assign(variable=variable, value=value):
             coded, inside = encoder.encode(value, view, work.names)
-            work.after[variable] = encoder.layout.fitted(kinds[variable], coded)
+            work.after[variable] = encoder.types.fitted(kinds[variable], coded)
             work.defined.append(inside)
         case n.Pick(name=name):
             work.names[name] = _pick(encoder, line, view, (f"{encoder.tag}{branch}:{name}", work))
@@ -232,7 +232,7 @@ def _pick(encoder: Encoder, pick: n.Pick[s.Expr], view: View, where: tuple[str, 
     if pick.index is None:
         return _choice(encoder, pick, view, (name, work), work.names)
     variable, kind = pick.index
-    keys = encoder.layout.keys(kind)[1]
+    keys = encoder.types.keys(kind)[1]
     each = (
         _choice(encoder, pick, view, (f"{name}[{i}]", work), {**work.names, variable: key})
         for i, key in enumerate(keys)
@@ -244,10 +244,10 @@ def _choice(
     encoder: Encoder, pick: n.Pick[s.Expr], view: View, where: tuple[str, _Work], names: Names
 ) -> Sym:
     """A member of the domain; an option of one, with `or none`."""
-    terms, layout = encoder.terms, encoder.layout
+    terms, types = encoder.terms, encoder.types
     name, work = where
     domain, defined = encoder.set_of(pick.domain, view, names)
-    members = layout.members(domain)
+    members = types.members(domain)
     nonempty = terms.or_(*(there for there, _ in members))
     value, allowed = _member(encoder, pick, name, domain)
     work.choices.append(name)
@@ -264,17 +264,17 @@ def _member(
 ) -> tuple[Sym, Term]:
     """A fresh value, and that it is a member: a variable of a finite type, else a position among
     the possible members."""
-    terms, layout = encoder.terms, encoder.layout
+    terms, types = encoder.terms, encoder.types
     assert isinstance(pick.domain.type, t.Set)
     inner = pick.domain.type.inner
-    if isinstance(domain, Mask) and layout.is_finite(inner):
-        fresh = layout.variable(inner, name)
-        return fresh, terms.and_(layout.inside(inner, fresh), layout.contains(domain, fresh))
-    members = layout.members(domain)
-    position = layout.numbers.variable(name, 0, max(1, len(members)))
+    if isinstance(domain, Mask) and types.is_finite(inner):
+        fresh = types.variable(inner, name)
+        return fresh, terms.and_(types.inside(inner, fresh), types.contains(domain, fresh))
+    members = types.members(domain)
+    position = types.numbers.variable(name, 0, max(1, len(members)))
     chosen = [
-        (layout.numbers.equal(position, layout.numbers.constant(i)), there, item)
+        (types.numbers.equal(position, types.numbers.constant(i)), there, item)
         for i, (there, item) in enumerate(members)
     ]
-    value = pick_first(layout, inner, [(here, item) for here, _, item in chosen])
+    value = pick_first(types, inner, [(here, item) for here, _, item in chosen])
     return value, terms.or_(*(terms.and_(here, there) for here, there, _ in chosen))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from charter.syntax import nodes
-from charter.syntax.layout import LINE, STEP, Doc, Group, Nest
+from charter.syntax.documents import LINE, STEP, Doc, Group, Nest
 from charter.syntax.show_body import branch_rows, cites_doc, operation_rows, state_rows
 from charter.syntax.show_decl import plain_rows, step_rows
 from charter.syntax.show_expr import bound_to, quoted, show_expr, show_type

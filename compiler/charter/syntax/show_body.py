@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from charter.syntax import nodes
-from charter.syntax.layout import LINE, STEP, Doc, Group, Nest, flat, join
+from charter.syntax.documents import LINE, STEP, Doc, Group, Nest, flat, join
 from charter.syntax.nodes import Expr
 from charter.syntax.show_expr import (
     LOGIC,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from charter.syntax import nodes
-from charter.syntax.layout import LINE, STEP, WIDTH, Doc, Group, Nest, brackets, flat, join
+from charter.syntax.documents import LINE, STEP, WIDTH, Doc, Group, Nest, brackets, flat, join
 from charter.syntax.show_body import (
     alias_doc,
     cites_doc,

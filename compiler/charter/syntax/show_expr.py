@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from charter.syntax import nodes
-from charter.syntax.layout import LINE, Break, Doc, Group, Nest, brackets, flat, join
+from charter.syntax.documents import LINE, Break, Doc, Group, Nest, brackets, flat, join
 from charter.syntax.nodes import Expr
 
 IMPLIES, LOGIC, NOT, COMPARE, SUM, PRODUCT, UNARY, WITH, POSTFIX, ATOM = range(10)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from charter.syntax import nodes
-from charter.syntax.layout import STEP, WIDTH, Doc, flat, lines
+from charter.syntax.documents import STEP, WIDTH, Doc, flat, lines
 
 FARTHEST: Final = 60
 """Comments behind neighbouring lines are aligned up to this column."""

@@ -10,8 +10,8 @@ from tests.support.tlc import read
 
 from charter import api
 from charter.core import nodes as n
+from charter.render.tla.boxes import Broken
 from charter.render.tla.export import export
-from charter.render.tla.layout import Broken
 
 SPEC = Path(__file__).parents[3] / "spec"
 GOLDEN = Path(__file__).parents[2] / "golden" / "tla"

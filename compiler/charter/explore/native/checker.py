@@ -10,7 +10,7 @@ from itertools import islice
 from typing import cast
 
 from charter.core import nodes as n
-from charter.explore.checker import (
+from charter.explore.model_checker import (
     CannotExplore,
     EngineUnsupported,
     ExploreOptions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from charter.explore.checker import ExploreOptions, Problem, Progress
+from charter.explore.model_checker import ExploreOptions, Problem, Progress
 from charter.explore.reference.liveness import check_liveness
 from charter.explore.reference.search import ReferenceOptions, explore
 from charter.explore.result import SearchResult

@@ -13,7 +13,7 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.walk import operands
 from charter.render.python_model.choices import Functions
-from charter.render.python_model.layout import Block, Doc, Joined, Spread, call, flat, joined
+from charter.render.python_model.line_breaks import Block, Doc, Joined, Spread, call, flat, joined
 from charter.render.python_model.names import Names, is_path
 from charter.render.python_model.narrow import (
     Known,

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from charter.core import nodes as n
-from charter.render.python_model.layout import Block, call, joined
+from charter.render.python_model.line_breaks import Block, call, joined
 from charter.render.python_model.names import Names
 from charter.render.python_model.operations import OperationPrinter, locals_of
 from charter.render.python_model.pieces import TRUE

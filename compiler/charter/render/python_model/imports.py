@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Mapping
 
-from charter.render.python_model.layout import WIDTH
+from charter.render.python_model.line_breaks import WIDTH
 from charter.render.text import INDENT
 
 SIBLING_NAMES = frozenset({"begin", "instead_of"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.render.python_model.layout import Doc
+from charter.render.python_model.line_breaks import Doc
 
 ATOM, UNARY, TIMES, PLUS, AND_SET, OR_SET, COMPARE, NOT, AND, OR, CHOICE = range(16, 5, -1)
 """Precedence of Python's operators. A part with less precedence than its context needs

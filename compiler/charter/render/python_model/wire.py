@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.render.python_model.faults import fails_name, has_faults
-from charter.render.python_model.layout import Block, Doc, call, from_text, joined, lines
+from charter.render.python_model.line_breaks import Block, Doc, call, from_text, joined, lines
 from charter.render.python_model.names import Names, camel
 from charter.render.python_model.observe import projected
 from charter.render.python_model.operations import doc_lines, wrapped

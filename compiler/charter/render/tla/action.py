@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.walk import never_empty, operands
-from charter.render.tla.expr import COMPARISONS, Printer
-from charter.render.tla.layout import (
+from charter.render.tla.boxes import (
     Around,
     Binding,
     Bullets,
@@ -25,6 +24,7 @@ from charter.render.tla.layout import (
     call,
     parens,
 )
+from charter.render.tla.expr import COMPARISONS, Printer
 from charter.render.tla.types import bare
 
 Row = tuple[str, Doc]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.core import types as t
-from charter.render.tla.layout import Broken, place, shifted
+from charter.render.tla.boxes import Broken, place, shifted
 from charter.render.tla.types import TlaTypePrinter, bare, union_field
 
 Within = Callable[[t.Type, str, int], str]

@@ -10,7 +10,7 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.core.walk import locals_of, operands
-from charter.render.tla.layout import (
+from charter.render.tla.boxes import (
     Around,
     Binding,
     Bullets,

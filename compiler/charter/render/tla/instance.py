@@ -10,8 +10,7 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.core.transition import is_of_transition
 from charter.render.tla.action import ActionPrinter, definition, notes, open_item
-from charter.render.tla.expr import Printer
-from charter.render.tla.layout import (
+from charter.render.tla.boxes import (
     Around,
     Binding,
     Broken,
@@ -22,6 +21,7 @@ from charter.render.tla.layout import (
     Text,
     call,
 )
+from charter.render.tla.expr import Printer
 from charter.render.tla.machine import END, WRITTEN, Module, comment, header
 from charter.render.tla.names import TlaNames
 from charter.render.tla.types import TlaTypePrinter, bare

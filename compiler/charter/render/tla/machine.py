@@ -11,9 +11,9 @@ from charter.core import types as t
 from charter.core.transition import argument, is_of_transition, reads_arguments
 from charter.core.walk import nodes as all_nodes
 from charter.render.tla.action import ActionPrinter, argument_field, cited, definition, notes
+from charter.render.tla.boxes import Around, Broken, Bullets, Doc, Filled, Listed, ListItem, Text
 from charter.render.tla.counters import Counters, ModuleVariable, Orders
 from charter.render.tla.expr import Printer, State
-from charter.render.tla.layout import Around, Broken, Bullets, Doc, Filled, Listed, ListItem, Text
 from charter.render.tla.names import TlaNames
 from charter.render.tla.types import TlaTypePrinter, bare, declared
 

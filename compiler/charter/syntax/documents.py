@@ -1,4 +1,4 @@
-"""Documents with possible line breaks, and their layout within a width.
+"""Documents with possible line breaks, and their arrangement within a width.
 
 The algorithm is Oppen's and Wadler's: a group is put on one line if it fits, else all of its own
 breaks become line ends; inner groups are decided separately.

@@ -30,7 +30,7 @@ LARGEST_SET = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class TermLayout:
+class TermsOfTypes:
     """The representation of types in one universe. `counter_bits` is the width of counters if
     numbers are words; if they are integers, counters are unbounded."""
 
@@ -43,10 +43,10 @@ class TermLayout:
     )
 
     @staticmethod
-    def of(universe: Universe, *, integers: bool, counter_bits: int) -> TermLayout:
-        """A layout with a fresh table of terms."""
+    def of(universe: Universe, *, integers: bool, counter_bits: int) -> TermsOfTypes:
+        """With a fresh table of terms."""
         terms = Terms()
-        return TermLayout(terms, universe, Numbers(terms, integers), counter_bits)
+        return TermsOfTypes(terms, universe, Numbers(terms, integers), counter_bits)
 
     # --- finite domains --------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from charter.render.python_model.layout import (
+from charter.render.python_model.line_breaks import (
     WIDTH,
     Block,
     Spread,
