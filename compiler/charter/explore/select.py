@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Literal
 
 from charter.core import nodes as n
 from charter.explore.model_checker import (
@@ -25,6 +26,8 @@ MOST_BY_REFERENCE = 300_000
 """The default number of states up to which the reference engine checks liveness in place of the
 native one."""
 
+Option = Literal["--fingerprints", "--where", "--keep"]
+
 
 def explore(
     model: n.Model, instance: n.Instance, options: ExploreOptions, progress: Progress
@@ -32,27 +35,29 @@ def explore(
     """Search an instance with the chosen engine. Raises CannotExplore."""
     begun = time.monotonic()
     problem = Problem.of(model, instance)
-    needs = _needs_native(problem, options)
-    if options.engine in ("reference", "spark") and needs:
-        raise CannotExplore(f"the {options.engine} engine cannot do it: {needs} the native one")
+    only_native = _only_native(problem, options)
+    if options.engine in ("reference", "spark") and only_native:
+        raise CannotExplore(
+            f"the {options.engine} engine cannot do it: {only_native} needs the native one"
+        )
     if options.engine == "reference" and options.journal is not None:
         raise CannotExplore("the reference engine cannot do it: --journal needs the native one")
-    found = _searched(problem, options, needs, progress)
+    found = _searched(problem, options, only_native, progress)
     if found.unlooked:
         found = _with_liveness(found, problem, options, progress)
     return replace(found, seconds=time.monotonic() - begun)
 
 
 def _searched(
-    problem: Problem, options: ExploreOptions, needs: str, progress: Progress
+    problem: Problem, options: ExploreOptions, only_native: Option | None, progress: Progress
 ) -> SearchResult:
     if options.engine == "reference":
         return _reference().check(problem, options, progress)
     try:
         return _native().check(problem, options, progress)
     except EngineUnsupported as reason:
-        if options.engine in ("native", "spark") or needs:
-            other = f"{needs} it" if needs else "--engine reference can, slowly"
+        if options.engine in ("native", "spark") or only_native:
+            other = f"{only_native} needs it" if only_native else "--engine reference can, slowly"
             raise CannotExplore(
                 f"the native engine cannot explore {problem.instance.name}: {reason}; {other}"
             ) from None
@@ -62,13 +67,13 @@ def _searched(
         return replace(found, why_reference=str(reason), journal=journal)
 
 
-def _needs_native(problem: Problem, options: ExploreOptions) -> str:
-    """What of the options only the native engine can do; "" for nothing."""
+def _only_native(problem: Problem, options: ExploreOptions) -> Option | None:
+    """The option that only the native engine supports, if there is one."""
     if options.fingerprints is not None:
-        return "fingerprints need"
+        return "--fingerprints"
     if problem.predicate is not None:
-        return "--where needs"
-    return "--keep needs" if options.states else ""
+        return "--where"
+    return "--keep" if options.states else None
 
 
 def _with_liveness(
