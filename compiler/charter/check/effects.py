@@ -181,9 +181,10 @@ class _Ghosts:
                     pass
                 case ir.Assign():
                     self.refuse(line.value, f"the update of `{line.variable}`")
-                case ir.Send():
-                    self.refuse(line.message, f"the update of `{line.channel}`")
-                case ir.Pick() | ir.Require() | ir.CallOperation() | ir.Receive():
+                case ir.Send() | ir.Receive():
+                    for expr in statement_expressions(line):
+                        self.refuse(expr, f"the update of `{line.channel}`")
+                case ir.Pick() | ir.Require() | ir.CallOperation():
                     for expr in statement_expressions(line):
                         self.refuse(expr, "a choice, a requirement or a call")
                 case _:

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.support.charters import codes
+
+from charter.check.effects import check_system
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.rewrite import rewritten_step
+from charter.core.walk import statement_expressions
+from charter.diagnostics import Diagnostics
 
 COMPONENT = """component c {{
   state ready: set Broker = {{}}
@@ -128,3 +137,61 @@ def test_operation_is_total_and_its_branches_can_be_reached(
 )  # fmt: skip
 def test_ghost_state_decides_nothing(branches: str, expected: list[str]) -> None:
     assert found(branches) == expected
+
+
+BOOL = t.Bool()
+HIDDEN = n.StateRef("hidden", type=BOOL)
+FLAGS = n.StateRef("flags", type=t.Set(BOOL))
+BOX = t.Map(BOOL, t.Map(BOOL, t.Option(BOOL)))
+
+
+def position(number: int) -> n.Expr:
+    """What stands in a position of a statement, to be replaced by ghost state."""
+    return n.Literal(number, type=t.Int())
+
+
+STATEMENTS: tuple[n.Statement, ...] = (
+    n.Bind("name", position(0)),
+    n.Pick("name", BOOL, None, position(0), False),
+    n.Assign("flags", position(0)),
+    n.Require(position(0)),
+    n.CallOperation("", "part", position(0), "go", (position(1), position(2))),
+    n.Send("box", BOX, (position(0), position(1)), position(2)),
+    n.Receive("name", "box", BOX, (position(0), position(1))),
+)
+
+
+def refused(line: n.Statement, number: int) -> list[str]:
+    """The codes for a step that reads ghost state in one position of a statement, and requires
+    what the statement names."""
+
+    def hide(node: n.Expr) -> n.Expr:
+        return HIDDEN if node == position(number) else node
+
+    state = (
+        n.StateVar("hidden", BOOL, n.Literal(False, type=BOOL), "ghost"),
+        n.StateVar("flags", FLAGS.type, n.SetNew((), type=FLAGS.type), "durable"),
+    )
+    step = n.Step("go", (), (line, n.Require(n.Local("name", type=BOOL))), ())
+    system = n.System("whole", (), state, (rewritten_step(step, hide),))
+    diagnostics = Diagnostics()
+    check_system(system, {}, diagnostics)
+    return [d.code for d in diagnostics.items if d.code != "pick/empty"]
+
+
+def test_the_table_has_every_kind_of_statement() -> None:
+    named = set(re.findall(r"[A-Z]\w+", f"{n.Change} {n.Statement}")) - {"Change", "Expr", "E_co"}
+    assert {type(line).__name__ for line in STATEMENTS} == named
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [(line, at) for line in STATEMENTS for at in range(len(statement_expressions(line)))],
+    ids=lambda value: value if isinstance(value, int) else type(value).__name__,
+)
+def test_ghost_state_is_refused_in_every_position_of_a_statement(
+    line: n.Statement, number: int
+) -> None:
+    assert statement_expressions(line)[number] == position(number)
+    assert refused(line, 9) == []
+    assert refused(line, number) == ["effect/ghost-interference"]
