@@ -1,5 +1,5 @@
 """Random walks through an instance that is too large to be searched; a walk that fails is
-shortened by dropping steps.
+shortened (charter.explore.shorten).
 
 Walks are made in batches; a batch depends only on its seed. Each walk leaves out some operations,
 as swarm testing does: with less choice it gets further in one direction. A guided walk may begin
@@ -20,6 +20,7 @@ from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
 from charter.explore.result import CheckResult, Kind, Trace, TraceStep
 from charter.explore.select import successors
+from charter.explore.shorten import shortened
 from charter.explore.successors import Defined, Successors
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.environment import Arguments, offered, offers
@@ -29,7 +30,7 @@ from charter.semantics.expressions import Scope, State
 BATCH = 50
 """Walks of one batch."""
 
-_POOL, _ARGUMENTS, _WAYS = 64, 32, 64
+_POOL, _ARGUMENTS = 64, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,38 +183,9 @@ class _Walker:
 
     def fail(self, kind: Kind, name: str, trace: Trace, detail: str = "") -> None:
         """Keep the first failure of each property, shortened."""
-        if name not in self.batch.failures:
-            short = trace if kind in ("undefined", "deadlock") else self.shortened(name, trace)
-            self.batch.failures[name] = CheckResult(kind, name, 1, short, detail)
-
-    def shortened(self, name: str, trace: Trace) -> Trace:
-        """The trace without steps that the failure does not need, the last ones first."""
-        position = len(trace) - 1
-        while position >= 0:
-            shorter = (*trace[:position], *trace[position + 1 :])
-            if self.fails(name, shorter):
-                trace = shorter
-            position = min(position, len(trace)) - 1
-        return trace
-
-    def fails(self, name: str, trace: Trace) -> bool:
-        """Whether a property can fail right after a trace."""
-        machine = self.asked.machine
-        prop = next(prop for prop, _ in self.properties if prop.name == name)
-        first = machine.initial()
-        runs = [Scope(first, first, "")]
-        try:
-            for action in trace:
-                runs = [
-                    Scope(before, o.state, o.branch, action.args)
-                    for before in (run.after or first for run in runs[:_WAYS])
-                    for o in self.asked.outcomes(before, action.operation, action.args)
-                    if o.branch == action.branch and not machine.outside(o.state)
-                ]
-            if not is_of_transition(prop):
-                runs = [Scope(run.after or first, run.after) for run in runs]
-            elif not trace:
-                return False
-            return any(not self.asked.holds(prop, run) for run in runs)
-        except EvaluationError:
-            return False
+        if name in self.batch.failures:
+            return
+        if kind not in ("undefined", "deadlock"):
+            prop = next(prop for prop, _ in self.properties if prop.name == name)
+            trace = shortened(self.asked, prop, trace)
+        self.batch.failures[name] = CheckResult(kind, name, 1, trace, detail)
