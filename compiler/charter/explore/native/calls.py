@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.core.walk import children
 from charter.explore.native.code import Callee, Code, Ref
+from charter.explore.native.expr_emitter import ExprEmitter
 from charter.explore.native.layout import FAR
 from charter.explore.native.unit import FATAL_COUNTER, FATAL_RANGE
 from charter.explore.native.values import SCALARS, Held, InMemory, Scalar
-
-if TYPE_CHECKING:
-    from charter.explore.native.expr import Expr
 
 INLINE = 12
 """Functions of at most so many nodes are printed where they are called."""
 
 
-def call(expr: Expr, e: n.Call[s.Expr], args: list[Held]) -> Held:
+def call(expr: ExprEmitter, e: n.Call[s.Expr], args: list[Held]) -> Held:
     """A declared function: printed here if it is small, called otherwise."""
     function = expr.unit.function(e.function)
     params = zip(function.params, args, strict=True)
@@ -35,18 +30,18 @@ def call(expr: Expr, e: n.Call[s.Expr], args: list[Held]) -> Held:
     return found
 
 
-def _simple(expr: Expr, kind: t.Type) -> bool:
+def _simple(expr: ExprEmitter, kind: t.Type) -> bool:
     return not isinstance(kind, t.Set) or not expr.layout.is_open(kind.inner)
 
 
-def _fits(expr: Expr, kind: t.Type, value: Held) -> bool:
+def _fits(expr: ExprEmitter, kind: t.Type, value: Held) -> bool:
     if not isinstance(value, Scalar) or isinstance(kind, t.Bool | t.Set):
         return _simple(expr, kind)
     low, high = expr.layout.span(kind)
     return low <= value.low and value.high <= high
 
 
-def called(expr: Expr, function: s.Function, args: list[Held]) -> Held:
+def called(expr: ExprEmitter, function: s.Function, args: list[Held]) -> Held:
     """A call of a function of its own: scalars are passed as they are, others by their places, and
     a result that is no scalar is written to a place."""
     unit_function(expr, function)
@@ -61,7 +56,7 @@ def called(expr: Expr, function: s.Function, args: list[Held]) -> Held:
     return InMemory(kind, room)
 
 
-def passed(expr: Expr, kind: t.Type, value: Held) -> Ref:
+def passed(expr: ExprEmitter, kind: t.Type, value: Held) -> Ref:
     """A value as an argument of its type."""
     if not isinstance(value, Scalar):
         return expr.keep.address(expr.keep.placed(value, kind))
@@ -69,13 +64,13 @@ def passed(expr: Expr, kind: t.Type, value: Held) -> Ref:
     return expr.keep.rebased(value, low, high) if isinstance(kind, t.Set) else value.ref
 
 
-def received(expr: Expr, kind: t.Type, ref: Ref) -> Held:
+def received(expr: ExprEmitter, kind: t.Type, ref: Ref) -> Held:
     """A value that was passed."""
     _, low, high = expr.layout.register(kind)
     return Scalar(ref, low, high) if isinstance(kind, SCALARS) else InMemory(kind, ref)
 
 
-def unit_function(expr: Expr, function: s.Function) -> None:
+def unit_function(expr: ExprEmitter, function: s.Function) -> None:
     """Print a function once."""
     if function.name in expr.unit.printed:
         return
@@ -89,7 +84,7 @@ def unit_function(expr: Expr, function: s.Function) -> None:
     if ty == "ptr":
         ty, texts = "void", [*texts, "ptr noalias %out"]
     code = Code(f"internal {ty} @fn_{function.name}({', '.join(texts)})", "nounwind")
-    inner = replace(expr, code=code, names=names, before={}, after={})
+    inner = expr.in_function(code, names)
     value = inner.value(function.body)
     if isinstance(value, Scalar):
         hold(inner, kind, value)
@@ -100,7 +95,7 @@ def unit_function(expr: Expr, function: s.Function) -> None:
     expr.unit.add(code)
 
 
-def hold(expr: Expr, kind: t.Type, value: Scalar) -> None:
+def hold(expr: ExprEmitter, kind: t.Type, value: Scalar) -> None:
     """Go on only if a number is within its type."""
     low, high = expr.layout.span(kind)
     if isinstance(kind, t.Set) or low == -FAR or _fits(expr, kind, value):

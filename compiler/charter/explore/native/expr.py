@@ -4,7 +4,7 @@ undefined value is noted in the context, and the code continues with zeros."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from charter.core import nodes as n
@@ -43,6 +43,10 @@ class Expr:
     def layout(self) -> Layout:
         """The memory layout."""
         return self.unit.layout
+
+    def in_function(self, code: Code, names: dict[str, Held]) -> Expr:
+        """An emitter for the body of a function, which reads only its parameters."""
+        return replace(self, code=code, names=names, before={}, after={})
 
     # --- failures --------------------------------------------------------------------------------
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import operators
+from charter.explore.native.expr_emitter import ExprEmitter
 from charter.explore.native.layout import CannotCompile, mask_type
 from charter.explore.native.values import Scalar, scalar
-
-if TYPE_CHECKING:
-    from charter.explore.native.expr import Expr
 
 UNROLLED = 4
 """Loops over so few members are written out."""
 
 
-def each(expr: Expr, name: str, domain: s.Expr) -> Iterator[None]:
+def each(expr: ExprEmitter, name: str, domain: s.Expr) -> Iterator[None]:
     """Emits a loop over a set, in the order of the domain. The caller prints the body at each
     `yield`: once per member if unrolled, else once."""
     code, inner = expr.code, t.inner_of(domain.type)
@@ -40,7 +37,7 @@ def each(expr: Expr, name: str, domain: s.Expr) -> Iterator[None]:
                 yield
 
 
-def quantified(expr: Expr, e: n.Quantified[s.Expr]) -> Scalar:
+def quantified(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Scalar:
     """Emits `forall` or `some`; the loop ends at the first member that decides."""
     code = expr.code
     found, after = code.memory(1), code.label()
@@ -60,7 +57,7 @@ def quantified(expr: Expr, e: n.Quantified[s.Expr]) -> Scalar:
     return Scalar(known if decides else code.negation(known))
 
 
-def comprehend(expr: Expr, e: n.Comprehend[s.Expr]) -> Scalar:
+def comprehend(expr: ExprEmitter, e: n.Comprehend[s.Expr]) -> Scalar:
     """Emits a comprehension; the result is a set."""
     code = expr.code
     low, high = span(expr, e)
@@ -78,7 +75,7 @@ def comprehend(expr: Expr, e: n.Comprehend[s.Expr]) -> Scalar:
     return Scalar(code.load(room, 0, ty), low, high)
 
 
-def span(expr: Expr, e: n.Comprehend[s.Expr]) -> tuple[int, int]:
+def span(expr: ExprEmitter, e: n.Comprehend[s.Expr]) -> tuple[int, int]:
     """The lowest and highest member that the result can have. For numbers without a range the body
     is printed once and discarded, to see the range of its value."""
     if not expr.layout.is_open(t.inner_of(e.type)):

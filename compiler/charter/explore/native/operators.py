@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native.code import FOLDED, Ref, constant
+from charter.explore.native.expr_emitter import ExprEmitter
 from charter.explore.native.layout import CannotCompile, mask_type
 from charter.explore.native.unit import FATAL_COUNTER
 from charter.explore.native.values import Held, Scalar, scalar
 
-if TYPE_CHECKING:
-    from charter.explore.native.expr import Expr
-
 SetOp = OneOf["union", "intersection", "difference", "subset"]
 
 
-def unary(expr: Expr, op: n.UnaryOp, operand: Scalar) -> Scalar:
+def unary(expr: ExprEmitter, op: n.UnaryOp, operand: Scalar) -> Scalar:
     """Prints `not` or the minus sign."""
     if op == "not":
         return Scalar(expr.code.negation(operand.ref))
     return Scalar(expr.code.binary("sub", "0", operand.ref), -operand.high, -operand.low)
 
 
-def binary(expr: Expr, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
+def binary(expr: ExprEmitter, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
     """Prints an infix operation."""
     code = expr.code
     match e.op:
@@ -46,7 +43,7 @@ def binary(expr: Expr, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
             raise AssertionError(f"{e.op} does not evaluate all of its operands")
 
 
-def set_of(expr: Expr, kind: t.Type, items: list[Held], count: Ref | None = None) -> Scalar:
+def set_of(expr: ExprEmitter, kind: t.Type, items: list[Held], count: Ref | None = None) -> Scalar:
     """Prints a set of items, or of the first `count` of them."""
     low, high = members_span(expr, kind, [item for item in items if isinstance(item, Scalar)])
     ty, mask, code = mask_type(high - low + 1), "0", expr.code
@@ -57,7 +54,7 @@ def set_of(expr: Expr, kind: t.Type, items: list[Held], count: Ref | None = None
     return Scalar(mask, low, high)
 
 
-def members_span(expr: Expr, kind: t.Type, items: list[Scalar]) -> tuple[int, int]:
+def members_span(expr: ExprEmitter, kind: t.Type, items: list[Scalar]) -> tuple[int, int]:
     """The lowest and highest member of a set of these items."""
     if expr.layout.is_open(t.inner_of(kind)):
         low = min((item.low for item in items), default=0)
@@ -69,7 +66,7 @@ def members_span(expr: Expr, kind: t.Type, items: list[Scalar]) -> tuple[int, in
     return low, high
 
 
-def single(expr: Expr, kind: t.Type, item: Held, low: int, high: int) -> Ref:
+def single(expr: ExprEmitter, kind: t.Type, item: Held, low: int, high: int) -> Ref:
     """The mask with the bit of one member."""
     code, ty = expr.code, mask_type(high - low + 1)
     number = isinstance(kind, t.Int)
@@ -77,7 +74,7 @@ def single(expr: Expr, kind: t.Type, item: Held, low: int, high: int) -> Ref:
     return code.binary("shl", "1", code.cast(at, "i64", ty), ty)
 
 
-def algebra(expr: Expr, op: SetOp, a: Scalar, b: Scalar) -> Scalar:
+def algebra(expr: ExprEmitter, op: SetOp, a: Scalar, b: Scalar) -> Scalar:
     """Prints a union, intersection or difference."""
     code, low, high = expr.code, min(a.low, b.low), max(a.high, b.high)
     if high - low > 511:
@@ -96,7 +93,7 @@ def algebra(expr: Expr, op: SetOp, a: Scalar, b: Scalar) -> Scalar:
             return Scalar(code.compare("eq", rest, "0", ty))
 
 
-def member(expr: Expr, kind: t.Type, item: Held, mask: Scalar) -> Ref:
+def member(expr: ExprEmitter, kind: t.Type, item: Held, mask: Scalar) -> Ref:
     """Whether a set has a member."""
     code, ty = expr.code, mask_type(mask.high - mask.low + 1)
     inside = "true"
@@ -113,7 +110,7 @@ def member(expr: Expr, kind: t.Type, item: Held, mask: Scalar) -> Ref:
     return code.both(inside, code.compare("ne", bit, "0", ty))
 
 
-def bounded(expr: Expr, counter: Scalar) -> Scalar:
+def bounded(expr: ExprEmitter, counter: Scalar) -> Scalar:
     """A counter that has been increased; the engine stops if it exceeds 63."""
     code = expr.code
     if constant(counter.ref) is None:
@@ -122,7 +119,7 @@ def bounded(expr: Expr, counter: Scalar) -> Scalar:
     return Scalar(counter.ref, counter.low, min(63, counter.high))
 
 
-def arithmetic(expr: Expr, op: OneOf["add", "sub", "mul"], a: Scalar, b: Scalar) -> Scalar:
+def arithmetic(expr: ExprEmitter, op: OneOf["add", "sub", "mul"], a: Scalar, b: Scalar) -> Scalar:
     """Prints arithmetic; the result has the range that follows from the operands' ranges."""
     ends = [FOLDED[op](x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     return Scalar(expr.code.binary(op, a.ref, b.ref), min(ends), max(ends))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from charter.core import nodes as n
 from charter.core import small as s
@@ -11,14 +11,12 @@ from charter.core import types as t
 from charter.explore.native import functions as fn
 from charter.explore.native import operators
 from charter.explore.native.code import Ref, constant
+from charter.explore.native.expr_emitter import ExprEmitter
 from charter.explore.native.layout import mask_type
 from charter.explore.native.values import Composite, Held, InMemory, Scalar, scalar
 
-if TYPE_CHECKING:
-    from charter.explore.native.expr import Expr
 
-
-def primitive(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
+def primitive(expr: ExprEmitter, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
     """The value of a primitive."""
     match e.name:
         case "size":
@@ -37,7 +35,7 @@ def primitive(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
             assert_never(e.name)
 
 
-def size(expr: Expr, kind: t.Type, value: Held) -> Scalar:
+def size(expr: ExprEmitter, kind: t.Type, value: Held) -> Scalar:
     """The number of members or items."""
     if isinstance(kind, t.Set):
         mask = scalar(value)
@@ -47,7 +45,7 @@ def size(expr: Expr, kind: t.Type, value: Held) -> Scalar:
     return Scalar(count, constant(count) or 0, most(expr, value))
 
 
-def extreme(expr: Expr, e: n.Primitive[s.Expr], mask: Scalar) -> Held:
+def extreme(expr: ExprEmitter, e: n.Primitive[s.Expr], mask: Scalar) -> Held:
     """The first or the last member of a set that is not empty."""
     code, ty = expr.code, mask_type(mask.high - mask.low + 1)
     if e.name == "least":
@@ -64,7 +62,7 @@ def extreme(expr: Expr, e: n.Primitive[s.Expr], mask: Scalar) -> Held:
     return expr.member(e.type, code.select(some, at, "0"), mask)
 
 
-def most(expr: Expr, value: Held) -> int:
+def most(expr: ExprEmitter, value: Held) -> int:
     """The most items that a list can hold."""
     if isinstance(value, Composite):
         return len(value.parts)
@@ -72,7 +70,7 @@ def most(expr: Expr, value: Held) -> int:
     return expr.layout.most(value.kind)
 
 
-def nth(expr: Expr, value: Held, at: Ref, kind: t.Type) -> Held:
+def nth(expr: ExprEmitter, value: Held, at: Ref, kind: t.Type) -> Held:
     """The item at a position, which must be inside; a list of capacity 0 has none."""
     room = most(expr, value)
     if not room:
@@ -81,7 +79,7 @@ def nth(expr: Expr, value: Held, at: Ref, kind: t.Type) -> Held:
     return expr.keep.item(value, expr.code.select(inside, at, "0"))
 
 
-def listed(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
+def listed(expr: ExprEmitter, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
     """Prints a primitive whose result is a list. Each item is written after the last one kept, so
     one that is not kept is overwritten by the next."""
     code, keep = expr.code, expr.keep
@@ -106,7 +104,7 @@ def listed(expr: Expr, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
     return InMemory(target, room)
 
 
-def cleared(expr: Expr, kind: t.Type, most: int) -> tuple[t.Seq | t.Ranking, Ref]:
+def cleared(expr: ExprEmitter, kind: t.Type, most: int) -> tuple[t.Seq | t.Ranking, Ref]:
     """Cleared memory for a new list of at most `most` items, and the list's type."""
     code, layout = expr.code, expr.layout
     assert isinstance(kind, t.Seq | t.Ranking)
@@ -118,7 +116,7 @@ def cleared(expr: Expr, kind: t.Type, most: int) -> tuple[t.Seq | t.Ranking, Ref
     return target, room
 
 
-def listing(expr: Expr, e: n.SeqNew[s.Expr], items: list[Held]) -> Composite:
+def listing(expr: ExprEmitter, e: n.SeqNew[s.Expr], items: list[Held]) -> Composite:
     """A list literal; a ranking drops duplicates."""
     if isinstance(e.type, t.Ranking):
         for i, a in enumerate(items):
@@ -132,7 +130,7 @@ def listing(expr: Expr, e: n.SeqNew[s.Expr], items: list[Held]) -> Composite:
 class _Growing:
     """A list under construction, in cleared memory with room for one item more than it can hold."""
 
-    expr: Expr
+    expr: ExprEmitter
     kind: t.Seq | t.Ranking
     room: Ref
 
