@@ -44,7 +44,7 @@ ASKED_OF = [
 
 def asked(charter: str, name: str, expression: str) -> tuple[n.Model, n.Instance, n.Property]:
     path = SPEC / "kafka" if charter == "kafka" else SPEC / "examples" / f"{charter}.charter"
-    opened, model = api.load_opened(path)
+    opened, model = api.load_charter(path)
     model = opened.with_state_condition(model, api.PLAIN, name, expression)
     instance = next(i for i in model.instances if i.name == name)
     return model, instance, next(p for p in model.properties if p.name == ASKED)

@@ -35,7 +35,7 @@ def story_of(name: str, mutant: str, found: str) -> Story:
 def test_picture_in_a_terminal_is_as_before(
     name: str, mutant: str, found: str, golden: Golden
 ) -> None:
-    golden.matches(FOLDER / f"{mutant}.txt", api.drawn(story_of(name, mutant, found), "text"))
+    golden.matches(FOLDER / f"{mutant}.txt", api.draw(story_of(name, mutant, found), "text"))
 
 
 @pytest.mark.parametrize(("name", "mutant", "found"), CASES)
@@ -43,7 +43,7 @@ def test_svg_is_xml_that_says_each_step_and_where_it_goes_wrong(
     name: str, mutant: str, found: str
 ) -> None:
     story = story_of(name, mutant, found)
-    root = ElementTree.fromstring(api.drawn(story, "svg"))
+    root = ElementTree.fromstring(api.draw(story, "svg"))
     text = " ".join("".join(node.itertext()) for node in root.iter())
     assert all(f"{step.operation}(" in text for step in story.steps)
     assert len([node for node in root.iter() if node.tag.endswith("circle")]) == len(story.steps)
@@ -54,12 +54,12 @@ def test_picture_in_the_readme_is_what_an_unclean_replica_in_the_elr_looks_like(
 ) -> None:
     root = Path(__file__).resolve().parents[2]
     model = api.load(root / "spec" / "kafka", api.Selection(mutant="elr_trusts_unclean"))
-    drawn = api.drawn(story_of_finding(model, "tiny_elr", "unclean_exclusion"), "svg")
+    drawn = api.draw(story_of_finding(model, "tiny_elr", "unclean_exclusion"), "svg")
     golden.matches(root / "docs" / "images" / "counterexample.svg", drawn)
 
 
 def test_a_message_goes_from_who_sent_it_to_who_received_it() -> None:
-    drawn = api.drawn(story_of(*CASES[0]), "text").splitlines()
+    drawn = api.draw(story_of(*CASES[0]), "text").splitlines()
     assert any(line.startswith("   3  ○────PREPARE───▶●") for line in drawn)
     assert any(line.startswith("   5  ●───PREPARED") or "◀" in line for line in drawn)
 
@@ -150,7 +150,7 @@ def test_a_message_that_no_lane_is_known_for_stays_on_the_way() -> None:
 
 
 def test_where_no_arrow_can_be_drawn_the_text_says_what_changed_in_the_channel() -> None:
-    drawn = api.drawn(line("always apart of line: not a.got", "apart"), "text")
+    drawn = api.draw(line("always apart of line: not a.got", "apart"), "text")
     assert "○───bit: true──▶●" in drawn
     assert drawn.count("own[LEFT]: none → true") == drawn.count("own[LEFT]: true → none") == 1
     assert "m[RIGHT]" not in drawn
@@ -181,7 +181,7 @@ def test_a_message_that_is_lost_before_anyone_took_it_is_shown_at_its_sender() -
 
 
 def svg_of(story: Story) -> ElementTree.Element:
-    return ElementTree.fromstring(api.drawn(story, "svg"))
+    return ElementTree.fromstring(api.draw(story, "svg"))
 
 
 def test_labels_are_legible_where_a_stroke_is_painted_above_its_letters() -> None:
@@ -248,14 +248,14 @@ def test_a_message_that_is_too_long_for_its_arrow_is_told_on_several_lines_and_n
     texts = ["".join(node.itertext()) for node in svg_of(story).iter()]
     lines = ["kind: REQUEST, urgent: false, nonce:", "1, where: Where { shelf: 2, place: 3", "}"]
     assert set(lines) <= set(texts)
-    drawn = api.drawn(story, "text")
+    drawn = api.draw(story, "text")
     assert not any("…" in text for text in [*texts, drawn])
     assert "REQUEST not urgent 1 (2 3)" in drawn
-    narrow = api.drawn(story_of_long(LONG.replace("Client = 1", "Client = 5")), "text")
+    narrow = api.draw(story_of_long(LONG.replace("Client = 1", "Client = 5")), "text")
     assert f"receives {message.text}" in narrow
 
 
 def test_values_alone_stand_where_only_they_have_room_for_all_messages_of_a_channel() -> None:
     text = LONG.replace("nonce: int 0..9, where: option Where", "nonce: int 0..9")
     told = story_of_long(text.replace(", where: present(Where { shelf: 2, place: 3 })", ""))
-    assert "●◀─REQUEST not urgent 1─○" in api.drawn(told, "text")
+    assert "●◀─REQUEST not urgent 1─○" in api.draw(told, "text")

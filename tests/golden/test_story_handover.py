@@ -28,7 +28,7 @@ def caught(mutant: str) -> Story:
 
 def test_a_fetch_goes_from_the_follower_to_the_leader_and_back(golden: Golden) -> None:
     story = caught("joins_below_high_watermark")
-    golden.matches(PLACE / "joins_below_high_watermark.txt", api.drawn(story, "text"))
+    golden.matches(PLACE / "joins_below_high_watermark.txt", api.draw(story, "text"))
 
 
 def test_who_takes_what_another_left_has_an_arrow_from_there() -> None:

@@ -116,11 +116,11 @@ def test_each_receipt_has_an_arrow_and_what_nobody_receives_goes_towards_its_tak
 
 def test_a_duplicate_in_a_terminal(golden: Golden) -> None:
     story = walk(*ORDER_TWICE, prop="paid_for")
-    golden.matches(FOLDER / "received_twice.txt", api.drawn(story, "text"))
+    golden.matches(FOLDER / "received_twice.txt", api.draw(story, "text"))
 
 
 def test_a_duplicate_as_svg_has_two_arrows_one_of_which_is_the_copy() -> None:
-    root = ElementTree.fromstring(api.drawn(walk(*ORDER_TWICE, prop="paid_for"), "svg"))
+    root = ElementTree.fromstring(api.draw(walk(*ORDER_TWICE, prop="paid_for"), "svg"))
     titles = [n.text for n in root.iter() if n.tag.endswith("title")]
     assert titles.count("number: 1") == 2
     texts = {n.text for n in root.iter() if n.tag.endswith("text")}
@@ -163,7 +163,7 @@ def test_two_arrows_of_one_step_stand_on_rows_of_their_own() -> None:
     )
     bob: dict[str, Json] = {"c": "bob"}
     steps = [(name, bob) for name in ("ring", "order", "sell", "get")]
-    drawn = api.drawn(story_of_steps(api.load_text(text), steps), "text")
+    drawn = api.draw(story_of_steps(api.load_text(text), steps), "text")
     lines = drawn.splitlines()
     row = next(i for i, line in enumerate(lines) if line.startswith("   4"))
     assert "true" in lines[row] + lines[row + 1] and "number: 1" in lines[row] + lines[row + 1]
@@ -173,7 +173,7 @@ def test_two_arrows_of_one_step_stand_on_rows_of_their_own() -> None:
 def test_an_arrow_goes_past_the_dots_of_others_and_its_text_past_other_texts() -> None:
     """The first vote of Paxos would go straight through the dot of the second promise."""
     story = story_of("paxos", "forgets_its_promise", "promises_are_kept")
-    root = ElementTree.fromstring(api.drawn(story, "svg"))
+    root = ElementTree.fromstring(api.draw(story, "svg"))
     dots = [(float(n.attrib["cx"]), float(n.attrib["cy"])) for n in root.iter() if "cx" in n.attrib]
     lines = [n.attrib["d"] for n in root.iter() if " Q" in n.get("d", "")]
     assert len(lines) == 3
@@ -195,7 +195,7 @@ def points(line: str) -> list[list[str]]:
 
 
 def test_each_message_that_arrives_has_a_head_of_its_own_at_its_dot() -> None:
-    root = ElementTree.fromstring(api.drawn(walk(*ORDER_TWICE, prop="paid_for"), "svg"))
+    root = ElementTree.fromstring(api.draw(walk(*ORDER_TWICE, prop="paid_for"), "svg"))
     heads = [n.attrib["points"].split() for n in root.iter() if n.tag.endswith("polygon")]
     assert len(heads) == 3
     dots = [(float(n.attrib["cx"]), float(n.attrib["cy"])) for n in root.iter() if "cx" in n.attrib]

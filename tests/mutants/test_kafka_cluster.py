@@ -21,8 +21,8 @@ FIRST, MOST = 1_000, 4_000
 
 
 @cache
-def opened() -> api.Opened:
-    return api.Opened(api.read_sources(SPEC))
+def opened() -> api.Charter:
+    return api.Charter(api.read_sources(SPEC))
 
 
 @cache

@@ -18,8 +18,8 @@ FIRST, MOST = 400, 2_000
 
 
 @cache
-def opened() -> api.Opened:
-    return api.Opened(api.read_sources(SPEC))
+def opened() -> api.Charter:
+    return api.Charter(api.read_sources(SPEC))
 
 
 def instance_of(model: n.Model, name: str) -> n.Instance:

@@ -22,7 +22,7 @@ def named(found: SearchResult, name: str) -> CheckResult | LivenessResult:
 def story_of_finding(model: n.Model, instance: str, name: str) -> Story:
     """The story of the result that a search of an instance has for a name."""
     found = api.explore(model, instance, api.ExploreOptions(), lambda *_: None)
-    return api.told(model, instance, named(found, name))
+    return api.tell(model, instance, named(found, name))
 
 
 def story_of_steps(
@@ -38,4 +38,4 @@ def story_of_steps(
 
     trace = tuple(TraceStep(name, values(name, args), name) for name, args in steps)
     called = ("always", violated) if violated else ("walk", "")
-    return api.trace_told(model, "tiny", called, trace)
+    return api.tell_trace(model, "tiny", called, trace)

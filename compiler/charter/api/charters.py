@@ -16,7 +16,7 @@ from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.formats.canonical import Json
-from charter.project.core_cache import kept
+from charter.project.core_cache import load_or_compile
 from charter.project.sources import PLAIN, Missing, Selection, read_sources
 from charter.semantics.bounds import bounds_of, with_bounds
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class Charter:
     """The sources of a charter, for callers that compile several models from them."""
 
     sources: tuple[Source, ...]
@@ -42,7 +42,7 @@ class Opened:
 
             return compiling.compiled(self.sources, selection)
 
-        return kept(self.sources, selection, make)
+        return load_or_compile(self.sources, selection, make)
 
     def with_state_condition(
         self, model: ir.Model, selection: Selection, instance: str, expression: str
@@ -57,13 +57,13 @@ class Opened:
 
 
 def load(path: Path, selection: Selection = PLAIN) -> ir.Model:
-    """The core of a protocol. Raises as `load_opened` does."""
-    return load_opened(path, selection)[1]
+    """The core of a protocol. Raises as `load_charter` does."""
+    return load_charter(path, selection)[1]
 
 
-def load_opened(path: Path, selection: Selection = PLAIN) -> tuple[Opened, ir.Model]:
+def load_charter(path: Path, selection: Selection = PLAIN) -> tuple[Charter, ir.Model]:
     """A charter, and its core. Raises `Refused` with every error, `Unreadable`, or `Missing`."""
-    charter = Opened(read_sources(path))
+    charter = Charter(read_sources(path))
     try:
         return charter, charter.model(selection)
     except Refused as refused:
@@ -74,7 +74,7 @@ def load_opened(path: Path, selection: Selection = PLAIN) -> tuple[Opened, ir.Mo
 
 
 def load_text(text: str, selection: Selection = PLAIN, name: str = "<text>") -> ir.Model:
-    """The core of a protocol in one text; it is not cached. Raises as `Opened.model` does."""
+    """The core of a protocol in one text; it is not cached. Raises as `Charter.model` does."""
     from charter.project import compile as compiling
 
     return compiling.compiled((Source(name, text),), selection)
@@ -287,22 +287,22 @@ def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
     }
 
 
-def told(model: ir.Model, instance: str, finding: CheckResult | LivenessResult) -> Story:
+def tell(model: ir.Model, instance: str, finding: CheckResult | LivenessResult) -> Story:
     """The story of a finding, replayed on the definition. Raises `Missing`."""
     from charter.api import explain
 
-    return explain.told(model, _instance(model, instance), explain.found_of(finding))
+    return explain.story_of(model, _instance(model, instance), explain.found_of(finding))
 
 
-def trace_told(model: ir.Model, instance: str, called: tuple[str, str], trace: Trace) -> Story:
+def tell_trace(model: ir.Model, instance: str, called: tuple[str, str], trace: Trace) -> Story:
     """The story of any trace, replayed on the definition; `called` is its kind and name. Raises
     `Missing`."""
     from charter.api import explain
 
-    return explain.told(model, _instance(model, instance), explain.found_in(called, trace))
+    return explain.story_of(model, _instance(model, instance), explain.found_in(called, trace))
 
 
-def drawn(story: Story, form: Literal["svg", "text"]) -> str:
+def draw(story: Story, form: Literal["svg", "text"]) -> str:
     """The space-time diagram of a story, as SVG or as text."""
     from charter.render.story.draw import in_svg, in_text
     from charter.render.story.scene import scene
@@ -332,7 +332,7 @@ def exported(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diag
     return dict(found.files), found.warnings
 
 
-def proved(model: ir.Model, instance: str) -> dict[str, Json]:
+def prove(model: ir.Model, instance: str) -> dict[str, Json]:
     """Try to prove the `always` properties of an instance's machine by induction, for all values of
     counters: `proved` hold in every reachable state, `open` are the others with the reason.
     `not_looked_at`: its `eventually` properties, which only `explore` checks.
@@ -383,7 +383,7 @@ class Simulation:
     workers: int = 1
 
 
-def simulated(
+def simulate(
     model: ir.Model, instance: str, wanted: Simulation, progress: Callable[[int, int], None]
 ) -> WalksResult:
     """Random walks through an instance. Raises `Missing`."""

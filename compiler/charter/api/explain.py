@@ -15,8 +15,8 @@ from charter.semantics.machine import Machine, Taken
 from charter.semantics.retell import Act
 
 
-def told(model: n.Model, instance: n.Instance, found: ToldFinding) -> Story:
-    """A finding, told on the definition. Raises NotARun if the definition does not allow it."""
+def story_of(model: n.Model, instance: n.Instance, found: ToldFinding) -> Story:
+    """The story of a finding, replayed on the definition. Raises NotARun if that is impossible."""
     machine = Machine.of(model, instance)
     if found.loop is None or not model.counters:
         return tell(machine, found, lambda one, other: one == other)

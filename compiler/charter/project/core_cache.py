@@ -16,7 +16,9 @@ from charter.project.cache import cache_folder, from_cache, to_cache
 from charter.project.sources import Selection
 
 
-def kept(sources: Sequence[Source], selection: Selection, make: Callable[[], Model]) -> Model:
+def load_or_compile(
+    sources: Sequence[Source], selection: Selection, make: Callable[[], Model]
+) -> Model:
     """The core of these texts and edits from the cache, or else from `make`, whose exceptions are
     passed on."""
     path = cache_folder("core") / f"{_digest(sources, selection)}.core"

@@ -29,7 +29,7 @@ mutant forgets in tiny { replace conjunct crowded of box.put/full with false } c
 
 
 def asked(expression: str, selection: api.Selection = api.PLAIN) -> n.Model:
-    opened = api.Opened((api.Source("<text>", TEXT),))
+    opened = api.Charter((api.Source("<text>", TEXT),))
     return opened.with_state_condition(opened.model(selection), selection, "", expression)
 
 

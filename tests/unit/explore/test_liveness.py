@@ -215,7 +215,7 @@ def test_a_lasso_is_a_fair_run_when_it_is_told_on_the_definition(
     failing = [verdict for verdict in result.liveness if verdict.answer == "fails"]
     assert failing
     for verdict in failing:
-        story = api.told(model, "tiny", verdict)
+        story = api.tell(model, "tiny", verdict)
         loop = story.found.loop
         assert loop is not None
         states = story.states

@@ -362,9 +362,9 @@ def test_what_fails_is_violated_though_no_run_can_be_shown(
         "no run is shown: without symmetry, the search gave up before its end, "
         "at 150 states; --most N goes on to N"
     )
-    story = api.told(model, "tiny", fails)
+    story = api.tell(model, "tiny", fails)
     assert story.steps_json() == [] and "loop" not in api.itf(story)
-    assert "no run is shown" in api.drawn(story, "text")
+    assert "no run is shown" in api.draw(story, "text")
 
 
 def test_what_fails_is_violated_though_the_graph_of_its_run_has_no_room(

@@ -21,7 +21,7 @@ def model_of(name: str, mutant: str = "") -> n.Model:
 
 def searched(model: n.Model, **options: int) -> api.WalksResult:
     wanted = api.Simulation(options.get("steps", 40), options.get("walks", 100), 0)
-    return api.simulated(model, "tiny", wanted, lambda *_: None)
+    return api.simulate(model, "tiny", wanted, lambda *_: None)
 
 
 def findings(found: api.WalksResult) -> dict[str, CheckResult]:
@@ -42,7 +42,7 @@ def test_a_mutant_is_caught_and_its_trace_is_a_run_of_the_definition(
 ) -> None:
     model = model_of(name, mutant)
     found = findings(searched(model))
-    story = api.told(model, "tiny", found[caught])
+    story = api.tell(model, "tiny", found[caught])
     assert story.steps
     exhaustive = natively(model, model.instances[0])
     shortest = next(

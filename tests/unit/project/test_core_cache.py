@@ -1,4 +1,4 @@
-"""Core that is kept between runs: it is what was made, and made anew when anything changed."""
+"""The cache of core: it returns what was compiled, and compiles again when anything changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from charter import api
 from charter.core.encoding import decoded, encoded
 from charter.core.nodes import Model
-from charter.project import core_cache as keeping
+from charter.project import core_cache
 from charter.project.cache import MOST, cache_folder, from_cache, to_cache
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,7 +43,7 @@ TWO = TEXT.replace("state on: bool = false", "state on: bool = false\n  state he
 
 @pytest.mark.parametrize("path", CHARTERS, ids=lambda path: path.stem)
 def test_core_comes_back_with_its_spans_and_comments(path: Path) -> None:
-    (model, data) = (made := api.Opened(api.read_sources(path)).model(), encoded(made))
+    (model, data) = (made := api.Charter(api.read_sources(path)).model(), encoded(made))
     assert decoded(data) == model
     assert encoded(decoded(data)) == data
 
@@ -65,7 +65,7 @@ class Maker:
             self.times += 1
             return api.load_text(source.text, self.selection, source.name)
 
-        return keeping.kept((source,), self.selection, make)
+        return core_cache.load_or_compile((source,), self.selection, make)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_core_is_made_anew_when_the_compiler_changed(
 ) -> None:
     make = Maker(api.PLAIN)
     make(api.Source("a", TEXT))
-    monkeypatch.setattr(keeping, "_compiler", lambda: "another")
+    monkeypatch.setattr(core_cache, "_compiler", lambda: "another")
     make(api.Source("a", TEXT))
     assert make.times == 2
 

@@ -12,7 +12,7 @@ from conform.console.errors import ConformError
 from conform.console.terminal import out
 
 if TYPE_CHECKING:
-    from charter.api import Model, Opened, Refused, Selection
+    from charter.api import Charter, Model, Refused, Selection
 
 
 class Errors(ConformError):
@@ -27,17 +27,17 @@ def loaded(path: Path, variant: str = "", mutant: str = "") -> Model:
     return read(path, api.Selection(variant, mutant))[1]
 
 
-def read(path: Path, selection: Selection) -> tuple[Opened, Model]:
+def read(path: Path, selection: Selection) -> tuple[Charter, Model]:
     """A charter and its core. Raises as `loaded` does."""
     try:
-        return api.load_opened(path, selection)
+        return api.load_charter(path, selection)
     except (api.Unreadable, api.Missing) as error:
         raise ConformError(str(error)) from None
     except api.Refused as error:
         raise Errors(f"{path} has {refused(error)}; `conform explain CODE` explains more") from None
 
 
-def edited(charter: Opened, selection: Selection, what: str) -> Model:
+def edited(charter: Charter, selection: Selection, what: str) -> Model:
     """The core of a charter that was read, with the variant and mutant of `selection`; `what` names
     them in messages. Raises as `loaded` does."""
     try:

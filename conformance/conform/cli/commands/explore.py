@@ -40,7 +40,7 @@ from conform.console.progress import SearchListener, searching
 from conform.console.terminal import columns, number, out, out_json, say
 
 if TYPE_CHECKING:
-    from charter.api import Model, Opened, ScenarioFails, SearchResult, Selection, Story
+    from charter.api import Charter, Model, ScenarioFails, SearchResult, Selection, Story
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
@@ -203,7 +203,7 @@ def _status(one: _Explored) -> int:
 
 
 def _explore(
-    charter: Opened, model: Model, selection: Selection, arguments: argparse.Namespace
+    charter: Charter, model: Model, selection: Selection, arguments: argparse.Namespace
 ) -> _Explored:
     model = bounded(model, arguments.instance, arguments.bounds)
     try:
@@ -225,7 +225,7 @@ def _explore(
         found,
         settings_of(found.bounds, arguments.bounds),
         judged(model, arguments.mutant, found),
-        tuple(api.told(model, found.instance.name, one) for one in found.wrong),
+        tuple(api.tell(model, found.instance.name, one) for one in found.wrong),
         first_story(model, found),
         () if arguments.mutant else api.failing_scenarios(model, found.instance.machine),
     )

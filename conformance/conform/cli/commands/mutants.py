@@ -16,7 +16,7 @@ from conform.console.progress import searching
 from conform.console.terminal import out, out_json
 
 if TYPE_CHECKING:
-    from charter.api import ExploreOptions, Model, Opened, SearchResult, Selection
+    from charter.api import Charter, ExploreOptions, Model, SearchResult, Selection
 
 Answer = Literal["caught", "missed", "unknown"]
 ANSWERS: Mapping[str, Answer] = {"violated": "caught", "holds": "missed"}
@@ -113,7 +113,7 @@ def _why_unknown(name: str, found: SearchResult) -> str:
 
 
 def try_all(
-    charter: Opened, model: Model, options: ExploreOptions, arguments: argparse.Namespace
+    charter: Charter, model: Model, options: ExploreOptions, arguments: argparse.Namespace
 ) -> int:
     """Searches each mutant that matches a pattern in its own instance and reports which are caught.
     Exit code 0: all are; 3: unknown for some; 4: some are not."""
@@ -155,7 +155,7 @@ def _show(row: Mapping[str, Json], widths: Sequence[int]) -> None:
 
 
 def _tried(
-    charter: Opened, model: Model, options: ExploreOptions, selection: Selection
+    charter: Charter, model: Model, options: ExploreOptions, selection: Selection
 ) -> dict[str, Json]:
     """The status of a mutant as JSON, with the number of `steps` of the counterexample and whether
     it is an infinite run. Raises `ConformError`."""

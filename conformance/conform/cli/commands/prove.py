@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     model = loaded(arguments.charter, arguments.variant)
     try:
-        found = api.proved(model, arguments.instance)
+        found = api.prove(model, arguments.instance)
     except api.Missing as error:
         raise ConformError(str(error)) from None
     except ImportError as error:

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     try:
         with tasks("walking") as report:
-            found = api.simulated(
+            found = api.simulate(
                 model,
                 arguments.instance,
                 wanted,
@@ -93,8 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(found.bounds, arguments.bounds)
     mutant = _judged(model, arguments.mutant, found)
     name = found.machine.instance.name
-    stories = [api.told(model, name, one.finding) for one in found.findings]
-    walk = None if found.walk is None else api.trace_told(model, name, ("walk", ""), found.walk)
+    stories = [api.tell(model, name, one.finding) for one in found.findings]
+    walk = None if found.walk is None else api.tell_trace(model, name, ("walk", ""), found.walk)
     if arguments.json:
         shown = None if mutant is None else mutant.json()
         whole = api.walks_json(found, stories, walk)

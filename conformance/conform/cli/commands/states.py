@@ -16,7 +16,7 @@ from conform.console.progress import tasks
 from conform.console.terminal import number, out, say
 
 if TYPE_CHECKING:
-    from charter.api import Model, Opened, SearchResult, Selection, Story
+    from charter.api import Charter, Model, SearchResult, Selection, Story
 
 
 class BadExpression(ConformError):
@@ -45,7 +45,9 @@ def _expression(text: str) -> str:
     return text
 
 
-def asked(charter: Opened, model: Model, selection: Selection, chosen: argparse.Namespace) -> Model:
+def asked(
+    charter: Charter, model: Model, selection: Selection, chosen: argparse.Namespace
+) -> Model:
     """The core with the expression of `--where` as a witness, if there is one. Raises
     `BadExpression` after showing its errors."""
     if chosen.where is None:
@@ -84,7 +86,7 @@ def first_story(model: Model, found: SearchResult) -> Story | None:
     if found.where is None or not found.where.first:
         return None
     trace = found.where.first[0].trace
-    return api.trace_told(model, found.instance.name, ("witness", "--where"), trace)
+    return api.tell_trace(model, found.instance.name, ("witness", "--where"), trace)
 
 
 def show_where(found: SearchResult, first: Story | None) -> None:

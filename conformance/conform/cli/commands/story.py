@@ -67,9 +67,9 @@ def draw(stories: Sequence[Story], arguments: argparse.Namespace) -> None:
             say("there is no finding to draw")
         return
     if picture == TERMINAL:
-        out(api.drawn(stories[0], "text").rstrip())
+        out(api.draw(stories[0], "text").rstrip())
     elif picture:
-        _write(picture, api.drawn(stories[0], "svg"))
+        _write(picture, api.draw(stories[0], "svg"))
         say(f"the picture is in {picture}")
     if trace:
         text = orjson.dumps(api.itf(stories[0]), option=orjson.OPT_INDENT_2)
