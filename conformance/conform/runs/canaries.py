@@ -57,34 +57,23 @@ def skipped(where: str, why: str) -> Canary:
 
 
 def flipped(item: VectorItem) -> VectorItem:
-    """The same question with a changed expectation: a different value in the last step."""
+    """The same question with a changed expectation: values that no target has in the last step."""
     answer = orjson.loads(item.answer)
     observations: list[Json] = answer["observations"]
     for node in answer["steps"][-1]:
-        changed = changed_everywhere(observations[node["observation"]])
+        changed = impossible(observations[node["observation"]])
         node["observation"] = len(observations)
         observations.append(changed)
     content = orjson.dumps(answer, option=orjson.OPT_SORT_KEYS)
     return replace(item, answer=content, ways=orjson.dumps(ways(answer)))
 
 
-def changed_everywhere(observation: Json) -> Json:
-    """An observation with each of its variables changed (a target may not show them all)."""
+def impossible(observation: Json) -> Json:
+    """An observation in which each variable has a value that no model has (a target may not show
+    all variables)."""
     if isinstance(observation, dict) and observation:
-        return {name: changed_value(value) for name, value in observation.items()}
-    return changed_value(observation)
-
-
-def changed_value(value: Json) -> Json:
-    """`value` with its first leaf changed."""
-    if isinstance(value, dict) and value:
-        first = min(value)
-        return {**value, first: changed_value(value[first])}
-    if isinstance(value, list) and value:
-        return [changed_value(value[0]), *value[1:]]
-    if isinstance(value, bool):
-        return not value
-    return value + 1 if isinstance(value, int) else "changed by the canary"
+        return {name: {"changed by the canary": value} for name, value in observation.items()}
+    return {"changed by the canary": observation}
 
 
 def on_target(session: Session, fit: Sequence[VectorItem], where: str) -> list[Canary]:
