@@ -254,6 +254,13 @@ class Follower:
         before the step is not known."""
         if not self.states:
             raise CannotFollow(self.lost)
+        judged = self._fault(step)
+        self.states = self.likely = ()
+        self.known, self.lost = b"", "the run ended with a fault"
+        return judged
+
+    def _fault(self, step: ObservedStep) -> Judged:
+        """As `fault`, but keeps the state."""
         try:
             args = self._resolved(step)
         except Unresolved:
@@ -262,8 +269,6 @@ class Follower:
         expected = tuple(item.allowed() for item in candidates)
         changed = step.observation is not None and self._has_changed(step.observation)
         entries = () if changed else self.failing(step)
-        self.states = self.likely = ()
-        self.known, self.lost = b"", "the run ended with a fault"
         return Judged(False, (), expected, entries)
 
     def failing(self, step: ObservedStep) -> tuple[str, ...]:

@@ -94,3 +94,12 @@ def test_fault_that_only_all_entries_together_know_has_a_word_of_its_own():
     follower, _ = at_failover(Siblings(charter, {"other": keeps_leader, "": fails_over_badly}))
     judged = follower.fault(ObservedStep("failover", {}, {"fault": BAD, "message": AT}, None))
     assert judged.entries == ("several_entries",)
+
+
+def test_following_ends_after_a_fault_of_a_question_that_does_not_resolve():
+    follower, shown = at_failover(toy_siblings())
+    nowhere = {"node": {"ref": [0, "there is no such variable"]}}
+    fault = {"fault": BAD, "message": AT}
+    assert not follower.fault(ObservedStep("register", nowhere, fault, shown)).allowed
+    with pytest.raises(CannotFollow, match="the run ended with a fault"):
+        follower.step(ObservedStep("elect", {}, None, shown))
