@@ -7,12 +7,14 @@ arguments. The replies must conform to the protocol; their content is not judged
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from typing import IO
 
 import jsonschema
 import orjson
@@ -68,8 +70,8 @@ def check_adapter(start: AdapterStart, world: dict[str, Json]) -> Iterator[Check
                 connection.restart()
     finally:
         connection.close()
-    yield _ends(start, "ends within 5 s after bye", b'{"bye":true}\n')
-    yield _ends(start, "ends within 5 s when stdin ends", b"")
+    yield ends(start, "ends within 5 s after bye", b'{"bye":true}\n')
+    yield ends(start, "ends within 5 s when stdin ends", b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +202,9 @@ def _states(answer: BatchAnswered) -> list[Json]:
     return [answer.results.values[result.steps[0][1]] for result in answer.results.results]
 
 
-def _ends(start: AdapterStart, rule: str, last: bytes) -> Check:
-    """Whether a fresh adapter ends by itself, with 0, after `last` or the end of stdin."""
+def ends(start: AdapterStart, rule: str, last: bytes) -> Check:
+    """Whether a fresh adapter ends by itself, with 0, after `last` or the end of stdin; the time
+    until it answers hello does not count."""
     process = subprocess.Popen(
         list(start.command),
         stdin=subprocess.PIPE,
@@ -215,7 +218,9 @@ def _ends(start: AdapterStart, rule: str, last: bytes) -> Check:
     try:
         process.stdin.write(b'{"hello":1}\n' + last)
         process.stdin.flush()
-        process.stdout.readline()
+        silent = _silent(process.stdout, start.deadlines.hello)
+        if silent:
+            return Check(rule, False, silent)
         if not last:
             process.stdin.close()
         began = time.monotonic()
@@ -232,3 +237,15 @@ def _ends(start: AdapterStart, rule: str, last: bytes) -> Check:
         if not process.stdin.closed:
             process.stdin.close()
     return Check(rule, code == 0, f"code {code} after {time.monotonic() - began:.1f} s")
+
+
+def _silent(pipe: IO[bytes], seconds: float) -> str:
+    """Reads from `pipe` until a line has come. Returns why none came, or ""."""
+    until = time.monotonic() + seconds
+    while select.select([pipe], [], [], max(0.0, until - time.monotonic()))[0]:
+        read = os.read(pipe.fileno(), 1 << 16)
+        if not read:
+            return "it ends before it answers hello"
+        if b"\n" in read:
+            return ""
+    return f"it does not answer hello within {seconds:g} s"
