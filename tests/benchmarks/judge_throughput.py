@@ -27,7 +27,7 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.targets import python_path
 from conform.runs.engines import inline, spark
 from conform.runs.engines.context import RunContext
-from conform.runs.select import Wanted, choose
+from conform.runs.select import RunSelection, resolve
 from conform.storage.store import RunFolder
 from conform.suites.cache import Bucket, Suite, open_suite
 
@@ -113,9 +113,9 @@ def toy(scratch):
 
 
 def real(target, release, wanted):
-    chosen = choose(Wanted("", target, release, wanted))
-    model = chosen.suite.manifest.models.charter
-    return chosen.suite, RunContext("", "", chosen.prepared.start, model, chosen.entries)
+    resolved = resolve(RunSelection("", target, release, wanted))
+    model = resolved.suite.manifest.models.charter
+    return resolved.suite, RunContext("", "", resolved.prepared.start, model, resolved.entries)
 
 
 def main():

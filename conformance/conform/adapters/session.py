@@ -58,7 +58,9 @@ class Session:
         self.siblings = siblings
         self.deadlines = deadlines
         welcome = connection.welcome
-        self.judge = Judge(shown(welcome, variables), welcome.operations | welcome.capabilities)
+        self.judge = Judge(
+            compared_variables(welcome, variables), welcome.operations | welcome.capabilities
+        )
         self._broken: list[BrokenBatch] = []
         self._nonce = nonce
         self._asked = 0
@@ -168,7 +170,7 @@ class Session:
         return Judgement(tuple(items), assessments, answer.line)
 
 
-def shown(welcome: Welcome, variables: Sequence[str] | None) -> tuple[str, ...] | None:
+def compared_variables(welcome: Welcome, variables: Sequence[str] | None) -> tuple[str, ...] | None:
     """The variables to compare, or None if the target shows all `variables` of the charter."""
     if variables is None or set(variables) <= set(welcome.observes):
         return None

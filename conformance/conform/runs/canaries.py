@@ -76,12 +76,12 @@ def impossible(observation: Json) -> Json:
     return {"changed by the canary": observation}
 
 
-def on_target(session: Session, fit: Sequence[VectorItem], where: str) -> list[Canary]:
-    """The canaries of one bucket on the target: a conforming vector out of `fit` is put again with
-    a fresh nonce and a changed expectation. If no vector can be used, the canary has misbehaved."""
-    if not fit:
+def on_target(session: Session, usable: Sequence[VectorItem], where: str) -> list[Canary]:
+    """The canaries of one bucket on the target: a vector out of `usable` is put again with a fresh
+    nonce and a changed expectation. If no vector can be used, the canary has misbehaved."""
+    if not usable:
         return [skipped(where, "no vector of this bucket conforms, so there is none to change")]
-    for chosen in fit:
+    for chosen in usable:
         nonce = secrets.token_hex(8)
         judgement = _ask_changed(session, chosen, nonce)
         verdict = judgement.assessments[0].verdict
@@ -90,7 +90,7 @@ def on_target(session: Session, fit: Sequence[VectorItem], where: str) -> list[C
             got = "the nonce" if came else "none"
             seen = Canary("nonce", where, chosen.id, "the nonce", got, came)
             return [_flipped(chosen, verdict, where), seen]
-    detail = f"so with {len(fit)} vectors: {verdict.detail}"
+    detail = f"so with {len(usable)} vectors: {verdict.detail}"
     return [Canary("flipped", where, chosen.id, "diverges", str(verdict.kind), False, detail)]
 
 
@@ -193,6 +193,6 @@ def _shown(kinds: Sequence[Kind]) -> str:
     return ", ".join(sorted({str(kind) for kind in kinds})) or "nothing"
 
 
-def fit(kind: Kind) -> bool:
+def can_be_canary(kind: Kind) -> bool:
     """Whether a vector with this verdict can be a canary on the target."""
     return kind in JUDGED and kind is not Kind.DIVERGES

@@ -22,7 +22,15 @@ from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import RunContext
 from conform.runs.resume import alone_in, folder_at, start_or_resume
-from conform.runs.select import Chosen, Ranges, Wanted, check_fits, choose, no_ranges, variables
+from conform.runs.select import (
+    Ranges,
+    ResolvedRun,
+    RunSelection,
+    check_fits,
+    no_ranges,
+    resolve,
+    variables,
+)
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
@@ -67,22 +75,26 @@ def run_target(
     """Judge a target. An unfinished run with the same options is resumed: its finished buckets are
     not judged again. `say` is called with sentences for the user. Raises `ConformError`s."""
     began = time.time()
-    chosen = choose(Wanted("", options.target, options.release, options.suite), ranges)
-    suite, prepared = chosen.suite, chosen.prepared
+    resolved = resolve(RunSelection("", options.target, options.release, options.suite), ranges)
+    suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
-    about = {**_greet(prepared, suite, options), **judged_with(suite, chosen.entries)}
+    about = {**_greet(prepared, suite, options), **judged_with(suite, resolved.entries)}
     folder = folder_at(options.out, about)
     with alone_in(folder):
         start_or_resume(folder, about, say)
-        return _run_into(folder, about, chosen, options, began)
+        return _run_into(folder, about, resolved, options, began)
 
 
 def _run_into(
-    folder: RunFolder, about: Mapping[str, Json], chosen: Chosen, options: RunOptions, began: float
+    folder: RunFolder,
+    about: Mapping[str, Json],
+    resolved: ResolvedRun,
+    options: RunOptions,
+    began: float,
 ) -> Finished:
     """Judge the remaining buckets of a run that began at the time `began`, and write its
     summary."""
-    suite, prepared, entries = chosen.suite, chosen.prepared, chosen.entries
+    suite, prepared, entries = resolved.suite, resolved.prepared, resolved.entries
     folder.write_json("prepared.json", {**prepared.said})
     context = _context(suite, prepared, options, (about, folder, entries))
     spent = _judge_all(suite, context, options, folder)
@@ -92,8 +104,11 @@ def _run_into(
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
     vectors = sum(min(held.vectors, context.limit or held.vectors) for held in suite.stored)
     left = left_out(folder, scope(suite, about, vectors))
-    asked = summary.RunRequest(tuple(entries), stale, options.strict, suite.manifest.vectors, left)
-    concluded = summary.conclude(counts, asked, time.time() - began, summary.distinct_pairs(folder))
+    inputs = summary.ConclusionInputs(
+        tuple(entries), stale, options.strict, suite.manifest.vectors, left
+    )
+    pairs = summary.distinct_pairs(folder)
+    concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
     trusted = concluded["trusted"]

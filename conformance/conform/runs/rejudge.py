@@ -79,9 +79,9 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     counts.canaries = found
     _take_breaks(old.read_json("summary.json"), counts)
     left = left_out(new, scope(suite, about, judged if about["limit"] else manifest.vectors))
-    asked = summary.RunRequest(tuple(entries), (), False, manifest.vectors, left)
+    inputs = summary.ConclusionInputs(tuple(entries), (), False, manifest.vectors, left)
     pairs = summary.distinct_pairs(new)
-    concluded = summary.conclude(counts, asked, time.time() - began, pairs)
+    concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["not_observed"] = manifest.vectors - judged
     new.write_json("canaries.json", canaries)
     new.write_json("summary.json", concluded)

@@ -27,7 +27,7 @@ def no_ranges(_: Target) -> Mapping[str, tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ResolvedRun:
     """A prepared target with a suite and the overlay entries that apply."""
 
     prepared: Prepared
@@ -36,7 +36,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunSelection:
     """Target, release and suite by name; empty ones are taken from the run `earlier`."""
 
     earlier: str = ""
@@ -45,11 +45,11 @@ class Wanted:
     suite: str = ""
 
 
-def choose(wanted: Wanted, ranges: Ranges = no_ranges) -> Chosen:
+def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
     """Resolve target, release, suite and overlay entries of a run. Raises `ConformError`s."""
-    name, release, suite = wanted.target, wanted.release, wanted.suite
-    if wanted.earlier:
-        about = RunFolder(str(Path(wanted.earlier).resolve())).read_json("run.json")
+    name, release, suite = selection.target, selection.release, selection.suite
+    if selection.earlier:
+        about = RunFolder(str(Path(selection.earlier).resolve())).read_json("run.json")
         same = name in ("", about["target"])
         name = name or str(about["target"])
         release = release or (str(about["release"]) if same else "")
@@ -62,7 +62,7 @@ def choose(wanted: Wanted, ranges: Ranges = no_ranges) -> Chosen:
     start = replace(prepared.start, consts=found.manifest.consts)
     prepared = replace(prepared, start=start)
     entries = models_of(found.manifest, chosen, prepared.release, ranges)
-    return Chosen(prepared, found, entries)
+    return ResolvedRun(prepared, found, entries)
 
 
 def _suite_for(chosen: Target, release: str, suite: str) -> str:

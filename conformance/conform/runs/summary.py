@@ -65,7 +65,7 @@ class RunCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class RunRequest:
+class ConclusionInputs:
     """What the result depends on besides counts: the overlay entries that apply to the release,
     those of them that are stale, whether explained deviations count as failures (`strict`), the
     number of vectors in the suite, and what was not compared."""
@@ -85,13 +85,15 @@ def collect(folder: RunFolder) -> RunCounts:
     return counts
 
 
-def conclude(counts: RunCounts, asked: RunRequest, seconds: float, pairs: int) -> dict[str, Json]:
+def conclude(
+    counts: RunCounts, inputs: ConclusionInputs, seconds: float, pairs: int
+) -> dict[str, Json]:
     """The content of summary.json (docs/formats/run.md), with the exit code of the run."""
-    stale = sorted(asked.stale)
-    unmet = [e for e in asked.entries if e and not counts.by_entry[e] and e not in stale]
+    stale = sorted(inputs.stale)
+    unmet = [e for e in inputs.entries if e and not counts.by_entry[e] and e not in stale]
     canaries = [item for item in counts.canaries if isinstance(item, dict)]
     untrusted = trust.why_not(canaries) + trust.breaks(counts.unexplained_breaks)
-    exit_code, reasons = _exit(counts, asked, untrusted, stale)
+    exit_code, reasons = _exit(counts, inputs, untrusted, stale)
     branches: dict[str, Json] = {
         branch: {"taken": counts.taken[branch], "deviating": counts.deviating[branch]}
         for branch in sorted({*counts.taken, *counts.deviating} - {""})
@@ -99,9 +101,9 @@ def conclude(counts: RunCounts, asked: RunRequest, seconds: float, pairs: int) -
     return {
         "verdicts": {str(kind): counts.verdicts[kind] for kind in Kind},
         "vectors": counts.vectors,
-        "suite_vectors": asked.suite,
+        "suite_vectors": inputs.suite,
         "judged": counts.judged,
-        "not_compared": [left.json() for left in asked.left],
+        "not_compared": [left.json() for left in inputs.left],
         "broken_batches": counts.broken_batches,
         "unexplained_breaks": list(counts.unexplained_breaks),
         "judged_steps": counts.judged_steps,
@@ -109,7 +111,7 @@ def conclude(counts: RunCounts, asked: RunRequest, seconds: float, pairs: int) -
         "deviations": counts.deviations,
         "new_deviations": counts.new_deviations,
         "by_entry": {
-            e: counts.by_entry[e] for e in sorted({*asked.entries, *counts.by_entry}) if e
+            e: counts.by_entry[e] for e in sorted({*inputs.entries, *counts.by_entry}) if e
         },
         "stale_entries": list(stale),
         "unmet_entries": [*sorted(unmet)],
@@ -121,13 +123,13 @@ def conclude(counts: RunCounts, asked: RunRequest, seconds: float, pairs: int) -
         "exit": exit_code,
         "trusted": not untrusted,
         "skipped_canaries": trust.skipped(canaries),
-        "complete": not asked.left and counts.judged == asked.suite,
+        "complete": not inputs.left and counts.judged == inputs.suite,
         "reasons": list(reasons),
     }
 
 
 def _exit(
-    counts: RunCounts, asked: RunRequest, untrusted: Sequence[str], stale: Sequence[str]
+    counts: RunCounts, inputs: ConclusionInputs, untrusted: Sequence[str], stale: Sequence[str]
 ) -> tuple[int, list[str]]:
     """The gravest exit code, and a sentence for each problem."""
     reasons = [(3, sentence) for sentence in untrusted]
@@ -149,10 +151,10 @@ def _exit(
                 f" {str(first['id'])[:12]}",
             )
         )
-    if asked.strict and counts.deviations:
+    if inputs.strict and counts.deviations:
         reasons.append((1, f"{counts.deviations} deviations from the charter (--strict)"))
-    if any(not left.allowed for left in asked.left):
-        reasons.append((3, sentence(counts.judged, asked.suite, asked.left)))
+    if any(not left.allowed for left in inputs.left):
+        reasons.append((3, sentence(counts.judged, inputs.suite, inputs.left)))
     if not reasons:
         return 0, []
     if untrusted or not counts.judged:

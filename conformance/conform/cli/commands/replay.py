@@ -14,7 +14,7 @@ from conform.judging.differ import paths
 from conform.judging.relabel import key
 from conform.judging.walk import is_fault
 from conform.runs.engines.single import Replayed, Shown, replay
-from conform.runs.select import Chosen, Wanted, choose
+from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.suites.importing import item_of
 
 EXAMPLES = """examples:
@@ -35,11 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    wanted = Wanted(arguments.run, arguments.target, arguments.release, arguments.suite)
-    chosen = choose(wanted, releases_of)
-    vector = chosen.suite.find(arguments.id)
+    selection = RunSelection(arguments.run, arguments.target, arguments.release, arguments.suite)
+    resolved = resolve(selection, releases_of)
+    vector = resolved.suite.find(arguments.id)
     item = item_of(vector)
-    replayed = replay(chosen.prepared.start, item, chosen.suite.manifest, chosen.entries)
+    replayed = replay(resolved.prepared.start, item, resolved.suite.manifest, resolved.entries)
     verdict = replayed.assessment.verdict
     if arguments.json:
         out_json(
@@ -53,17 +53,17 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        _show(replayed, chosen, vector.why.title)
+        _show(replayed, resolved, vector.why.title)
     if verdict.kind is Kind.DIVERGES:
         return 1
     return 0 if verdict.kind in (Kind.CONFORMS, Kind.INCONCLUSIVE) else 3
 
 
-def _show(replayed: Replayed, chosen: Chosen, title: str) -> None:
+def _show(replayed: Replayed, resolved: ResolvedRun, title: str) -> None:
     verdict = replayed.assessment.verdict
-    target = chosen.prepared.target
+    target = resolved.prepared.target
     out(f"vector {verdict.id} {title}".rstrip())
-    out(f"target {target.title} {chosen.prepared.release}".rstrip())
+    out(f"target {target.title} {resolved.prepared.release}".rstrip())
     before: Json = None
     for step in replayed.steps:
         out("")

@@ -19,7 +19,7 @@ from conform.console.errors import BadSuite
 from conform.judging import model
 from conform.judging.assess import Assessment, VectorItem
 from conform.judging.follow import Siblings
-from conform.runs.canaries import SAMPLE, TRIES, Canary, fit, of_worker, on_target
+from conform.runs.canaries import SAMPLE, TRIES, Canary, can_be_canary, of_worker, on_target
 from conform.runs.engines.context import RunContext
 from conform.runs.overclaims import Claimed, claimed_too_much
 from conform.storage.store import RunFolder
@@ -105,7 +105,7 @@ class Tally:
     judged: int = 0
     not_judged: int = 0
     new: int = 0
-    fit: list[VectorItem] = field(default_factory=list)
+    usable: list[VectorItem] = field(default_factory=list)
     sample: list[VectorItem] = field(default_factory=list)
     first: float = 0.0
     claimed: list[Claimed] = field(default_factory=list)
@@ -130,8 +130,8 @@ class Tally:
         self.imageless += assessment.imageless
         self.taken.update(verdict.branches)
         self.transitions.add(assessment.transitions, verdict.id)
-        if len(self.fit) < TRIES and fit(verdict.kind):
-            self.fit.append(item)
+        if len(self.usable) < TRIES and can_be_canary(verdict.kind):
+            self.usable.append(item)
         if verdict.deviations:
             add_deviations(self.deviations, verdict, item.question)
             for deviation in verdict.deviations:
@@ -158,7 +158,7 @@ def judge_bucket(items: Iterable[VectorItem], bucket: int, context: RunContext, 
             tally.claimed = claimed_too_much(judgement, overlay, session.judge.observes)
             overlay = None  # one batch of each bucket
     where = f"bucket {bucket}"
-    canaries = on_target(session, tally.fit, where)
+    canaries = on_target(session, tally.usable, where)
     if fresh:
         canaries += of_worker(context, tally.sample, f"worker of {where}")
     tally.broken = session.broken()
