@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NewType
 
 Ref = str
+Truth = NewType("Truth", str)
+"""A reference to an i1. Nothing else can be branched on."""
+
+TRUE, FALSE = Truth("true"), Truth("false")
 
 FOLDED: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
@@ -101,47 +106,47 @@ class Code:
         """The sum."""
         return self.binary("add", a, b)
 
-    def compare(self, how: str, a: Ref, b: Ref, ty: str = "i64") -> Ref:
+    def compare(self, how: str, a: Ref, b: Ref, ty: str = "i64") -> Truth:
         """A comparison of two numbers."""
         x, y = constant(a), constant(b)
         if x is not None and y is not None:
-            return "true" if COMPARED[how](x, y) else "false"
+            return TRUE if COMPARED[how](x, y) else FALSE
         if a == b and how in ("eq", "sle", "sge", "ule", "uge"):
-            return "true"
-        return self.let(f"icmp {how} {ty} {a}, {b}")
+            return TRUE
+        return Truth(self.let(f"icmp {how} {ty} {a}, {b}"))
 
-    def both(self, a: Ref, b: Ref) -> Ref:
+    def both(self, a: Truth, b: Truth) -> Truth:
         """`a and b`; both are evaluated."""
-        if "false" in (a, b):
-            return "false"
-        if a == "true" or b == "true":
-            return b if a == "true" else a
-        return self.let(f"and i1 {a}, {b}")
+        if FALSE in (a, b):
+            return FALSE
+        if TRUE in (a, b):
+            return b if a == TRUE else a
+        return Truth(self.let(f"and i1 {a}, {b}"))
 
-    def either(self, a: Ref, b: Ref) -> Ref:
+    def either(self, a: Truth, b: Truth) -> Truth:
         """`a or b`; both are evaluated."""
-        if "true" in (a, b):
-            return "true"
-        if a == "false" or b == "false":
-            return b if a == "false" else a
-        return self.let(f"or i1 {a}, {b}")
+        if TRUE in (a, b):
+            return TRUE
+        if FALSE in (a, b):
+            return b if a == FALSE else a
+        return Truth(self.let(f"or i1 {a}, {b}"))
 
-    def negation(self, a: Ref) -> Ref:
+    def negation(self, a: Truth) -> Truth:
         """`not a`."""
-        if a in ("true", "false"):
-            return "false" if a == "true" else "true"
-        return self.let(f"xor i1 {a}, true")
+        if a in (TRUE, FALSE):
+            return FALSE if a == TRUE else TRUE
+        return Truth(self.let(f"xor i1 {a}, true"))
 
-    def select(self, test: Ref, yes: Ref, no: Ref, ty: str = "i64") -> Ref:
+    def select(self, test: Truth, yes: Ref, no: Ref, ty: str = "i64") -> Ref:
         """One of two numbers."""
-        if test in ("true", "false"):
-            return yes if test == "true" else no
+        if test in (TRUE, FALSE):
+            return yes if test == TRUE else no
         return yes if yes == no else self.let(f"select i1 {test}, {ty} {yes}, {ty} {no}")
 
-    def widened(self, a: Ref, ty: str = "i64") -> Ref:
+    def widened(self, a: Truth, ty: str = "i64") -> Ref:
         """A truth as a number."""
-        if a in ("true", "false"):
-            return "1" if a == "true" else "0"
+        if a in (TRUE, FALSE):
+            return "1" if a == TRUE else "0"
         return self.let(f"zext i1 {a} to {ty}")
 
     def cast(self, a: Ref, old: str, new: str) -> Ref:
@@ -207,6 +212,11 @@ class Code:
         self.do(text)
         return ""
 
+    def ask(self, function: Callee, *args: Ref | int) -> Truth:
+        """The result of a function that returns a truth."""
+        assert function.result == "i1"
+        return Truth(self.call(function, *args))
+
     def merged(self, ty: str, *ways: tuple[Ref, str]) -> Ref:
         """A phi node: the value from the block that jumped here."""
         return self.let(f"phi {ty} {', '.join(f'[{ref}, %{block}]' for ref, block in ways)}")
@@ -232,14 +242,14 @@ class Code:
         """End the block with a jump."""
         self.do(f"br label %{label}")
 
-    def fork(self, test: Ref, yes: str, no: str) -> None:
+    def fork(self, test: Truth, yes: str, no: str) -> None:
         """End the block with a conditional jump."""
         self.do(f"br i1 {test}, label %{yes}, label %{no}")
 
     @contextmanager
-    def when(self, test: Ref) -> Iterator[None]:
+    def when(self, test: Truth) -> Iterator[None]:
         """A block that runs only where `test` is true."""
-        if test == "true":
+        if test == TRUE:
             yield
             return
         yes, after = self.label(), self.label()
@@ -250,7 +260,7 @@ class Code:
         self.start(after)
 
     @contextmanager
-    def unless(self, test: Ref) -> Iterator[None]:
+    def unless(self, test: Truth) -> Iterator[None]:
         """A block that runs only where `test` is false."""
         no, after = self.label(), self.label()
         self.fork(test, after, no)
@@ -292,7 +302,7 @@ class Code:
         left = self.load(place, 0, ty)
         rest = self.let(f"and {ty} {left}, {self.let(f'sub {ty} {left}, 1')}")
         self.store(rest, place, 0, ty)
-        self.fork(self.let(f"icmp ne {ty} {rest}, 0"), body, after)
+        self.fork(self.compare("ne", rest, "0", ty), body, after)
         self.start(after)
 
     def lowest(self, mask: Ref, ty: str = "i64") -> Ref:

@@ -13,7 +13,7 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import functions as fn
 from charter.explore.native.body import VariableSlots, arguments_of
-from charter.explore.native.code import Callee, Code, Ref
+from charter.explore.native.code import TRUE, Callee, Code, Ref, Truth
 from charter.explore.native.context import ERROR, OP, ROWS_ROOM, MachineContext
 from charter.explore.native.expr import Expr
 from charter.explore.native.layout import CannotCompile
@@ -81,13 +81,13 @@ class OfferPrinter:
         for variable, at in zip(
             self.variable_slots.variables, self.variable_slots.offsets, strict=True
         ):
-            self.collect(variable.type, (self.context.fields + at, "true"), ())
+            self.collect(variable.type, (self.context.fields + at, TRUE), ())
         code.give()
         self.unit.add(code)
         self.print_pool()
 
     def collect(
-        self, kind: t.Type, where: tuple[int, Ref], keys: tuple[tuple[str, int], ...]
+        self, kind: t.Type, where: tuple[int, Truth], keys: tuple[tuple[str, int], ...]
     ) -> None:
         """Add every counter value inside a value, which is under `keys`."""
         code, layout, (at, there) = self.code, self.unit.layout, where
@@ -231,7 +231,7 @@ class _Loops:
         code, issued = self.code, self.offers.issued
         match kind:
             case t.Sort(name=sort):
-                element, there = at, "true"
+                element, there = at, TRUE
             case t.Option(inner=t.Sort(name=sort)):
                 there = code.compare("ne", at, "0")
                 element = code.select(there, code.binary("sub", at, "1"), "0")

@@ -14,7 +14,7 @@ from charter.core.walk import children
 from charter.diagnostics import Span
 from charter.explore.native import calls, loops, operators, primitives
 from charter.explore.native import functions as fn
-from charter.explore.native.code import Code, Ref, constant
+from charter.explore.native.code import FALSE, TRUE, Code, Ref, Truth, constant
 from charter.explore.native.layout import CannotCompile, Layout, mask_type
 from charter.explore.native.unit import FATAL_RANGE, Unit
 from charter.explore.native.values import SCALARS, Composite, Held, InMemory, Keeper, Scalar, scalar
@@ -59,7 +59,7 @@ class Expr:
         """Note that the engine gives up."""
         self.code.call(fn.FAIL, "%ctx", FATAL, why)
 
-    def demand(self, truth: Ref, why: str, span: Span) -> None:
+    def demand(self, truth: Truth, why: str, span: Span) -> None:
         """Fail unless `truth`."""
         if truth == "true":
             return
@@ -68,9 +68,9 @@ class Expr:
 
     # --- expressions -----------------------------------------------------------------------------
 
-    def truth(self, e: s.Expr) -> Ref:
+    def truth(self, e: s.Expr) -> Truth:
         """A boolean expression."""
-        return scalar(self.value(e)).ref
+        return scalar(self.value(e)).truth
 
     def value(self, e: s.Expr) -> Held:
         """The value of `e`."""
@@ -90,7 +90,7 @@ class Expr:
                 wanted = str(self.unit.label(branch))
                 return Scalar(self.code.compare("eq", self.took, wanted))
             case n.Binary(op="and" | "or" | "implies" as op, left=left, right=right):
-                known = Scalar("false" if op == "and" else "true")
+                known = Scalar(FALSE if op == "and" else TRUE)
                 arms = (lambda: self.value(right), lambda: known)
                 return self.choose(e.type, self.truth(left), *(arms[::-1] if op == "or" else arms))
             case n.Binary(op="in", left=left, right=n.SetNew(items=members)):
@@ -134,7 +134,7 @@ class Expr:
             case n.UnionNew(tag=tag):
                 return Composite(e.type, (keep.number(t.tags_of(e.type).index(tag)), *args))
             case n.Present():
-                return Composite(e.type, (Scalar("true"), *args))
+                return Composite(e.type, (Scalar(TRUE), *args))
             case n.IsCase(target=target, tag=tag):
                 return Scalar(self.is_case(target.type, tag, args[0]))
             case n.CaseArg(target=target, tag=tag, position=position):
@@ -179,7 +179,7 @@ class Expr:
         code, layout = self.code, self.layout
         match kind:
             case t.Bool():
-                return code.widened(scalar(value).ref)
+                return code.widened(scalar(value).truth)
             case t.Int():
                 return self.within(scalar(value), *layout.span(kind))
             case t.Sort() | t.Enum() | t.Counter():
@@ -216,7 +216,7 @@ class Expr:
         code.store("-1", found)
         with code.counting(str(size)) as i:
             row = code.at(rows, code.binary("mul", i, str(slots)))
-            same = code.call(fn.SAME, row, room, slots)
+            same = code.ask(fn.SAME, row, room, slots)
             code.store(code.select(same, i, code.load(found)), found)
         at = code.load(found)
         missing = code.compare("slt", at, "0")
@@ -276,11 +276,11 @@ class Expr:
     # --- choice ----------------------------------------------------------------------------------
 
     def choose(
-        self, kind: t.Type, test: Ref, yes: Callable[[], Held], no: Callable[[], Held]
+        self, kind: t.Type, test: Truth, yes: Callable[[], Held], no: Callable[[], Held]
     ) -> Held:
         """One of two values; only that one is computed."""
-        if test in ("true", "false"):
-            return yes() if test == "true" else no()
+        if test in (TRUE, FALSE):
+            return yes() if test == TRUE else no()
         code = self.code
         first, second, after = code.label(), code.label(), code.label()
         code.fork(test, first, second)
@@ -320,7 +320,7 @@ class Expr:
 
     def one_of(self, item: s.Expr, members: tuple[s.Expr, ...]) -> Ref:
         """Whether a value is a member of a set literal."""
-        value, found = self.value(item), "false"
+        value, found = self.value(item), FALSE
         for member in members:
             same = self.keep.equal(value, self.value(member), item.type)
             found = self.code.either(found, same)

@@ -7,7 +7,7 @@ from typing import Protocol
 from charter.core import small as s
 from charter.core import types as t
 from charter.diagnostics import Span
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import Code, Ref, Truth
 from charter.explore.native.layout import Layout
 from charter.explore.native.unit import Unit
 from charter.explore.native.values import Held, Keeper, Scalar
@@ -31,10 +31,10 @@ class ExprEmitter(Protocol):
     def fatal(self, why: int) -> None:
         """Note that the engine gives up."""
 
-    def demand(self, truth: Ref, why: str, span: Span) -> None:
+    def demand(self, truth: Truth, why: str, span: Span) -> None:
         """Fail unless `truth`."""
 
-    def truth(self, e: s.Expr) -> Ref:
+    def truth(self, e: s.Expr) -> Truth:
         """A boolean expression."""
 
     def value(self, e: s.Expr) -> Held:

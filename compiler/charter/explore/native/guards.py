@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.obligations import atoms
-from charter.explore.native.code import Ref
+from charter.explore.native.code import Truth
 from charter.explore.native.expr import Expr
 
 PER_WORD = 31
@@ -34,7 +34,7 @@ class Guards:
     place: int
     atom: int = 0
 
-    def truth(self, e: s.Expr) -> Ref:
+    def truth(self, e: s.Expr) -> Truth:
         """A guard, or a part of one."""
         expr = self.expr
         if self.place < 0:
@@ -55,7 +55,7 @@ class Guards:
             case _:
                 return self._atom(expr.truth(e))
 
-    def _decided(self, left: Ref, right: s.Expr, *, goes_on: bool) -> Ref:
+    def _decided(self, left: Truth, right: s.Expr, *, goes_on: bool) -> Truth:
         """The left side, or the right one if the left one equals `goes_on`."""
         code = self.expr.code
         place = code.memory(1)
@@ -64,7 +64,7 @@ class Guards:
             code.store(code.widened(self.truth(right)), place)
         return code.compare("ne", code.load(place), "0")
 
-    def _atom(self, truth: Ref) -> Ref:
+    def _atom(self, truth: Truth) -> Truth:
         code = self.expr.code
         word, at = divmod(self.atom, PER_WORD)
         self.atom += 1

@@ -17,7 +17,7 @@ from charter.core.transition import argument
 from charter.core.walk import nodes
 from charter.explore.native import functions as fn
 from charter.explore.native.body import VariableSlots, arguments_of
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import Code, Ref, Truth
 from charter.explore.native.context import (
     CAPACITY,
     ENABLED,
@@ -114,7 +114,7 @@ class Kernel:
         code.give()
         self.unit.add(code)
 
-    def noting(self, code: Code, number: int, hit: Ref) -> None:
+    def noting(self, code: Code, number: int, hit: Truth) -> None:
         """Note a property that is hit or undefined."""
         error = code.load("%ctx", ERROR)
         failed = code.compare("ne", error, "0")
@@ -128,7 +128,7 @@ class Kernel:
         code = Code("internal void @states(ptr %ctx)", "nounwind")
         s = code.at("%ctx", self.context.fields)
         for number, _ in self.states:
-            self.noting(code, number, code.call(fn.prop(number), "%ctx", s, s, -1))
+            self.noting(code, number, code.ask(fn.prop(number), "%ctx", s, s, -1))
         code.give()
         self.unit.add(code)
 
@@ -181,21 +181,21 @@ class Kernel:
             code.call(fn.LINK, "%ctx", "%z")
             code.jump(done)
             code.start(searched)
-        code.fork(code.call(fn.OUTSIDE, "%z"), outside, inside)
+        code.fork(code.ask(fn.OUTSIDE, "%z"), outside, inside)
         code.start(outside)
         code.bump("%ctx", OUTSIDE)
         code.jump(done)
         code.start(inside)
         code.bump("%ctx", code.add("%branch", str(context.taken)))
         for number, _ in self.moves:
-            hit = code.call(fn.prop(number), "%ctx", fields, "%z", "%branch")
+            hit = code.ask(fn.prop(number), "%ctx", fields, "%z", "%branch")
             self.noting(code, number, hit)
         listing = code.compare("ne", code.load("%ctx", OUTCOMES), "0")
         words = code.at("%ctx", context.key)
         with code.when(listing):
             code.call(fn.KEY, "%z", words)
             self.tell(code, "%branch", "%z")
-        same = code.call(fn.SAME, fields, "%z", self.variable_slots.slots)
+        same = code.ask(fn.SAME, fields, "%z", self.variable_slots.slots)
         with code.unless(code.either(same, listing)):
             code.call(fn.KEY, "%z", words)
             source = code.binary("shl", code.load("%ctx", SOURCE), str(SEQ_BITS))

@@ -18,7 +18,7 @@ from math import factorial
 from charter.core import types as t
 from charter.core.nodes import StateVar
 from charter.explore.native import functions as fn
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import FALSE, TRUE, Code, Ref, Truth
 from charter.explore.native.layout import CannotCompile, Packing, mask_type
 from charter.explore.native.orbit_signature import Signatures
 from charter.explore.native.unit import Unit
@@ -99,7 +99,7 @@ class KeyPrinter:
         if len(self.renamings) == 1:
             self._named_and_packed(state)
         else:
-            anchored = code.call(fn.ANCHORED, state)
+            anchored = code.ask(fn.ANCHORED, state)
             with code.when(anchored):
                 self._named_and_packed(state)
             with code.unless(anchored):
@@ -119,7 +119,7 @@ class KeyPrinter:
         if not self.opaque:
             code.call(fn.PACK, state, "%out")
             return
-        in_order = code.call(fn.IN_ORDER, state)
+        in_order = code.ask(fn.IN_ORDER, state)
         with code.when(in_order):
             code.call(fn.PACK, state, "%out")
         with code.unless(in_order):
@@ -165,7 +165,7 @@ class KeyPrinter:
     def print_in_order(self) -> None:
         """`@in_order(slots)`: whether `@named` would change nothing."""
         self.code = code = Code("internal i1 @in_order(ptr noalias readonly %s)", "nounwind")
-        count, fine = dict.fromkeys(self.opaque, "0"), "true"
+        count, fine = dict.fromkeys(self.opaque, "0"), TRUE
         for name, at, there in self.counters(self.opaque, exact=True):
             value = code.load(at)
             known = code.compare("ule", value, count[name])
@@ -193,17 +193,17 @@ class KeyPrinter:
         code.give()
         self.unit.add(code)
 
-    def counters(self, names: Collection[str], *, exact: bool) -> Iterator[tuple[str, Ref, Ref]]:
+    def counters(self, names: Collection[str], *, exact: bool) -> Iterator[tuple[str, Ref, Truth]]:
         """The counters of some types in the state `%s`: the type, the address, and whether it is
         present; unless `exact`, an absent one whose slot is 0 may be reported as present."""
         place = "%s"
         for variable in self.variables:
-            yield from self._inside(variable.type, (place, "true"), names, exact)
+            yield from self._inside(variable.type, (place, TRUE), names, exact)
             place = self.code.at(place, self.unit.layout.slots(variable.type))
 
     def _inside(
-        self, kind: t.Type, where: tuple[Ref, Ref], names: Collection[str], exact: bool
-    ) -> Iterator[tuple[str, Ref, Ref]]:
+        self, kind: t.Type, where: tuple[Ref, Truth], names: Collection[str], exact: bool
+    ) -> Iterator[tuple[str, Ref, Truth]]:
         place, there = where
         held = {part.name for part in t.inside(kind) if isinstance(part, t.Counter)}
         if held.isdisjoint(names):
@@ -246,7 +246,7 @@ class KeyPrinter:
         self.code = code = Code(head, "nounwind")
         place, at = "%s", 0
         for variable in self.variables:
-            for i, slot in enumerate(self.renamed(variable.type, place, "true"), at):
+            for i, slot in enumerate(self.renamed(variable.type, place, TRUE), at):
                 code.store(slot, "%out", i)
             at += self.unit.layout.slots(variable.type)
             place = code.at("%s", at)
@@ -264,7 +264,7 @@ class KeyPrinter:
         tries = code.select(has_anchor, str(len(self.renamings)), "0")
         with code.counting(tries, "1") as i:
             code.call(fn.PERMUTED, "%s", own, i)
-            with code.when(code.call(fn.ANCHORED, own)):
+            with code.when(code.ask(fn.ANCHORED, own)):
                 self._words(own, "%out")
                 code.give()
                 code.start(code.label())
@@ -284,11 +284,11 @@ class KeyPrinter:
             self.code.call(fn.NAMED, own)
         self.code.call(fn.PACK, own, out)
 
-    def _sorted(self, signatures: Mapping[str, Ref]) -> tuple[Ref, Ref]:
+    def _sorted(self, signatures: Mapping[str, Ref]) -> tuple[Truth, Ref]:
         """Whether all signatures are distinct, and the number of the permutation that then sorts
         them: `permutations` lists them in lexicographic order, so it follows from how many later
         signatures are less."""
-        code, distinct, number = self.code, "true", "0"
+        code, distinct, number = self.code, TRUE, "0"
         for sort, place in signatures.items():
             size = self.unit.layout.size(t.Sort(sort))
             refs = [code.load(place, i) for i in range(size)]
@@ -308,7 +308,7 @@ class KeyPrinter:
         other, some = code.memory(words), code.memory(1)
         code.store("0", some)
         with code.counting(str(len(self.renamings))) as i:
-            ordered = "true"
+            ordered = TRUE
             for sort, place in signatures.items():
                 rows = [renaming[sort] for renaming in self.renamings]
                 size = len(rows[0])
@@ -321,7 +321,7 @@ class KeyPrinter:
                 code.call(fn.PERMUTED, "%s", own, i)
                 self._words(own, other)
                 less = code.compare("eq", code.load(some), "0")
-                earlier = "false"
+                earlier = FALSE
                 for word in range(words):
                     x, y = code.load(other, word), code.load("%out", word)
                     same = code.both(code.compare("eq", x, y), earlier)
@@ -342,7 +342,7 @@ class KeyPrinter:
             self.code.store(signatures.of(self.variables, i), place, i)
         return place
 
-    def parts(self, kind: t.Type, place: Ref, there: Ref) -> Iterator[tuple[t.Type, Ref, Ref]]:
+    def parts(self, kind: t.Type, place: Ref, there: Truth) -> Iterator[tuple[t.Type, Ref, Truth]]:
         """The parts of a value in memory with their addresses, and whether they are present."""
         code, layout = self.code, self.unit.layout
         match kind:
@@ -371,7 +371,7 @@ class KeyPrinter:
             case t.Bool() | t.Int() | t.Sort() | t.Counter() | t.Enum() | t.Set():
                 pass
 
-    def renamed(self, kind: t.Type, place: Ref, there: Ref) -> list[Ref]:
+    def renamed(self, kind: t.Type, place: Ref, there: Truth) -> list[Ref]:
         """The slots of a value after the renaming `%r`."""
         code, layout = self.code, self.unit.layout
         if not self.quotient.permutes(kind):
@@ -408,7 +408,7 @@ class KeyPrinter:
             for renaming in self.renamings
         ]
 
-    def entries(self, key: t.Type, value: t.Type, place: Ref, there: Ref) -> list[Ref]:
+    def entries(self, key: t.Type, value: t.Type, place: Ref, there: Truth) -> list[Ref]:
         """The entries of a map in the order of their new keys."""
         code, size = self.code, self.unit.layout.slots(value)
         count = self.unit.layout.size(key)
@@ -421,7 +421,7 @@ class KeyPrinter:
             found += self.renamed(value, code.at(place, code.binary("mul", old, str(size))), there)
         return found
 
-    def union(self, kind: t.Union, place: Ref, there: Ref) -> list[Ref]:
+    def union(self, kind: t.Union, place: Ref, there: Truth) -> list[Ref]:
         """The parameters of the present case, renamed."""
         code, layout = self.code, self.unit.layout
         tag = code.load(place)

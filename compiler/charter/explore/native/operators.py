@@ -7,7 +7,7 @@ from typing import Literal as OneOf
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.explore.native.code import FOLDED, Ref, constant
+from charter.explore.native.code import FOLDED, TRUE, Ref, Truth, constant
 from charter.explore.native.expr_emitter import ExprEmitter
 from charter.explore.native.layout import CannotCompile, mask_type
 from charter.explore.native.unit import FATAL_COUNTER
@@ -19,7 +19,7 @@ SetOp = OneOf["union", "intersection", "difference", "subset"]
 def unary(expr: ExprEmitter, op: n.UnaryOp, operand: Scalar) -> Scalar:
     """Prints `not` or the minus sign."""
     if op == "not":
-        return Scalar(expr.code.negation(operand.ref))
+        return Scalar(expr.code.negation(operand.truth))
     return Scalar(expr.code.binary("sub", "0", operand.ref), -operand.high, -operand.low)
 
 
@@ -48,7 +48,7 @@ def set_of(expr: ExprEmitter, kind: t.Type, items: list[Held], count: Ref | None
     low, high = members_span(expr, kind, [item for item in items if isinstance(item, Scalar)])
     ty, mask, code = mask_type(high - low + 1), "0", expr.code
     for i, item in enumerate(items):
-        inside = "true" if count is None else code.compare("slt", str(i), count)
+        inside = TRUE if count is None else code.compare("slt", str(i), count)
         bit = single(expr, t.inner_of(kind), item, low, high)
         mask = code.binary("or", mask, code.select(inside, bit, "0", ty), ty)
     return Scalar(mask, low, high)
@@ -93,10 +93,10 @@ def algebra(expr: ExprEmitter, op: SetOp, a: Scalar, b: Scalar) -> Scalar:
             return Scalar(code.compare("eq", rest, "0", ty))
 
 
-def member(expr: ExprEmitter, kind: t.Type, item: Held, mask: Scalar) -> Ref:
+def member(expr: ExprEmitter, kind: t.Type, item: Held, mask: Scalar) -> Truth:
     """Whether a set has a member."""
     code, ty = expr.code, mask_type(mask.high - mask.low + 1)
-    inside = "true"
+    inside = TRUE
     if isinstance(kind, t.Int):
         number = scalar(item)
         at = code.binary("sub", number.ref, str(mask.low))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from charter.core import types as t
 from charter.core.nodes import StateVar
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import TRUE, Code, Ref, Truth
 from charter.explore.native.layout import Layout, mask_type
 
 ENOUGH = 48
@@ -42,9 +42,7 @@ class Signatures:
         self.seen, total = 0, "0"
         for variable, at in places:
             if self.seen < ENOUGH:
-                total = self.mixed(
-                    total, self.signature(variable.type, (at, "true"), element, False)
-                )
+                total = self.mixed(total, self.signature(variable.type, (at, TRUE), element, False))
         return total
 
     def keyed(self, kind: t.Type) -> bool:
@@ -58,7 +56,7 @@ class Signatures:
         return self.code.add(self.code.binary("mul", total, str(MIXER)), part)
 
     def signature(
-        self, kind: t.Type, where: tuple[int, Ref], element: int, owned: bool
+        self, kind: t.Type, where: tuple[int, Truth], element: int, owned: bool
     ) -> Ref | None:
         """The signature of an element in a value: who it names or, if the value is the element's
         own, everything. None: nothing. A value that is not there (`where`) says zero."""
@@ -108,7 +106,7 @@ class Signatures:
         return self.mixed(count, code.cast(bit, ty, "i64"))
 
     def several(
-        self, kinds: list[t.Type], where: tuple[int, Ref], element: int, owned: bool
+        self, kinds: list[t.Type], where: tuple[int, Truth], element: int, owned: bool
     ) -> Ref | None:
         """Parts that stand one behind the other."""
         at, there = where
@@ -119,7 +117,9 @@ class Signatures:
             at += self.layout.slots(kind)
         return found
 
-    def entries(self, kind: t.Map, where: tuple[int, Ref], element: int, owned: bool) -> Ref | None:
+    def entries(
+        self, kind: t.Map, where: tuple[int, Truth], element: int, owned: bool
+    ) -> Ref | None:
         """Of a map over the sort the element's own entry, and the sum of what the others say; of
         another map its entries in their order, where nobody renames its keys."""
         at, there = where
@@ -137,7 +137,9 @@ class Signatures:
             return None
         return self.several([kind.value] * count, where, element, owned)
 
-    def case(self, kind: t.Union, where: tuple[int, Ref], element: int, owned: bool) -> Ref | None:
+    def case(
+        self, kind: t.Union, where: tuple[int, Truth], element: int, owned: bool
+    ) -> Ref | None:
         """The case that is there."""
         code, (at, there) = self.code, where
         tag = code.load("%s", at)
@@ -151,7 +153,7 @@ class Signatures:
         return self.mixed(total or "0", tag) if owned else total
 
     def items(
-        self, kind: t.Seq | t.Ranking, where: tuple[int, Ref], element: int, owned: bool
+        self, kind: t.Seq | t.Ranking, where: tuple[int, Truth], element: int, owned: bool
     ) -> Ref | None:
         """The items of a list in their order."""
         code, (at, there) = self.code, where

@@ -60,7 +60,7 @@ def print_noted(unit: Unit, context: MachineContext, numbers: Iterable[int]) -> 
     before, after = code.at("%ctx", context.fields), code.at("%ctx", context.rows)
     for number in numbers:
         with code.when(code.compare("eq", "%number", str(number))):
-            noted = code.call(fn.prop(number), "%ctx", before, after, "%took")
+            noted = code.ask(fn.prop(number), "%ctx", before, after, "%took")
             code.store(code.widened(noted), found)
     code.give(code.load(found))
     unit.add(code)

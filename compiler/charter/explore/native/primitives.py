@@ -10,7 +10,7 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import functions as fn
 from charter.explore.native import operators
-from charter.explore.native.code import Ref, constant
+from charter.explore.native.code import TRUE, Ref, Truth, constant
 from charter.explore.native.expr_emitter import ExprEmitter
 from charter.explore.native.layout import mask_type
 from charter.explore.native.values import Composite, Held, InMemory, Scalar, scalar
@@ -134,7 +134,7 @@ class _Growing:
     kind: t.Seq | t.Ranking
     room: Ref
 
-    def add(self, item: Held, wanted: Ref) -> None:
+    def add(self, item: Held, wanted: Truth) -> None:
         """Write an item after the last; the length grows only if it is `wanted`."""
         code, size = self.expr.code, self.expr.layout.slots(self.kind.inner)
         count = code.load(self.room)
@@ -153,4 +153,4 @@ class _Growing:
         with self.expr.code.counting(end, first) as i:
             item = self.expr.keep.item(source, i)
             inner = self.kind.inner
-            self.add(item, operators.member(self.expr, inner, item, kept) if kept else "true")
+            self.add(item, operators.member(self.expr, inner, item, kept) if kept else TRUE)

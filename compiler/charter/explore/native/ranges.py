@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from charter.core import types as t
 from charter.core.nodes import StateVar
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import FALSE, TRUE, Code, Truth
 from charter.explore.native.unit import Unit
 
 
@@ -22,15 +22,15 @@ class RangePrinter:
     def print(self) -> None:
         """`@outside(slots)`: whether a number or a length has left its range."""
         self.code = Code("internal i1 @outside(ptr noalias readonly %s)", "nounwind")
-        found, at = "false", 0
+        found, at = FALSE, 0
         for variable in self.variables:
-            for test in self.outside(variable.type, at, "true"):
+            for test in self.outside(variable.type, at, TRUE):
                 found = self.code.either(found, test)
             at += self.unit.layout.slots(variable.type)
         self.code.give(found)
         self.unit.add(self.code)
 
-    def outside(self, kind: t.Type, at: int, there: Ref) -> Iterator[Ref]:
+    def outside(self, kind: t.Type, at: int, there: Truth) -> Iterator[Truth]:
         """Truths, one for each way in which a value can be out of range."""
         code, layout = self.code, self.unit.layout
         match kind:

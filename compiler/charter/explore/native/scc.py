@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from charter.explore.native import functions as fn
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import Code, Ref, Truth
 from charter.explore.native.transition_graph import ABSENT, TARGET_BITS
 from charter.explore.native.unit import PRELUDE
 
@@ -81,7 +81,7 @@ class Walk:
         return self.code.binary("and", self.code.binary("lshr", word, self.number(bit)), "1")
 
     @contextmanager
-    def looping(self, more: Callable[[], Ref]) -> Iterator[None]:
+    def looping(self, more: Callable[[], Truth]) -> Iterator[None]:
         """A loop while a condition is true."""
         code = self.code
         head, body, after = code.label(), code.label(), code.label()
@@ -100,7 +100,7 @@ class Walk:
         place = code.memory(1)
         code.store(self.code.load(self.array(FIRSTS), state, "ptr"), place, 0, "ptr")
 
-        def more() -> Ref:
+        def more() -> Truth:
             return code.compare("ne", code.load(code.load(place, 0, "ptr")), "-1")
 
         with self.looping(more):
@@ -166,7 +166,7 @@ def reach() -> str:
     return code.text()
 
 
-def inside(it: Walk, state: Ref) -> Ref:
+def inside(it: Walk, state: Ref) -> Truth:
     """Whether the goal is awaited in a state, on some path to it."""
     code = it.code
     node = code.binary("or", code.binary("shl", state, "1"), "1")

@@ -20,7 +20,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native import functions as fn
 from charter.explore.native.body import arguments_of
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import TRUE, Code, Ref
 from charter.explore.native.context import (
     CAPACITY,
     ERROR,
@@ -166,7 +166,7 @@ class LinkPrinter:
             code.fork(code.compare("eq", first, marked), deeper, onward)
             code.start(deeper)
             number = code.load(entry, 1)
-            row, equal = row_of(code, number, context.width), "true"
+            row, equal = row_of(code, number, context.width), TRUE
             for i, ref in enumerate(keys, context.key_at):
                 equal = code.both(equal, code.compare("eq", code.load(row, i), ref))
             code.fork(equal, there, onward)
@@ -217,10 +217,10 @@ class LinkPrinter:
         head = "internal void @link(ptr %ctx, ptr noalias readonly %z)"
         code, context = Code(head, "nounwind"), self.context
         fields = code.at("%ctx", context.fields)
-        same = code.call(fn.SAME, fields, "%z", context.slots)
+        same = code.ask(fn.SAME, fields, "%z", context.slots)
         with code.unless(same):
             label = code.binary("shl", self.label(code), str(TARGET_BITS))
-            outside = code.call(fn.OUTSIDE, "%z")
+            outside = code.ask(fn.OUTSIDE, "%z")
             with code.when(outside):
                 self.append(code, code.binary("or", label, str(ABSENT)))
             with code.unless(outside):
@@ -276,7 +276,7 @@ class LinkPrinter:
         s = code.at("%ctx", self.context.fields)
         word, predicates = "0", self.kernel.predicates or ()
         for i, (number, _) in enumerate(predicates):
-            hit = code.call(fn.prop(number), "%ctx", s, s, -1)
+            hit = code.ask(fn.prop(number), "%ctx", s, s, -1)
             error = code.load("%ctx", ERROR)
             with code.when(code.compare("ne", error, "0")):
                 code.store("0", "%ctx", ERROR)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native import functions as fn
-from charter.explore.native.code import Code, Ref, constant
+from charter.explore.native.code import FALSE, TRUE, Code, Ref, Truth, constant
 from charter.explore.native.layout import CannotCompile, Layout, mask_type
 
 SCALARS = (t.Bool, t.Int, t.Sort, t.Counter, t.Enum, t.Set)
@@ -21,6 +21,11 @@ class Scalar:
     ref: Ref
     low: int = 0
     high: int = 1
+
+    @property
+    def truth(self) -> Truth:
+        """The reference, of a truth value."""
+        return Truth(self.ref)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,10 @@ class Keeper:
         """The address of a value in memory."""
         return self.code.at(place.pointer, place.offset)
 
-    def is_present(self, value: Held) -> Ref:
+    def is_present(self, value: Held) -> Truth:
         """Whether an option holds something."""
         if isinstance(value, Composite):
-            return scalar(value.parts[0]).ref
+            return scalar(value.parts[0]).truth
         assert isinstance(value, InMemory)
         return self.code.compare("ne", self.code.load(value.pointer, value.offset), "0")
 
@@ -96,7 +101,7 @@ class Keeper:
     def tag(self, value: Held) -> Ref:
         """The number of a union's case."""
         if isinstance(value, Composite):
-            return scalar(value.parts[0]).ref
+            return scalar(value.parts[0]).truth
         assert isinstance(value, InMemory)
         return self.code.load(value.pointer, value.offset)
 
@@ -195,7 +200,7 @@ class Keeper:
     def _put_scalar(self, value: Scalar, kind: t.Type, pointer: Ref, offset: int) -> None:
         code = self.code
         if isinstance(kind, t.Bool):
-            code.store(code.widened(value.ref), pointer, offset)
+            code.store(code.widened(value.truth), pointer, offset)
         elif isinstance(kind, t.Set):
             ty, low, high = self.layout.register(kind)
             code.store(self.rebased(value, low, high), pointer, offset, ty)
@@ -248,15 +253,14 @@ class Keeper:
 
     # --- comparing -------------------------------------------------------------------------------
 
-    def equal(self, a: Held, b: Held, kind: t.Type) -> Ref:
+    def equal(self, a: Held, b: Held, kind: t.Type) -> Truth:
         """Whether two values of a type are equal."""
         code = self.code
         if a == b:
-            return "true"
+            return TRUE
         match kind:
             case t.Bool():
-                x, y = scalar(a).ref, scalar(b).ref
-                return code.negation(self._different(x, y))
+                return code.negation(self._different(scalar(a).truth, scalar(b).truth))
             case t.Set():
                 low, high = min(scalar(a).low, scalar(b).low), max(scalar(a).high, scalar(b).high)
                 pair = (self.rebased(scalar(a), low, high), self.rebased(scalar(b), low, high))
@@ -271,24 +275,24 @@ class Keeper:
         a: Held,
         b: Held,
         kind: t.Option | t.Record | t.Union | t.Map | t.Seq | t.Ranking,
-    ) -> Ref:
+    ) -> Truth:
         code, layout = self.code, self.layout
         if isinstance(a, InMemory) and isinstance(b, InMemory) and layout.alike(a.kind, b.kind):
             return self._same_memory(self.address(a), self.address(b), layout.slots(a.kind))
         match kind:
             case t.Option(inner=inner):
                 x, y = self.is_present(a), self.is_present(b)
-                if "false" in (x, y):
+                if FALSE in (x, y):
                     return code.negation(code.either(x, y))
                 same = code.negation(self._different(x, y))
                 return code.both(same, self._inner_equal(a, b, inner, code.both(x, y)))
             case t.Record(fields=fields):
-                result = "true"
+                result = TRUE
                 for i, (_, part) in enumerate(fields):
                     result = code.both(result, self.equal(self.field(a, i), self.field(b, i), part))
                 return result
             case t.Map(key=key, value=inner):
-                result = "true"
+                result = TRUE
                 for i in range(layout.size(key)):
                     pair_ = (self.entry(a, str(i)), self.entry(b, str(i)))
                     result = code.both(result, self.equal(*pair_, inner))
@@ -301,24 +305,24 @@ class Keeper:
                     if isinstance(b, InMemory)
                     else kind
                 )
-                x, y = (self.address(self.placed(v, model)) for v in (a, b))
-                return self._same_memory(x, y, layout.slots(model))
+                places = [self.address(self.placed(v, model)) for v in (a, b)]
+                return self._same_memory(places[0], places[1], layout.slots(model))
 
-    def _different(self, x: Ref, y: Ref) -> Ref:
-        if y in ("true", "false"):
+    def _different(self, x: Truth, y: Truth) -> Truth:
+        if y in (TRUE, FALSE):
             x, y = y, x
-        if x in ("true", "false"):
-            return self.code.negation(y) if x == "true" else y
-        return self.code.binary("xor", x, y, "i1")
+        if x in (TRUE, FALSE):
+            return self.code.negation(y) if x == TRUE else y
+        return Truth(self.code.binary("xor", x, y, "i1"))
 
-    def _inner_equal(self, a: Held, b: Held, inner: t.Type, there: Ref) -> Ref:
+    def _inner_equal(self, a: Held, b: Held, inner: t.Type, there: Truth) -> Truth:
         same = self.equal(self.inner(a), self.inner(b), inner)
         return self.code.either(self.code.negation(there), same)
 
-    def _same_memory(self, x: Ref, y: Ref, slots: int) -> Ref:
+    def _same_memory(self, x: Ref, y: Ref, slots: int) -> Truth:
         code = self.code
         if slots > 12:
-            return code.call(fn.SAME, x, y, slots)
+            return code.ask(fn.SAME, x, y, slots)
         total = "0"
         for i in range(slots):
             total = code.binary("or", total, code.binary("xor", code.load(x, i), code.load(y, i)))
@@ -330,13 +334,13 @@ class Keeper:
         """A constant."""
         match kind, value:
             case t.Bool(), bool():
-                return Scalar("true" if value else "false")
+                return Scalar(TRUE if value else FALSE)
             case t.Enum(members=members), str():
                 return self.number(members.index(value))
             case t.Option(inner=inner), None:
-                return Composite(kind, (Scalar("false"), self.blank(inner)))
+                return Composite(kind, (Scalar(FALSE), self.blank(inner)))
             case t.Option(inner=inner), _:
-                return Composite(kind, (Scalar("true"), self.constant(inner, value)))
+                return Composite(kind, (Scalar(TRUE), self.constant(inner, value)))
             case t.Record(fields=fields), tuple():
                 pairs = zip(fields, value, strict=True)
                 return Composite(kind, tuple(self.constant(part, v) for (_, part), v in pairs))

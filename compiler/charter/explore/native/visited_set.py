@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from random import Random
 
 from charter.explore.native import functions as fn
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import TRUE, Code, Ref, Truth
 from charter.explore.native.context import PARTITION_BITS, PARTITIONS, MachineContext
 from charter.explore.native.states import BLOCK_BITS
 from charter.explore.native.unit import Unit
@@ -205,7 +205,7 @@ class TablePrinter:
             row = row_of(code, number, self.context.width)
             prefetch(code, code.at(row, self.context.key_at))
 
-    def same_key(self, code: Code, entry: Ref, keys: list[Ref]) -> Ref:
+    def same_key(self, code: Code, entry: Ref, keys: list[Ref]) -> Truth:
         """Whether the state of an entry has this key."""
         context, place, number = self.context, code.memory(1), code.load(entry, 1)
         is_fresh = code.compare("slt", number, "0")
@@ -215,7 +215,7 @@ class TablePrinter:
             code.store(row, place, 0, "ptr")
         with code.unless(is_fresh):
             code.store(row_of(code, number, context.width), place, 0, "ptr")
-        row, equal = code.load(place, 0, "ptr"), "true"
+        row, equal = code.load(place, 0, "ptr"), TRUE
         for i, ref in enumerate(keys, context.key_at):
             equal = code.both(equal, code.compare("eq", code.load(row, i), ref))
         return equal
