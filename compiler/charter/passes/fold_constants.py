@@ -1,6 +1,6 @@
-"""Pass: constant folding of boolean operators and `if`.
+"""Pass: constant folding of `and`, `or`, `not` and `if`.
 
-Changes: boolean operators with a literal left side, `if` with a literal condition, `not` of a
+Changes: `and` and `or` with a literal left side, `if` with a literal condition, `not` of a
 literal; everywhere but in scenarios. Keeps: every value and where it is defined, every branch and
 conjunct label, every span, also conjuncts that become true. Leaves none of: nothing, since later
 passes may introduce such expressions.
