@@ -19,6 +19,8 @@ from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, br
 from conform.judging.relabel import key
 from conform.judging.walk import BatchTexts, Malformed, RelabelledSteps, is_fault, project
 
+_ANOTHER_MODEL = "the present model is not that of the suite"
+
 
 @dataclass(frozen=True, slots=True)
 class VectorItem:
@@ -302,9 +304,10 @@ class _Case:
         try:
             for step in range(1, stop.step):
                 if not follower.step(self._raw(step)).allowed:
-                    found.lost = "the present model is not that of the suite"
+                    found.lost = _ANOTHER_MODEL
                     return None
             if stop.step == 0:
+                found.lost = _ANOTHER_MODEL
                 return None
             return self._judged(follower, stop.step)
         except CannotFollow as error:

@@ -1,5 +1,8 @@
 """Going on after a divergence: from what was observed, with what is not shown carried over."""
 
+from dataclasses import replace
+
+import orjson
 import pytest
 from tests.support.fakes.fake import KeepsLeader
 from tests.support.judging import judge, toy_siblings
@@ -213,3 +216,18 @@ def test_deviation_that_comes_of_hidden_state_is_explained_by_the_whole_overlay(
         assert follower.step(ObservedStep(*R1, registered.reply, seen)).allowed
         judged = follower.step(ObservedStep(*EXPIRE, False, seen))
         assert (judged.allowed, judged.entries) == (False, entries)
+
+
+def test_why_no_step_is_judged_is_told_if_the_suite_has_another_first_state():
+    """The model has the first state that the target shows, but the suite was made from another."""
+    item, results = answered(vector(R1, ("elect", {})))
+    answer = orjson.loads(item.answer)
+    for node in answer["steps"][0]:
+        node["observation"] = len(answer["observations"])
+    answer["observations"].append({"leader": "nobody"})
+    item = replace(item, answer=orjson.dumps(answer), ways=b"{}")
+    batch = BatchTexts.of(results, None)
+    found = assess(item, results.results[0], batch, Judge(), toy_siblings()).verdict
+    assert found.first is not None and found.first.step == 0
+    assert (found.judged, found.not_judged) == (0, 2)
+    assert found.detail == "the present model is not that of the suite"
