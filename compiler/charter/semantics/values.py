@@ -187,7 +187,7 @@ def from_json(kind: t.Type, data: Json, universe: Universe) -> Value:
     """The inverse of `to_json`. Raises ValueError with what was expected."""
     try:
         return _from_json(kind, data, universe)
-    except (KeyError, TypeError, IndexError) as problem:
+    except (KeyError, TypeError, IndexError, ValueError) as problem:
         raise ValueError(f"{text(data)} is not a value of {kind}") from problem
 
 
