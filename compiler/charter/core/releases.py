@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from charter.core.nodes import OverlayEntry
-
-Release = tuple[int, ...]
+from charter.formats.releases import Release, numbers, within
 
 
 def groups(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -19,7 +18,7 @@ def groups(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> dict[str
     found: dict[str, tuple[str, ...]] = {}
     before: tuple[str, ...] | None = None
     for release in sorted(releases, key=numbers) or _bounds(entries):
-        names = tuple(entry.name for entry in entries if applies(entry, numbers(release)))
+        names = tuple(entry.name for entry in applying(entries, (release,)))
         if names != before:
             found[release] = before = names
     return found
@@ -27,8 +26,12 @@ def groups(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> dict[str
 
 def applying(entries: Sequence[OverlayEntry], releases: Sequence[str]) -> tuple[OverlayEntry, ...]:
     """The entries that apply to one of the releases; all, if there are none."""
-    known = [numbers(release) for release in releases]
-    return tuple(e for e in entries if not known or any(applies(e, r) for r in known))
+    return tuple(
+        entry
+        for entry in entries
+        if not releases
+        or any(within(release, entry.first_release, entry.last_release) for release in releases)
+    )
 
 
 def _bounds(entries: Sequence[OverlayEntry]) -> list[str]:
@@ -46,15 +49,3 @@ def _bounds(entries: Sequence[OverlayEntry]) -> list[str]:
 def module(release: str) -> str:
     """The name of the model with all entries of a group."""
     return f"from_{release.replace('.', '_')}"
-
-
-def applies(entry: OverlayEntry, release: Release) -> bool:
-    """Whether an entry applies to a release; a last release includes its patches."""
-    first, last = numbers(entry.first_release), numbers(entry.last_release)
-    return release >= first and (not last or release[: len(last)] <= last)
-
-
-def numbers(release: str) -> Release:
-    """`4.3.1` as numbers, with 0 for what is not a number; () for an open bound."""
-    parts = release.split(".") if release else ()
-    return tuple(int(part) if part.isdigit() else 0 for part in parts)

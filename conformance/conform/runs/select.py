@@ -11,6 +11,8 @@ from pathlib import Path
 
 import orjson
 
+from charter.formats.reading import BadVector
+from charter.formats.releases import numbers, within
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
 from conform.adapters.targets import Prepared, Target, prepare, target
 from conform.console.errors import BadSuite, UnknownTarget
@@ -75,8 +77,8 @@ def _suite_for(chosen: Target, release: str, suite: str) -> str:
     for path in sorted(generated.rglob(MANIFEST)):
         try:
             manifest = read_manifest(path.parent)
-        except Exception:  # another kind of manifest
-            continue
+        except (BadVector, OSError) as error:
+            raise BadSuite(f"the manifest of a generated suite cannot be read: {error}") from None
         if chosen.protocol in ("", manifest.protocol) and manifest.variant == variant:
             found.append((manifest.vectors, str(path.parent)))
     if not found:
@@ -121,7 +123,7 @@ def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) 
     }
     groups = [name for name in found if name.startswith("@") and within(release, name[1:], "")]
     if groups and len(applying) > 1:
-        applying[""] = found[max(groups, key=lambda name: _numbers(name[1:]))]
+        applying[""] = found[max(groups, key=lambda name: numbers(name[1:]))]
     return applying
 
 
@@ -144,19 +146,6 @@ def _entry(module: str) -> str:
     if start == "from" and all(part.isdigit() for part in parts):
         return f"@{'.'.join(parts)}"
     return module
-
-
-def within(release: str, first: str, last: str) -> bool:
-    """Whether a release is in a range; "" is an open bound. "4.0" as the last one includes all its
-    patches."""
-    parts = _numbers(release)
-    if first and parts < _numbers(first):
-        return False
-    return not last or parts[: len(_numbers(last))] <= _numbers(last)
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    return tuple(int(part) if part.isdigit() else 0 for part in release.split("."))
 
 
 def variables(suite: Suite) -> tuple[str, ...]:

@@ -4,9 +4,10 @@ import sys
 
 import pytest
 
+from charter.formats.reading import BadVector
 from conform.adapters.targets import prepare, read, target, targets
-from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
-from conform.runs.select import within
+from conform.console.errors import BadSuite, CannotPrepare, UnknownRelease, UnknownTarget
+from conform.runs.select import RunSelection, resolve
 
 TOML = """
 id = "x"
@@ -93,16 +94,10 @@ def test_targets_of_the_project_can_be_read():
     assert target("reference").capabilities == ("load",)
 
 
-@pytest.mark.parametrize(
-    ("release", "first", "last", "inside"),
-    [
-        ("4.0.2", "4.0", "", True),
-        ("3.9.1", "4.0", "", False),
-        ("4.3.1", "", "4.3", True),
-        ("4.3.1", "", "4.2.9", False),
-        ("4.10", "4.9", "4.11", True),
-        ("4.0", "", "", True),
-    ],
-)
-def test_releases_of_an_overlay_entry(release, first, last, inside):
-    assert within(release, first, last) is inside
+def test_a_damaged_manifest_of_a_generated_suite_is_named(monkeypatch):
+    def damaged(folder):
+        raise BadVector(f"{folder / 'manifest.json'}: no JSON")
+
+    monkeypatch.setattr("conform.runs.select.read_manifest", damaged)
+    with pytest.raises(BadSuite, match=r"cannot be read: .*controller/manifest\.json: no JSON"):
+        resolve(RunSelection(target="reference"))
