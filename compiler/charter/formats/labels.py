@@ -85,11 +85,6 @@ _OPAQUE = ("@", "~", "#")
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,400})?")
 
 
-def is_opaque(value: Json) -> bool:
-    """Whether `value` stands for an opaque value, raw or renamed."""
-    return isinstance(value, str) and value[:1] in _OPAQUE
-
-
 def _collect(value: Json, seen: dict[str, None]) -> None:
     if isinstance(value, str):
         if value[:1] in _OPAQUE:

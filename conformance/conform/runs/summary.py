@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import pyarrow.compute as pc
-
 from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED, Kind
 from conform.runs import trust
@@ -117,7 +115,6 @@ def conclude(
         "unmet_entries": [*sorted(unmet)],
         "claimed_too_much": counts.claimed,
         "by_branch": branches,
-        "distinct_vectors": counts.vectors,
         "distinct_pairs": pairs,
         "seconds": round(seconds, 3),
         "exit": exit_code,
@@ -169,11 +166,6 @@ def distinct_pairs(folder: RunFolder) -> int:
     if not table.num_rows:
         return 0
     return int(table.group_by(["state", "branch"]).aggregate([("count", "sum")]).num_rows)
-
-
-def distinct_vectors(folder: RunFolder) -> int:
-    """The number of different questions that were sent."""
-    return int(pc.count_distinct(folder.table("verdicts")["id"]).as_py())
 
 
 def _int(value: Json) -> int:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from charter.formats.canonical import Json
-from charter.formats.labels import Labels, is_opaque
+from charter.formats.labels import Labels
 
 
 def relabel(*steps: Json) -> list[Json]:
@@ -59,7 +59,6 @@ def test_labels_when_values_have_no_order():
 
 def test_labels_when_nothing_is_opaque():
     assert relabel({"a": [1, None, True, "b1"]}) == [{"a": [1, None, True, "b1"]}]
-    assert not is_opaque("b1")
 
 
 def test_labels_when_the_value_is_no_number():
