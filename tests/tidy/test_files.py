@@ -33,10 +33,8 @@ TOP: Final = {
 BLOB_BYTES: Final = 400_000
 # Most of it are the small suites.
 GENERATED_BYTES: Final[int] = RATCHET["bytes"]["generated"]
-# Started by name, or there for others: authors of adapters, and whoever judges in one process.
-ENTRY_POINTS: Final = {
-    *("conform.cli.main", "conform.sdk", "conform.adapters.reference", "conform.adapters.direct"),
-}
+# Started by name, or there for others: authors of adapters.
+ENTRY_POINTS: Final = {"conform.cli.main", "conform.sdk", "conform.adapters.reference"}
 
 
 def test_the_top_level_is_the_customers_when_listed() -> None:
