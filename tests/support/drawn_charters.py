@@ -4,6 +4,7 @@ budgets. Every expression has a value; a charter that the checker refuses is dra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from random import Random
 
@@ -332,6 +333,15 @@ def component_text(rng: Random) -> str:
     ])  # fmt: skip
 
 
+def twice(rng: Random) -> str:
+    """A step that uses one channel twice, and one place of it twice if its arguments are equal."""
+    lines = [
+        rng.choice([f"send mail[{end}] {message}", f"receive from_{end} from mail[{end}]"])
+        for end, message in (("one", "bye"), ("other", "answer(server.row.best)"))
+    ]
+    return "\n".join(["  step twice(one: Node, other: Node) budget tries {", *lines, "  }"])
+
+
 def system_text(rng: Random) -> str:
     """A server and a client for each node, two channels between them, and a budget."""
     writer = Writer(rng)
@@ -360,12 +370,11 @@ def system_text(rng: Random) -> str:
             "known' = if client'[n].vote != client[n].vote then known | {n} else known",
         ], False),
         writer.step("rest(n: Node)", names, ["client[n].rest(n)"], True),
-        "}",
     ]  # fmt: skip
     everywhere = {**own, **inside, "n": "Node"}
     holds = [f"(forall n in Node: {writer.expr('bool', everywhere, 3)})" for _ in range(3)]
     return "\n".join([
-        VOCABULARY, server, client, *lines,
+        VOCABULARY, server, client, *lines, twice(copy(rng)), "}",
         f"always stays of whole cites silent: {holds[0]}",
         f"stepwise goes of whole cites silent: (took ask implies {holds[1]}) or known' == known",
         f"witness met of whole: {holds[2]}",

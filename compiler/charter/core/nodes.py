@@ -128,8 +128,8 @@ class CallOperation(Placed, Generic[E_co]):
 
 @dataclass(frozen=True, slots=True)
 class Send(Placed, Generic[E_co]):
-    """Puts a message into a channel at `keys`; a step is enabled only if there is room. `type` is
-    that of the channel's variable: nested maps over its ends."""
+    """Puts a message into a channel at `keys`; a step is enabled only if there is room after the
+    statements above. `type` is that of the channel's variable: nested maps over its ends."""
 
     channel: str
     type: Type
@@ -140,8 +140,8 @@ class Send(Placed, Generic[E_co]):
 @dataclass(frozen=True, slots=True)
 class Receive(Placed, Generic[E_co]):
     """Takes a message out of a channel at `keys` and names it; a step is enabled only if there is
-    one. If it `may_stay` (the channel duplicates), it is removed in one outcome and kept in
-    another."""
+    one after the statements above. If it `may_stay` (the channel duplicates), it is removed in one
+    outcome and kept in another."""
 
     name: str
     channel: str

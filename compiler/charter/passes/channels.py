@@ -1,15 +1,16 @@
 """Pass: `send` and `receive` become requirements, choices and one update of the channel's variable.
 
 Changes: a step that sends requires room, one that receives requires a message, which is picked
-(from a set) or bound. All changes of one channel become one update at the position of the last.
-Whether a message that `may_stay` is removed is decided by another pick. If histories read what a
-channel becomes (`channel'`), a `let` above its update names the value. Keeps: outcomes, and the
-order of other statements. Leaves none of: Send, Receive, `channel'` in steps.
+(from a set) or bound. A second use of a channel sees what the first did: a `let` names the value
+after the first, and the only update stands at the position of the last use. Whether a message that
+`may_stay` is removed is decided by another pick. If histories read what a channel becomes
+(`channel'`), a `let` above its update names the value. Keeps: outcomes, and the order of other
+statements. Leaves none of: Send, Receive, `channel'` in steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -19,6 +20,7 @@ from charter.core.channels import Content, content_of, nothing
 from charter.core.rewrite import rewritten_step
 from charter.core.walk import nodes, statement_expressions
 from charter.diagnostics import Span
+from charter.passes.names import Fresh
 
 BOOL, INT = t.Bool(), t.Int()
 
@@ -84,32 +86,35 @@ class _Body:
     """The statements so far."""
 
     lines: list[n.Statement] = field(default_factory=list)
+    names: Fresh = field(default_factory=lambda: Fresh("channel"))
 
     def send(self, line: n.Send) -> None:
         """Lower a `send`: it requires room."""
-        place, kind = _place(line), _kind(line)
         span, message = line.span, line.message
+        whole, kind = self.whole(line), _kind(line)
+        place = _place(whole, line.keys)
+        value: n.Expr
         match kind:
             case t.Option():
                 self.require("eq", place, nothing(kind, span))
-                full = n.Present(message, type=kind, span=span)
-                self.write(line, lambda _: full)
+                value = n.Present(message, type=kind, span=span)
             case t.Set():
                 one = n.SetNew((message,), type=kind, span=span)
-                self.write(line, lambda old: n.Binary("union", old, one, type=kind, span=span))
+                value = n.Binary("union", place, one, type=kind, span=span)
             case t.Seq():
                 size = n.Builtin("size", (place,), type=INT, span=span)
                 self.require("lt", size, _limit(kind, span))
-                self.write(
-                    line, lambda old: n.Builtin("append", (old, message), type=kind, span=span)
-                )
+                value = n.Builtin("append", (place, message), type=kind, span=span)
             case _:
                 assert_never(kind)
+        self.write(line, whole, value)
 
     def receive(self, line: n.Receive) -> None:
         """Lower a `receive`: it requires a message, and takes any one of a set or the first of a
         fifo."""
-        place, kind, span = _place(line), _kind(line), line.span
+        span = line.span
+        whole, kind = self.whole(line), _kind(line)
+        place = _place(whole, line.keys)
         self.require("ne", place, nothing(kind, span))
         message = n.Local(line.name, type=kind.inner, span=span)
         match kind:
@@ -124,61 +129,54 @@ class _Body:
                 self.lines.append(n.Bind(line.name, first, span=span))
             case _:
                 assert_never(kind)
-        if not line.may_stay:
-            self.write(line, lambda old: _without(kind, old, message))
-            return
-        stays = n.Local(f"stays#{line.name}", type=BOOL, span=span)
-        truths = n.Domain(type=t.Set(BOOL), span=span)
-        self.lines.append(n.Pick(stays.name, BOOL, None, truths, False, span=span))
-        self.write(
-            line,
-            lambda old: n.If(stays, old, _without(kind, old, message), type=kind, span=span),
-        )
+        rest = _without(kind, place, message)
+        if line.may_stay:
+            stays = n.Local(f"stays#{line.name}", type=BOOL, span=span)
+            truths = n.Domain(type=t.Set(BOOL), span=span)
+            self.lines.append(n.Pick(stays.name, BOOL, None, truths, False, span=span))
+            rest = n.If(stays, place, rest, type=kind, span=span)
+        self.write(line, whole, rest)
 
     def require(self, op: n.BinaryOp, left: n.Expr, right: n.Expr) -> None:
         """Add a requirement."""
         condition = n.Binary(op, left, right, type=BOOL, span=right.span)
         self.lines.append(n.Require(condition, span=right.span))
 
-    def write(self, line: n.Send | n.Receive, change: Callable[[n.Expr], n.Expr]) -> None:
-        """Change the content at the keys of `line`. Later changes apply on top of earlier ones;
-        reads see the state before."""
-        current: n.Expr = n.StateRef(line.channel, type=line.type, span=line.span)
+    def whole(self, line: n.Send | n.Receive) -> n.Expr:
+        """The channel after the statements so far. If one of them updates it, a `let` that names
+        the value replaces the update."""
         for other in self.lines:
             if isinstance(other, n.Assign) and other.variable == line.channel:
-                current = other.value
                 self.lines.remove(other)
-                break
-        value = _changed(current, line.keys, change)
-        self.lines.append(n.Assign(line.channel, value, span=line.span))
+                name = n.Local(self.names.next(), type=line.type, span=line.span)
+                self.lines.append(n.Bind(name.name, other.value, span=other.span))
+                return name
+        return n.StateRef(line.channel, type=line.type, span=line.span)
+
+    def write(self, line: n.Send | n.Receive, whole: n.Expr, value: n.Expr) -> None:
+        """Update the channel: `whole` with `value` at the keys of `line`."""
+        changed = _changed(whole, line.keys, value)
+        self.lines.append(n.Assign(line.channel, changed, span=line.span))
 
 
 def _kind(line: n.Send | n.Receive) -> Content:
     return content_of(line.type, len(line.keys))
 
 
-def _place(line: n.Send | n.Receive) -> n.Expr:
-    """The content at the keys of `line` in the state before."""
-    place: n.Expr = n.StateRef(line.channel, type=line.type, span=line.span)
-    for key in line.keys:
-        place = n.MapGet(place, key, type=t.map_of(place.type).value, span=line.span)
-    return place
+def _place(whole: n.Expr, keys: Sequence[n.Expr]) -> n.Expr:
+    """The content of a channel at `keys`."""
+    for key in keys:
+        whole = n.MapGet(whole, key, type=t.map_of(whole.type).value, span=key.span)
+    return whole
 
 
-def _changed(whole: n.Expr, keys: Sequence[n.Expr], change: Callable[[n.Expr], n.Expr]) -> n.Expr:
-    """`whole` with `change` applied at `keys`; if `whole` is an update of the same key, to its new
-    value."""
+def _changed(whole: n.Expr, keys: Sequence[n.Expr], value: n.Expr) -> n.Expr:
+    """`whole` with `value` at `keys`."""
     if not keys:
-        return change(whole)
+        return value
     key, *rest = keys
-    match whole:
-        case n.MapWith(target=target, entries=((same, old),)) if same == key:
-            pass
-        case _:
-            target = whole
-            old = n.MapGet(whole, key, type=t.map_of(whole.type).value, span=key.span)
-    entry = (key, _changed(old, rest, change))
-    return n.MapWith(target, (entry,), type=whole.type, span=whole.span)
+    entry = (key, _changed(_place(whole, (key,)), rest, value))
+    return n.MapWith(whole, (entry,), type=whole.type, span=whole.span)
 
 
 def _without(kind: Content, old: n.Expr, message: n.Expr) -> n.Expr:

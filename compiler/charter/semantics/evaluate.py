@@ -138,10 +138,11 @@ class Evaluator(Expressions):
         self, line: n.Send | n.Receive, before: State, names: Locals, work: State
     ) -> Iterator[tuple[Mail, Locals, State]]:
         """Each way to send or receive: what becomes of the message, the locals and the state
-        after. Whether there is room, or a message, is asked of the state `before`."""
+        after. Keys and messages read the state `before`; whether there is room, and which message
+        is received, depends on what the statements above have made of the channel in `work`."""
         ends = self._each(line.keys)(Scope(before, work), names)
         kind = content_of(line.type, len(ends))
-        lies = self._at(line.type, before[line.channel], ends)
+        lies = self._at(line.type, work[line.channel], ends)
         if isinstance(line, n.Send):
             message = self.value(line.message, Scope(before, work), names)
             if _has_room(kind, lies, self.universe):

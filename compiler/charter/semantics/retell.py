@@ -115,8 +115,17 @@ def _followed(
         runs = [longer for run in runs for longer in _continued(machine, line, before, run)]
     for rules, mail, _, reached in runs:
         if reached == after:
-            return rules, tuple(sorted(mail, key=lambda one: one.is_sent))
+            return rules, _in_order(mail)
     return (), ()
+
+
+def _in_order(mail: tuple[Mail, ...]) -> tuple[Mail, ...]:
+    """What a step received, then what it sent. If it used a place twice, the order of its
+    statements, since it may have received what it sent itself."""
+    places = [(one.channel, one.ends) for one in mail]
+    if len(set(places)) < len(places):
+        return mail
+    return tuple(sorted(mail, key=lambda one: one.is_sent))
 
 
 def _continued(machine: Machine, line: n.Statement, before: State, run: Run) -> Iterator[Run]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 from charter import api
@@ -30,6 +32,10 @@ system post {
     receive w from wire[a][b]
     node[b].see(w)
   }
+  step twice(a: Node, b: Node) { send box[a] 1  send box[b] 2 }
+  step take(a: Node, b: Node) { receive m from box[a]  receive w from box[b]  node[b].see(w) }
+  step swap(a: Node, b: Node) { receive m from box[a]  send box[b] 2 }
+  step loop(a: Node, b: Node) { send box[a] 1  receive m from box[b]  node[b].see(m) }
   step look(n: Node) { require some m in {0, 3}: box[n] != EMPTY and m == 3  node[n].see(3) }
 }
 instance tiny of post { Node = 2 }
@@ -96,3 +102,49 @@ def test_a_message_that_is_lost_is_taken_out() -> None:
     acts = ("put", (1, 2)), ("lose_box", (1,))
     [lost] = after(machine("fifo lossy"), *acts)
     assert words(lost) == [("received", "box", (1,), 2)]
+
+
+HOLDING: dict[str, dict[tuple[int, ...], Value]] = {
+    "slot": {(): None, (1,): 1, (2,): 2},
+    "set": {(): frozenset(), (1,): frozenset({1}), (2,): frozenset({2}), (1, 2): frozenset({1, 2})},
+    "fifo": {(): (), (1,): (1,), (2,): (2,), (1, 2): (1, 2)},
+}
+"""What lies in a place that holds some messages."""
+
+
+def boxes(machine: Machine, *acts: tuple[str, tuple[Value, ...]]) -> list[tuple[Value, Value]]:
+    """The boxes and what the first node has seen, after each way of the last of some steps."""
+    ways = [step.state for step in after(machine, *acts)]
+    seen = [cast(tuple[Value, ...], way["node.seen"])[0] for way in ways]
+    return list(zip([cast(tuple[Value, ...], way["box"])[0] for way in ways], seen, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["slot", "set", "fifo"])
+def test_a_second_use_of_a_place_sees_the_first(kind: str) -> None:
+    post, holding, here = machine(kind), HOLDING[kind], (0, 0)
+    both = [holding[1, 2]] if kind != "slot" else []
+    assert boxes(post, ("twice", here)) == [(lies, 0) for lies in both]
+    assert boxes(post, ("put", (0, 3)), ("take", here)) == []
+    assert boxes(post, ("put", (0, 3)), ("swap", here)) == [(holding[(2,)], 0)]
+    assert boxes(post, ("loop", here)) == [(holding[()], 1)]
+    assert boxes(post, ("loop", (0, 1))) == []
+    assert boxes(post, ("put", (1, 3)), ("loop", (0, 1))) == [(holding[(1,)], 0)]
+
+
+def test_two_messages_are_received_in_one_step() -> None:
+    acts = ("put", (0, 3)), ("put", (0, 2)), ("take", (0, 0))
+    assert boxes(machine("fifo"), *acts) == [((), 2)]
+    assert boxes(machine("set"), *acts) == [(frozenset(), 3), (frozenset(), 2)]
+
+
+def test_four_messages_fill_a_fifo_within_a_step_too() -> None:
+    put = ("put", (0, 3))
+    [(lies, _)] = boxes(machine("fifo"), put, put, ("twice", (0, 0)))
+    assert lies == (3, 3, 1, 2)
+    assert boxes(machine("fifo"), put, put, put, ("twice", (0, 0))) == []
+
+
+@pytest.mark.parametrize("kind", ["slot", "set", "fifo"])
+def test_what_a_step_sends_and_receives_itself_is_told_in_its_order(kind: str) -> None:
+    [step] = after(machine(kind), ("loop", (0, 0)))
+    assert words(step) == [("sent", "box", (0,), 1), ("received", "box", (0,), 1)]
