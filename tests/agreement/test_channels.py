@@ -38,9 +38,7 @@ def posted(kind: str) -> n.Model:
     return api.load_text(POST.replace("KIND", kind))
 
 
-@pytest.mark.parametrize(
-    "kind", ["slot", "set", "fifo", "slot duplicating", "set duplicating", "fifo lossy"]
-)
+@pytest.mark.parametrize("kind", ["slot", "set", "fifo", "slot duplicating", "set duplicating"])
 def test_engines_agree_where_a_step_uses_a_place_twice(kind: str) -> None:
     model = posted(kind)
     fast, plain = both(model, model.instances[0])

@@ -97,6 +97,20 @@ instance two of pair { Client = {a, b}  most = 1 }
     assert noted == ["/\\ lock.holder = None  \\* calm", "/\\ lock.queue # {}  \\* busy"]
 
 
+def test_a_part_is_named_when_the_initial_state_fits_on_one_line() -> None:
+    system = """protocol test.small
+component lamp {
+  state on: bool = false
+  operation press() -> bool { branch pressed { on' = not on  reply true } }
+}
+system room { lamp: lamp  state count: int 0..1 = 0  step press() { lamp.press() } }
+witness lit of room: lamp.on
+instance one of room {}
+"""
+    text = exported(api.load_text(system))["room.tla"]
+    assert "Init == lamp = [on |-> FALSE] /\\ count = 0\n" in text
+
+
 def test_equal_charters_give_equal_bytes() -> None:
     assert exported(api.load_text(LOCK)) == exported(api.load_text(LOCK))
 

@@ -290,9 +290,9 @@ class Module:
         values = {v.name: replaced.get(v.name, v.initial) for v in self.machine.state}
         items: list[ListItem] = []
         for part in self.state.parts.values():
-            doc = self._start_of(part, values, printer)
             name = self.names.of("variable", part.name)
-            items.append(ListItem(Around(f"{name} = ", doc), doc))
+            doc: Doc = Around(f"{name} = ", self._start_of(part, values, printer))
+            items.append(ListItem(doc, doc))
         for v in self.machine.state:
             if self.state.split(v.name) is None:
                 doc = Around(
