@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,3 +100,30 @@ def test_what_walks_do_not_look_at_is_named() -> None:
     table = searched(model_of("dining_philosophers"), walks=1)
     assert table.unlooked == ("somebody_eats", "nobody_starves")
     assert searched(model_of("paxos"), walks=1).unlooked == ()
+
+
+LONG = """import sys
+from pathlib import Path
+from charter import api
+def report(done, total):
+    print(done, flush=True)
+model = api.load(Path(sys.argv[1]))
+api.simulate(model, "tiny", api.Simulation(60, 1000000, 0, True, 2), report)
+"""
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["the parent", "the whole group"])
+def test_walks_in_several_processes_can_be_interrupted(group: bool) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", LONG, str(EXAMPLES / "paxos.charter")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    try:
+        assert child.stdout is not None and child.stdout.readline() == "50\n"
+        (os.killpg if group else os.kill)(child.pid, signal.SIGINT)
+        _, err = child.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+    assert err.strip().endswith("KeyboardInterrupt")
