@@ -223,6 +223,16 @@ def test_interrupted_run_is_130_and_goes_on(targets_folder, toy_suite, tmp_path)
     assert "continuing the run" in again.stderr
 
 
+def test_simulate_promises_nothing_when_it_is_interrupted(conform, toy, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("charter.api.simulate", interrupted)
+    code, _, err = conform("simulate", toy)
+    assert code == 130
+    assert err.strip().endswith("conform: interrupted")
+
+
 def test_commands_share_one_shape():
     for module in (run, replay, compare, rejudge):
         assert module.EXAMPLES.startswith("examples:")

@@ -28,6 +28,7 @@ _COMPILER = {
     "generate": "write generated/, or a charter as TLA+",
     "vectors": "make a suite of vectors",
 }
+_RESUMABLE = ("run",)
 
 _EXAMPLES = """examples:
   conform check spec/kafka
@@ -125,7 +126,8 @@ def _run(name: str, about: str, given: list[str]) -> int:
         sys.stderr.write(f"conform: {error}\n")
         return error.exit_code
     except KeyboardInterrupt:
-        sys.stderr.write("\nconform: interrupted; finished work is kept\n")
+        kept = "; finished work is kept" if name in _RESUMABLE else ""
+        sys.stderr.write(f"\nconform: interrupted{kept}\n")
         return 130
     except BrokenPipeError:
         return _unread()
