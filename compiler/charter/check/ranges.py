@@ -14,7 +14,7 @@ from typing import assert_never
 from charter.check.effects import with_facts
 from charter.check.facts import Facts
 from charter.check.intervals import ANY, Arithmetic, Interval, exactly, shifted
-from charter.check.types import show_type
+from charter.check.types import is_unknown, show_type
 from charter.check.value_slots import inner_of, is_built_here, places
 from charter.core import nodes as ir
 from charter.core import types as ty
@@ -392,7 +392,10 @@ class _Ranges:
                     self.fit(expr, slot, place)
 
     def fit(self, expr: ir.Expr, slot: ty.Type, place: RangeContext) -> None:
-        """Check a value that is not constructed here, by its interval or by its type."""
+        """Check a value that is not constructed here, by its interval or by its type. An expression
+        with an error of its own has no range."""
+        if is_unknown(expr.type):
+            return
         if isinstance(slot, ty.Int):
             low, high = slot.low, slot.high
             if not self.above(expr, low, place) or not self.below(expr, high, place):

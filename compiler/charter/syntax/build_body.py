@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, Literal, TypeVar
 
+from charter.diagnostics import Span
 from charter.syntax import nodes
 from charter.syntax.build_expr import (
     TreeReader,
@@ -67,16 +68,7 @@ def let(reader: TreeReader, part: Part) -> nodes.Let:
 
 def _assign(reader: TreeReader, node: Tree) -> nodes.Assign:
     target, value = trees(node.children)
-    if target.rule == "primed":
-        path = expr(reader, target.children[0])
-    else:
-        reader.diagnostics.error(
-            "syntax/unexpected",
-            "this update lacks its prime",
-            reader.span(target),
-            hint="write `x' = e`, or `x[k].f' = e`; `let x = e` names a value",
-        )
-        path = expr(reader, target)
+    path = expr(reader, target.children[0] if target.rule == "primed" else target)
     root = path
     while isinstance(root, nodes.FieldOf | nodes.Index):
         root = root.target
@@ -85,9 +77,21 @@ def _assign(reader: TreeReader, node: Tree) -> nodes.Assign:
             "syntax/unexpected",
             "the target of an update has one prime, at its end",
             reader.span(target),
-            hint="write `x[k].f' = e`",
+            hint=f"write `{_primed_at_its_end(reader.span(target))} = e`",
+        )
+    elif target.rule != "primed":
+        reader.diagnostics.error(
+            "syntax/unexpected",
+            "this update lacks its prime",
+            reader.span(target),
+            hint="write `x' = e`, or `x[k].f' = e`; `let x = e` names a value",
         )
     return nodes.Assign(path, expr(reader, value), span=reader.span(node))
+
+
+def _primed_at_its_end(target: Span) -> str:
+    """The text of the target of an update, with one prime."""
+    return target.source.text[target.start : target.end].replace("'", "") + "'"
 
 
 def _pick(reader: TreeReader, node: Tree) -> nodes.Pick:

@@ -140,3 +140,14 @@ def test_limits_with_constants_are_compared_for_all_their_values() -> None:
     assert reckon.at_most(ty.Limit("", 1), ty.Limit("many", 0))
     assert not reckon.at_most(ty.Limit("few", 0), ty.Limit("many", 0))
     assert reckon.inside(exactly(1), Interval(ty.Limit("", 0), ty.Limit("few", 0)))
+
+
+def test_an_expression_with_an_error_of_its_own_has_no_range() -> None:
+    text = """component server {
+      state last: int 0..3 = 0
+      operation take(c: bool) -> bool {
+        branch ok when c is present(t) { last' = t  reply true }
+        branch no { reply false }
+      }
+    }"""
+    assert set(codes(text)) == {"type/mismatch", "witness/none"}

@@ -240,3 +240,12 @@ def test_exactly_and_one_are_names_where_they_do_not_stand_together() -> None:
     found = expression("exactly\n one one_ in exactly: one({one_}) and exactly_one")
     assert isinstance(found, nodes.Quantifier) and found.kind == "exactly one"
     assert show_expr(found) == "exactly one one_ in exactly: one({one_}) and exactly_one"
+
+
+def test_a_prime_before_the_key_of_an_update_is_one_error_with_the_way_to_write_it() -> None:
+    diagnostics = Diagnostics()
+    update = "component c { operation f() -> T { branch x { token'[k] = none  reply 1 } } }"
+    parse(Source("test", f"protocol p\n{update}"), diagnostics)
+    (error,) = diagnostics.errors
+    assert "one prime, at its end" in error.message
+    assert error.hint == "write `token[k]' = e`"
