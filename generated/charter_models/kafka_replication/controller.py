@@ -47,7 +47,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "5a983ee7b8bc411cd86b"
+SPEC_DIGEST = "2a1d27aa17902ba64401"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ class World:
 def refusals() -> frozenset[Error]:
     """The possible error codes of a proposal where the texts say that it fails, but not how.
 
-    00-types.charter:101
+    00-types.charter:128
     """
     return frozenset({
         Error.INVALID_REQUEST,
@@ -1679,7 +1679,7 @@ class Controller:
         S3 Unclean leader election
         """
         allowed: list[Outcome[Controller, Reply]] = []
-        for leader in one_or_none(electable_by_order(p, able, self.config)):
+        for leader in one_of(electable_by_order(p, able, self.config)):
             after = replace(
                 self,
                 partition=self.partition.put(
@@ -1748,7 +1748,7 @@ class Controller:
         """
         allowed: list[Outcome[Controller, Reply]] = []
         id_ = fresh(self.last_topic_id)
-        for leader in one_or_none(isr):
+        for leader in one_of(isr):
             after = replace(
                 self,
                 partition=self.partition.put(topic, new_partition(id_, replicas, isr, leader)),
@@ -1768,11 +1768,11 @@ class Controller:
             if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:454  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:456  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:456  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:458  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1794,12 +1794,12 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # reassign/unknown  20-controller.charter:471  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:473  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
-        # reassign/invalid  20-controller.charter:475  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:477  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1808,11 +1808,11 @@ class Controller:
         isr = p.isr & (frozenset(target) | leaving_replicas(p, target))
         as_it_stands = with_reassignment(p, target, keep(p.replicas, leaving_replicas(p, target)))
 
-        # reassign/completed  20-controller.charter:481  MODEL §4.2
+        # reassign/completed  20-controller.charter:483  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, target, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:494  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:496  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1884,14 +1884,14 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:517  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:519  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:521  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:523  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1904,7 +1904,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:527  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:529  MODEL §4.5
         if (
             len(isr) < min_isr(original, self.config)  # under
             and not self.config.unclean_election  # strict
@@ -1913,7 +1913,7 @@ class Controller:
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:531  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:533  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -1952,11 +1952,11 @@ class Controller:
         DOC Eligible Leader Replicas, KIP 966
         """
 
-        # set_min_isr/same  20-controller.charter:551
+        # set_min_isr/same  20-controller.charter:553
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:556  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:558  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
@@ -1983,7 +1983,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:566  DOC
+        # set_unclean_election/changed  20-controller.charter:568  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -1994,7 +1994,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:575  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:577  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(
@@ -2004,7 +2004,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:582  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:584  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(
             self,

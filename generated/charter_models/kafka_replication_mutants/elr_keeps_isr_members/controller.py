@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "138403262cc4b9b7dcb1"
+SPEC_DIGEST = "0e1b076d72ddba7b5c95"
 
 
 def eligible_after(

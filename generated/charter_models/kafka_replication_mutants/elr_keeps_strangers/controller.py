@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "bd01f09f9b15b7e132bc"
+SPEC_DIGEST = "2e9b79feef4859ecba85"
 
 
 def eligible_after(

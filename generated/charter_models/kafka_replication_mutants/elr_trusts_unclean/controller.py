@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "41d2a70a1e93f9b7bdee"
+SPEC_DIGEST = "ee0750e53a7d1d4c0d2e"
 
 
 def eligible_after(

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5fc89334e1631afa4c86"
+SPEC_DIGEST = "e220c780e1fd6407fd95"
 
 
 def default_config() -> Config:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "c86e61e81398b2b20303"
+SPEC_DIGEST = "4f92777211f1d1b2acbd"
 
 
 def default_config() -> Config:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8dccfc8dc15937aa80a0"
+SPEC_DIGEST = "f561af1584d7d3aa0ad6"
 
 
 def default_config() -> Config:

@@ -21,9 +21,9 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "58c4b224522aecb663b9"
+SPEC_DIGEST = "e3d86c0eff21df551bd7"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

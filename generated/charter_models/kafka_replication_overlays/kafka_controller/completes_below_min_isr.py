@@ -19,15 +19,15 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "41d38990d0662e1daa8c"
+SPEC_DIGEST = "d3e6a6fc5212c871475e"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:102
+    overlay.charter:108
     """
     rest = isr - p.removing
     return (

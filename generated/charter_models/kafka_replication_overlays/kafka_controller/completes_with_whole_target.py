@@ -18,15 +18,15 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "1324cb2f55fd15d1190f"
+SPEC_DIGEST = "bdb610681b801d155ab4"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:115
+    overlay.charter:121
     """
     return (
         len(p.adding | p.removing) > 0

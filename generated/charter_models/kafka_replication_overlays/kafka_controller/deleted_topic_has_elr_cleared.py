@@ -21,9 +21,9 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Controller
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "23f3729c3d91e973da97"
+SPEC_DIGEST = "d82e77b2067cbbd5209e"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "235f37c31a8a415abbb5"
+SPEC_DIGEST = "8398983475ffdcfd41ad"
 
 
 def last_known_elr_after(
@@ -37,7 +37,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:77  DOC Eligible Leader Replicas"""
+    """overlay.charter:83  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if not next_.isr and len(p.isr) > 0:
@@ -71,7 +71,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:86
+    overlay.charter:92
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -81,7 +81,7 @@ def electable(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:90  DOC Eligible Leader Replicas"""
+    """overlay.charter:96  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "bc0edfd7a9aeac6203a3"
+SPEC_DIGEST = "3d274ee7d3eadd6ff2b6"
 
 
 @instead_of(Controller)

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "b2ccda8785b753251858"
+SPEC_DIGEST = "803ae8c7d2ef694ddeb4"
 
 
 def elected(

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
         without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "be0e1b5c250ca54992a9"
+SPEC_DIGEST = "f211a6971985d5aa08e6"
 
 
 def replaced_complete(
@@ -59,7 +59,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:306"""
+    """overlay.charter:312"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -131,7 +131,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:312
+        # register/unclean  overlay.charter:318
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -150,7 +150,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:312"""
+        """register/unclean  overlay.charter:318"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(
@@ -176,11 +176,11 @@ class Changed(Controller):
         return allowed
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:551
+        # set_min_isr/same  20-controller.charter:553
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:556  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:558  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -191,13 +191,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:575  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:577  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:582  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:584  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, value
+from charter_models.prelude import Map, Outcome, bump, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -33,9 +33,21 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "6a79505603636ae9e2db"
+SPEC_DIGEST = "d010124f864c8b1025f4"
+
+
+def below_after_registering(
+    broker: Broker,
+    below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
+) -> Map[Broker, frozenset[Broker] | None]:
+    """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
+    shutting down.
+
+    overlay.charter:40
+    """
+    return below_shutdown_offset.put(broker, None)
 
 
 @instead_of(Controller)
@@ -96,8 +108,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:372
-        after = replace(self, below_shutdown_offset=self.below_shutdown_offset.put(broker, None))
+        # register/again  overlay.charter:378
+        after = replace(
+            self,
+            below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
+        )
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
     def heartbeat(

@@ -81,9 +81,9 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "a2a36626479b4ce79597"
+SPEC_DIGEST = "e6d600a8ada0bb392b8f"
 
 
 def eligible_after(
@@ -95,7 +95,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:253
+    overlay.charter:259
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -108,7 +108,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:45  DOC Eligible Leader Replicas"""
+    """overlay.charter:51  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next_.leader is None:
@@ -137,7 +137,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:306"""
+    """overlay.charter:312"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -164,7 +164,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:259
+    overlay.charter:265
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -195,7 +195,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:61  DOC Eligible Leader Replicas
+    overlay.charter:67  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -229,7 +229,7 @@ def elected(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:115
+    overlay.charter:121
     """
     return (
         len(p.adding | p.removing) > 0
@@ -259,7 +259,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:147"""
+    """overlay.charter:153"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -273,7 +273,7 @@ def without_broker(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:66  DOC Eligible Leader Replicas"""
+    """overlay.charter:72  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -297,7 +297,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:348
+    overlay.charter:354
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -311,7 +311,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:346"""
+    """overlay.charter:352"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -369,8 +369,20 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
     return next_
 
 
+def below_after_registering(
+    broker: Broker,
+    below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
+) -> Map[Broker, frozenset[Broker] | None]:
+    """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
+    shutting down.
+
+    overlay.charter:40
+    """
+    return below_shutdown_offset.put(broker, None)
+
+
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:138"""
+    """overlay.charter:144"""
     if not reassignment_done(p, left, config):
         return e
     return replace(
@@ -381,7 +393,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:156"""
+    """overlay.charter:162"""
     if slot is None:
         return None
     return finished(
@@ -461,7 +473,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:312
+        # register/unclean  overlay.charter:318
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -470,8 +482,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:372
-        after = replace(self, below_shutdown_offset=self.below_shutdown_offset.put(broker, None))
+        # register/again  overlay.charter:378
+        after = replace(
+            self,
+            below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
+        )
         return [Outcome("register/again", Registered(value(known).epoch), after)]
 
     def _register_unclean(
@@ -480,7 +495,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:312"""
+        """register/unclean  overlay.charter:318"""
         allowed: list[Outcome[Controller, Reply]] = []
         doubted = frozenset({broker}) if self.config.elr else frozenset()
         for leader in each_or_none(new_leaders(
@@ -683,11 +698,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:168
+        # unregister/removed  overlay.charter:174
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:168"""
+        """unregister/removed  overlay.charter:174"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -743,7 +758,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:192
+        # elect_leader/preferred_unavailable  overlay.charter:198
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -754,7 +769,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:200
+        # elect_leader/preferred  overlay.charter:206
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -763,7 +778,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:209
+        # elect_leader/nobody  overlay.charter:215
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -776,12 +791,12 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:192"""
+        """elect_leader/preferred_unavailable  overlay.charter:198"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for leader in one_or_none(electable(
+        for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
         )):
-            next_ = value(refreshed(self.partition[topic], leader, self.config))
+            next_ = value(refreshed(self.partition[topic], heir, self.config))
             after = replace(self, partition=self.partition.put(topic, next_))
             allowed.append(Outcome(
                 "elect_leader/preferred_unavailable",
@@ -797,7 +812,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:200"""
+        """elect_leader/preferred  overlay.charter:206"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -814,7 +829,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:209"""
+        """elect_leader/nobody  overlay.charter:215"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -826,14 +841,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:216
+        # balance_leaders/balanced  overlay.charter:222
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:216"""
+        """balance_leaders/balanced  overlay.charter:222"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -868,14 +883,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:517  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:519  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:521  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:523  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -892,7 +907,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:527  MODEL §4.5
+        # cancel_reassignment/too_few  20-controller.charter:529  MODEL §4.5
         if (
             not isr  # under
             and not self.config.unclean_election  # strict
@@ -901,15 +916,15 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:531  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:533  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:551
+        # set_min_isr/same  20-controller.charter:553
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  20-controller.charter:556  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:558  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -920,13 +935,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:575  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:577  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:582  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:584  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

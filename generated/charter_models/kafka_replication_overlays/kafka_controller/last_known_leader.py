@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "8d9f92228d0721280913"
+SPEC_DIGEST = "0c25ba08449354cd87a2"
 
 
 def last_known_elr_after(
@@ -37,7 +37,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:45  DOC Eligible Leader Replicas"""
+    """overlay.charter:51  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next_.leader is None:
@@ -75,7 +75,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:61  DOC Eligible Leader Replicas
+    overlay.charter:67  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -85,7 +85,7 @@ def electable(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:66  DOC Eligible Leader Replicas"""
+    """overlay.charter:72  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

@@ -21,9 +21,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "b2ada5ab43b4b1b979b6"
+SPEC_DIGEST = "08cf7000fc26256ae2af"
 
 
 def replaced_with_reassignment(
@@ -46,7 +46,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:348
+    overlay.charter:354
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -60,5 +60,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:346"""
+    """overlay.charter:352"""
     return frozenset(p.replicas) - frozenset(target)

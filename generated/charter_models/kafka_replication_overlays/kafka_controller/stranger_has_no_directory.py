@@ -21,9 +21,9 @@ from charter_models.sibling import begin, instead_of
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Controller, Topic
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
-SPEC_DIGEST = "698d1540977a2204c8cf"
+SPEC_DIGEST = "d1b3a523a53b62a5c23e"
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

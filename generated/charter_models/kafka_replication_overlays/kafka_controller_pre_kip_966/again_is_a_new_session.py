@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump
+from charter_models.prelude import Map, Outcome, bump
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -32,15 +32,27 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "acf337f0ff22eb1347fc"
+SPEC_DIGEST = "99917937ad62b09b57de"
 
 
 def default_config() -> Config:
     """60-variants.charter:18  S1 The Last Replica Standing issue"""
     return Config(min_insync_replicas=1, unclean_election=False, elr=False)
+
+
+def below_after_registering(
+    broker: Broker,
+    below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
+) -> Map[Broker, frozenset[Broker] | None]:
+    """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
+    shutting down.
+
+    overlay.charter:40
+    """
+    return below_shutdown_offset.put(broker, None)
 
 
 @instead_of(Controller)
@@ -101,10 +113,10 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:413
+        # register/again  overlay.charter:419
         after = replace(
             self,
-            below_shutdown_offset=self.below_shutdown_offset.put(broker, None),
+            below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
             registration=registered_now,
             last_broker_epoch=epoch,
         )

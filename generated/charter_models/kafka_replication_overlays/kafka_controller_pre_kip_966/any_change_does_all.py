@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "f83700623430417771b6"
+SPEC_DIGEST = "25c9c5f449ed43766e81"
 
 
 def default_config() -> Config:
@@ -74,7 +74,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:147"""
+    """overlay.charter:153"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -105,7 +105,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:138"""
+    """overlay.charter:144"""
     if not reassignment_done(p, left, config):
         return e
     return replace(
@@ -116,7 +116,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:156"""
+    """overlay.charter:162"""
     if slot is None:
         return None
     return finished(
@@ -136,11 +136,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:168
+        # unregister/removed  overlay.charter:174
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:168"""
+        """unregister/removed  overlay.charter:174"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -196,7 +196,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:192
+        # elect_leader/preferred_unavailable  overlay.charter:198
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -207,7 +207,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:200
+        # elect_leader/preferred  overlay.charter:206
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -216,7 +216,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:209
+        # elect_leader/nobody  overlay.charter:215
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -229,12 +229,12 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:192"""
+        """elect_leader/preferred_unavailable  overlay.charter:198"""
         allowed: list[Outcome[Controller, Reply]] = []
-        for leader in one_or_none(electable(
+        for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
         )):
-            next_ = value(refreshed(self.partition[topic], leader, self.config))
+            next_ = value(refreshed(self.partition[topic], heir, self.config))
             after = replace(self, partition=self.partition.put(topic, next_))
             allowed.append(Outcome(
                 "elect_leader/preferred_unavailable",
@@ -250,7 +250,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:200"""
+        """elect_leader/preferred  overlay.charter:206"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(leaders_after(p, p.isr, able, self.config)):
             after = replace(
@@ -267,7 +267,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:209"""
+        """elect_leader/nobody  overlay.charter:215"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -279,14 +279,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:216
+        # balance_leaders/balanced  overlay.charter:222
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:216"""
+        """balance_leaders/balanced  overlay.charter:222"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "49de0f48b7f0718ff0d9"
+SPEC_DIGEST = "69aecea1b56a211debf0"
 
 
 def default_config() -> Config:
@@ -44,7 +44,7 @@ def default_config() -> Config:
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:127
+    overlay.charter:133
     """
     return (
         len(p.adding | p.removing) > 0

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "35343325f09d7c0ff916"
+SPEC_DIGEST = "ccef180d60ad5bd4f5cb"
 
 
 def default_config() -> Config:
@@ -43,7 +43,7 @@ def default_config() -> Config:
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:115
+    overlay.charter:121
     """
     return (
         len(p.adding | p.removing) > 0

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         leaders_if_leaderless,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "95789d562d997b1ca888"
+SPEC_DIGEST = "0cfa4df9667f53422c6e"
 
 
 def default_config() -> Config:

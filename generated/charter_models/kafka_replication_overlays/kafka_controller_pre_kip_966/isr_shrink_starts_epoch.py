@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "2066ca9ae8f6de0e2f2f"
+SPEC_DIGEST = "029d3131e3bb46d36fd9"
 
 
 def default_config() -> Config:

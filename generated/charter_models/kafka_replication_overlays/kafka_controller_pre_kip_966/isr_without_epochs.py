@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5ac51c82033c63d98ef0"
+SPEC_DIGEST = "41ae6893aa82bdd0d9dc"
 
 
 def default_config() -> Config:

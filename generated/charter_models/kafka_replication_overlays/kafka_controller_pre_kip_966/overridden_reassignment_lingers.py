@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5faa687ec67efb1262da"
+SPEC_DIGEST = "fb7f3661e777bf16b2bc"
 
 
 def default_config() -> Config:
@@ -62,7 +62,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:348
+    overlay.charter:354
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -76,7 +76,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:346"""
+    """overlay.charter:352"""
     return frozenset(p.replicas) - frozenset(target)
 
 

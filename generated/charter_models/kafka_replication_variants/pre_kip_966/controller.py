@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "5a983ee7b8bc411cd86b")
+begin(__name__, "charter_models.kafka_replication.controller", "2a1d27aa17902ba64401")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "dc46923632f9c56dd5a5"
+SPEC_DIGEST = "7fd6c0081aa83a4db3cd"
 
 
 def default_config() -> Config:
