@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell starts jobs in the background so; tests send Ctrl-C to their children.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(100_000, 20, 100)  # models are kept: looking for cycles in them takes a tenth
     if config.getoption("--accept") and os.environ.get("CI"):
         raise pytest.UsageError("--accept rewrites files, which CI must not do")
