@@ -140,11 +140,12 @@ class Evaluator(Expressions):
         """Each way to send or receive: what becomes of the message, the locals and the state
         after. Keys and messages read the state `before`; whether there is room, and which message
         is received, depends on what the statements above have made of the channel in `work`."""
-        ends = self._each(line.keys)(Scope(before, work), names)
+        scope = Scope(before, work)
+        ends = tuple([self.value(key, scope, names) for key in line.keys])
         kind = content_of(line.type, len(ends))
         lies = self._at(line.type, work[line.channel], ends)
         if isinstance(line, n.Send):
-            message = self.value(line.message, Scope(before, work), names)
+            message = self.value(line.message, scope, names)
             if _has_room(kind, lies, self.universe):
                 there = isinstance(kind, t.Set) and message in cast(Members, lies)
                 mail = Mail(line.channel, ends, kind.inner, message, True, there)
@@ -185,7 +186,7 @@ class Evaluator(Expressions):
         scope = Scope(before, work)
         part, component = self.parts[line.part]
         operation = next(o for o in component.operations if o.name == line.operation)
-        args = self._each(line.args)(scope, names)
+        args = tuple([self.value(arg, scope, names) for arg in line.args])
         position: int | None = None
         if part.index is not None and line.index is not None:
             key = self.value(line.index, scope, names)

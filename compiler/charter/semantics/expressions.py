@@ -47,6 +47,7 @@ Code = Callable[[Scope, Locals], Value]
 """An expression as a function. Raises EvaluationError where the expression has no value."""
 _Parts = Callable[[Scope, Locals], Items]
 _Pool = Callable[[Scope, Locals], Members]
+_Ordered = Callable[[Scope, Locals], Sequence[Value]]
 _Place = Callable[[Scope, Locals], int]
 
 
@@ -58,6 +59,8 @@ class Expressions:
     functions: Mapping[str, n.Function]
     _made: dict[int, tuple[n.Expr, Code]] = field(default_factory=dict, init=False, repr=False)
     """By the identity of the expression, which is held so that no other one gets it."""
+    _pools: dict[int, tuple[n.Expr, _Ordered]] = field(default_factory=dict, init=False, repr=False)
+    """Sets that something is chosen from, by identity like `_made`."""
 
     def value(self, expr: n.Expr, scope: Scope, names: Locals) -> Value:
         """The value of `expr`. Raises EvaluationError where it has none."""
@@ -214,7 +217,13 @@ class Expressions:
 
     # --- sets ------------------------------------------------------------------------------------
 
-    def _members(self, e: n.Expr) -> Callable[[Scope, Locals], Sequence[Value]]:
+    def _members(self, e: n.Expr) -> _Ordered:
+        known = self._pools.get(id(e))
+        if known is None:
+            known = self._pools[id(e)] = e, self._pool(e)
+        return known[1]
+
+    def _pool(self, e: n.Expr) -> _Ordered:
         assert isinstance(e.type, t.Set)
         inner = e.type.inner
         if isinstance(e, n.Domain):

@@ -38,9 +38,11 @@ def interrupts_remembered() -> Iterator[Callable[[], None]]:
 @contextlib.contextmanager
 def _counted(react: Callable[[], None]) -> Iterator[list[int]]:
     """A context that counts Ctrl-C in a list and calls `react`. Only in the main thread, which
-    alone has signal handlers."""
+    alone has signal handlers, and only where Ctrl-C is not ignored: a shell ignores it in jobs
+    that it starts in the background."""
     interrupted: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         yield interrupted
         return
 

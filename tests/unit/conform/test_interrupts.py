@@ -7,7 +7,7 @@ import pytest
 from tests.support.judging import fake_start
 
 from conform.adapters.stdio import StdioConnection
-from conform.console.interrupts import interrupts_later
+from conform.console.interrupts import interrupts_later, interrupts_remembered
 from conform.runs.engines import inline
 
 
@@ -41,6 +41,18 @@ def test_ctrl_c_waits_until_the_end_of_the_block():
         done.append("all of it")
     assert done == ["all of it"]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("context", [interrupts_later, interrupts_remembered])
+def test_ctrl_c_that_is_ignored_stays_ignored(context):
+    """A shell starts jobs in the background so."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with context():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_adapter_is_ended_when_ctrl_c_came_while_the_selector_changed(monkeypatch):
