@@ -107,6 +107,7 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
         found = wording.claim(item.run)
         lines += [f"## {_md(item.run.name)}: {found.word}", "", found.sentence, ""]
         lines += [f"Judged against {_md(wording.scope(item.run))}.", ""]
+        lines += [f"Digest of the run: {_md(str(item.run.summary['digest']))}", ""]
         lines += _table(["verdict", "vectors"], [
             [wording.human(kind), wording.number(count)]
             for kind, count in item.run.counts("verdicts").items() if count])  # fmt: skip

@@ -161,6 +161,7 @@ def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[ReportedR
 
 def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:
     store = RunFolder(str(folder.resolve()))
+    store.check()
     about, summary = store.read_json("run.json"), store.read_json("summary.json")
     outcome = store.read_json("canaries.json")
     canaries = outcome.get("canaries")

@@ -106,7 +106,7 @@ def compare(left: str, right: str) -> Comparison:
 
 def _opened(place: str) -> RunFolder:
     folder = RunFolder(place if "://" in place else str(Path(place).resolve()))
-    folder.read_json("summary.json")
+    folder.check()
     return folder
 
 

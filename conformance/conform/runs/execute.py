@@ -113,7 +113,7 @@ def _run_into(
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
-    folder.write_json("summary.json", concluded)
+    folder.finish(concluded)
     return Finished(folder, about, concluded, tuple(counts.canaries))
 
 

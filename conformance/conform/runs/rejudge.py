@@ -48,6 +48,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     """
     began = time.time()
     old = RunFolder(str(Path(earlier).resolve()))
+    old.check()
     before, canaries = old.read_json("run.json"), old.read_json("canaries.json")
     manifest = suite.manifest
     if (before["protocol"], before["component"]) != (manifest.protocol, manifest.component):
@@ -84,7 +85,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["not_observed"] = manifest.vectors - judged
     new.write_json("canaries.json", canaries)
-    new.write_json("summary.json", concluded)
+    new.finish(concluded)
     return Finished(new, about, concluded, tuple(found))
 
 

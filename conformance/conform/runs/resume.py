@@ -60,10 +60,12 @@ def start_or_resume(
     if folder.has("run.json"):
         before = folder.read_json("run.json")
         changed = [words for name, words in _SAME.items() if before.get(name) != about[name]]
-        done = len(folder.committed())
         if not changed and not folder.has("summary.json"):
-            say(f"continuing the run in {folder.place}: {done} buckets are done")
+            damaged, done = folder.drop_damaged(), len(folder.buckets_done())
+            again = f"; {damaged} are damaged, and judged again" if damaged else ""
+            say(f"continuing the run in {folder.place}: {done} buckets are done{again}")
             return
+        done = len(folder.buckets_done())
         if changed and done:
             say(
                 f"the {' and the '.join(changed)} changed since the run in {folder.place}"

@@ -3,6 +3,9 @@ pyarrow."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -18,6 +21,10 @@ from conform.console.errors import BadRun, CannotWrite
 from conform.storage.tables import DATASETS, DatasetRows
 
 T = TypeVar("T")
+
+_BESIDE = ("run.json", "prepared.json", "canaries.json")
+_CHUNK = 1 << 20
+_COMMIT = re.compile(r"bucket=(\d{4,9})\.json")
 
 
 def filesystem(place: str) -> tuple[fs.FileSystem, str]:
@@ -71,24 +78,91 @@ class RunFolder:
         system, root = filesystem(self.place)
         return bool(system.get_file_info(f"{root}/{name}").type == fs.FileType.File)
 
-    def commit(self, bucket: int, tables: Mapping[str, DatasetRows], summary: Json) -> None:
-        """Write all datasets of a bucket, and then its commit file; readers ignore buckets without
-        one."""
+    def commit(
+        self, bucket: int, tables: Mapping[str, DatasetRows], summary: Mapping[str, Json]
+    ) -> None:
+        """Write all datasets of a bucket, and then its commit file with their digests; readers
+        ignore buckets without one."""
+        files: dict[str, Json] = {}
         for name, rows in tables.items():
-            table = rows.table()
-            self._write(f"{name}/bucket={bucket:04d}/part-0.parquet", _parquet(table))
-        self.write_json(f"commits/bucket={bucket:04d}.json", summary)
+            path = _part(name, bucket)
+            self._write(path, _parquet(rows.table()))
+            files[path] = self._digest(path)
+        self.write_json(_commit(bucket), sealed({**summary, "files": files}))
 
     def committed(self) -> dict[int, dict[str, Json]]:
         """The summaries of the committed buckets."""
+        return {bucket: self.read_json(_commit(bucket)) for bucket in self.buckets_done()}
+
+    def drop_damaged(self) -> int:
+        """Make buckets whose files are not as they were committed count as not judged; returns how
+        many there were. A power cut can leave them."""
+        damaged = [bucket for bucket in self.buckets_done() if not self._is_whole(bucket)]
+        system, root = filesystem(self.place)
+        for bucket in damaged:
+            path = f"{root}/{_commit(bucket)}"
+            guarded(path, functools.partial(system.delete_file, path))
+        return len(damaged)
+
+    def finish(self, summary: Mapping[str, Json]) -> None:
+        """Write summary.json, the last file of a run, with the digest of all others."""
+        self.write_json("summary.json", sealed({**summary, "files": self._files()}))
+
+    def check(self) -> None:
+        """Raises `BadRun` if the run did not end, or if its files are not as it wrote them."""
+        about, summary = self.read_json("run.json"), self.read_json("summary.json")
+        if "digest" not in summary:
+            raise BadRun(
+                f"{self.place} was written by another version of conform, without digests; run it"
+                " again"
+            )
+        changed = [] if is_sealed(summary) else ["summary.json"]
+        changed += [_commit(bucket) for bucket in self.buckets_done() if not self._is_whole(bucket)]
+        missing = set(range(_number(about.get("buckets")))) - set(self.buckets_done())
+        changed += [_commit(bucket) for bucket in sorted(missing)]
+        if not changed and summary.get("files") != self._files():
+            changed = ["one of its JSON files"]
+        if changed:
+            raise BadRun(
+                f"{self.place} was changed since the run ended ({changed[0]}, or what belongs to"
+                " it); run it again"
+            )
+
+    def buckets_done(self) -> list[int]:
+        """The buckets that have a commit file."""
         system, root = filesystem(self.place)
         selector = fs.FileSelector(f"{root}/commits", allow_not_found=True)
-        found = {}
-        for info in system.get_file_info(selector):
-            name = info.base_name
-            if name.startswith("bucket=") and name.endswith(".json"):
-                found[int(name[7:-5])] = self.read_json(f"commits/{name}")
-        return found
+        names = (_COMMIT.fullmatch(info.base_name) for info in system.get_file_info(selector))
+        return sorted(int(name[1]) for name in names if name)
+
+    def _is_whole(self, bucket: int) -> bool:
+        """Whether the commit of a bucket and its datasets are as they were written."""
+        try:
+            content = self.read_json(_commit(bucket))
+        except BadRun:
+            return False
+        files = content.get("files")
+        if not is_sealed(content) or not isinstance(files, dict):
+            return False
+        names = {_part(name, bucket) for name in DATASETS}
+        return files.keys() == names and all(self._digest(name) == files[name] for name in names)
+
+    def _files(self) -> str:
+        """The digest of everything beside summary.json."""
+        names = [*_BESIDE, *map(_commit, self.buckets_done())]
+        return _sha256(orjson.dumps([[name, self._digest(name)] for name in names]))
+
+    def _digest(self, name: str) -> str:
+        """The SHA-256 of a file, "" if it cannot be read."""
+        system, root = filesystem(self.place)
+        total = hashlib.sha256()
+        try:
+            with system.open_input_stream(f"{root}/{name}") as file:
+                while chunk := file.read(_CHUNK):
+                    total.update(chunk)
+        except OSError:
+            return ""
+        return total.hexdigest()
 
     def table(self, name: str) -> pa.Table:
         """A dataset of the run with the column `bucket`, without uncommitted buckets."""
@@ -104,7 +178,7 @@ class RunFolder:
     def bucket(self, name: str, bucket: int) -> pa.Table:
         """One bucket of a dataset. Raises `BadRun` if it is missing."""
         system, root = filesystem(self.place)
-        path = f"{root}/{name}/bucket={bucket:04d}/part-0.parquet"
+        path = f"{root}/{_part(name, bucket)}"
         try:
             return pa.parquet.read_table(path, filesystem=system, partitioning=None)
         except (OSError, pa.ArrowInvalid) as error:
@@ -124,6 +198,37 @@ class RunFolder:
             system.move(hidden, f"{folder}/{base}")
 
         guarded(f"{self.place}/{name}", whole)
+
+
+def sealed(content: Mapping[str, Json]) -> dict[str, Json]:
+    """The content of a JSON file with its own digest."""
+    return {**content, "digest": _own_digest(content)}
+
+
+def is_sealed(content: Mapping[str, Json]) -> bool:
+    """Whether the content of a JSON file has the digest that it says."""
+    return content.get("digest") == _own_digest(content)
+
+
+def _own_digest(content: Mapping[str, Json]) -> str:
+    rest = {name: value for name, value in content.items() if name != "digest"}
+    return _sha256(orjson.dumps(rest, option=orjson.OPT_SORT_KEYS))
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _part(name: str, bucket: int) -> str:
+    return f"{name}/bucket={bucket:04d}/part-0.parquet"
+
+
+def _commit(bucket: int) -> str:
+    return f"commits/bucket={bucket:04d}.json"
+
+
+def _number(value: Json) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _reason(name: str, error: Exception) -> str:

@@ -100,7 +100,7 @@ def write_suite_and_run(top, name="run-1", release="4.3.1", trusted=True, mend=(
     tables, kinds = datasets(set(mend))
     store.commit(0, tables, {"bucket": 0})
     store.write_json("canaries.json", canaries(trusted))
-    store.write_json("summary.json", summary(tables, kinds, trusted))
+    store.finish(summary(tables, kinds, trusted))
     return top / name
 
 
