@@ -130,16 +130,17 @@ def toy_suite(tmp_path_factory):
 
 @pytest.fixture
 def targets_folder(tmp_path, monkeypatch):
-    """A folder of targets: `fake-MODE` for each way of being wrong, and the reference. Suites go
-    into a cache of the test's own."""
+    """A project with targets, where the test then is: `fake-MODE` for each way of being wrong, and
+    the reference. Suites go into a cache of the test's own."""
     from tests.support.judging import write_fake_target
 
-    from conform.adapters.targets import adapters_folder
+    from conform.adapters.targets import target
 
-    reference = (adapters_folder() / "reference" / "adapter.toml").read_text(encoding="utf-8")
+    reference = (target("reference").folder / "adapter.toml").read_text(encoding="utf-8")
     folder = tmp_path / "adapters"
     (folder / "reference").mkdir(parents=True)
     (folder / "reference" / "adapter.toml").write_text(reference, encoding="utf-8")
-    monkeypatch.setenv("CHARTER_ADAPTERS", str(folder))
+    (tmp_path / "charter.toml").touch()
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
     return lambda mode, *more: write_fake_target(folder, mode, *more)

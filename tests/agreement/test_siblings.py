@@ -19,6 +19,7 @@ from tests.support.agreement import by_evaluator, by_model, import_model
 from charter.api import generated as generate
 from charter.core import nodes as n
 from charter.core.nodes import Value
+from charter.formats.project import project_at
 from charter.formats.suite import read_manifest
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
@@ -39,14 +40,14 @@ MOST_ARGUMENTS = 400
 
 @cache
 def kafka() -> generate.OpenedProtocol:
-    (found,) = (p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
+    (found,) = (p for p in generate.protocols(project_at(ROOT)) if p.name == "kafka.replication")
     return generate.open_protocol(found)
 
 
 def siblings() -> dict[str, Selection]:
     """The modules of all siblings that manifests name, with the edits that they stand for."""
     found: dict[str, Selection] = {}
-    known = overlays_in(ROOT, "kafka.replication")
+    known = overlays_in(project_at(ROOT), "kafka.replication")
     for folder in sorted(SUITES.iterdir()):
         manifest = read_manifest(folder)
         if manifest.variant:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from charter.api import generated as generate
+from charter.formats.project import project_at
 from charter.formats.suite import read_lines, read_manifest, suite_digest
 from charter.suites import make
 from charter.suites.found import place, read_found
@@ -23,7 +24,7 @@ KAFKA = ROOT / "spec" / "kafka"
 
 @cache
 def about() -> Subject:
-    (kafka,) = (p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
+    (kafka,) = (p for p in generate.protocols(project_at(ROOT)) if p.name == "kafka.replication")
     return make.open_subject(KAFKA, kafka.sources, "", "")
 
 

@@ -184,7 +184,9 @@ def test_targets_as_json(conform, targets_folder):
     targets_folder("faithful")
     code, out, _ = conform("targets", "--json")
     assert code == 0
-    assert [item["id"] for item in json.loads(out)] == ["fake-faithful", "reference"]
+    assert [item["id"] for item in json.loads(out)] == [
+        "fake-faithful", "reference", "kafka-controller",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pyarrow.dataset import dataset
 
 from charter import api
 from charter.api import generated as generate
+from charter.formats.project import project_at
 
 MUTANT = "charter_models.lease_mutants.expires_early.lease"
 
@@ -57,8 +58,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     charter = root / "spec" / "lease"
     charter.mkdir(parents=True)
     (charter / "lease.charter").write_text(LEASE)
-    generate.write(root)
-    (protocol,) = generate.protocols(root)
+    (root / "charter.toml").touch()
+    generate.write(project_at(root))
+    (protocol,) = generate.protocols(project_at(root))
     made = generate.mutant_models(generate.open_protocol(protocol), "expires_early")
     models = {f"{generate.PACKAGE}/{path}": text for path, text in made.items()}
     generate.write_siblings(models, root / "generated")

@@ -9,6 +9,7 @@ from pathlib import Path
 from pyarrow import dataset
 
 from charter.api import generated as generate
+from charter.formats.project import project_at
 from charter.formats.suite import read_manifest
 
 ROOT = Path(__file__).parents[2]
@@ -18,6 +19,7 @@ RULE = "& set(replicas)) - isr - suspect"
 
 def edited(root: Path) -> None:
     """A copy of the project's charter in which an unclean shutdown leaves a replica eligible."""
+    shutil.copy(ROOT / "charter.toml", root)
     shutil.copytree(ROOT / "spec" / "kafka", root / "spec" / "kafka")
     rules = root / "spec" / "kafka" / "10-rules.charter"
     text = rules.read_text()
@@ -29,7 +31,7 @@ def edited(root: Path) -> None:
 def write_models(root: Path) -> None:
     """The models of the edited charter, and of the mutants that the suite takes along."""
     mutants = read_manifest(SUITE).models.mutants
-    for protocol in generate.protocols(root):
+    for protocol in generate.protocols(project_at(root)):
         opened = generate.open_protocol(protocol)
         files = dict(generate.base_models(opened))
         for mutant in mutants if protocol.name == "kafka.replication" else ():
@@ -66,7 +68,9 @@ def test_an_edited_rule_diverges_from_the_suite_of_before(tmp_path: Path) -> Non
 def test_generated_is_stale_once_a_rule_is_edited(tmp_path: Path) -> None:
     edited(tmp_path)
     model = "charter_models/kafka_replication/controller.py"
-    (protocol,) = (p for p in generate.protocols(tmp_path) if p.name == "kafka.replication")
+    (protocol,) = (
+        p for p in generate.protocols(project_at(tmp_path)) if p.name == "kafka.replication"
+    )
     text = generate.base_models(generate.open_protocol(protocol))[model]
     committed = (ROOT / "generated" / model).read_text()
     assert text != committed

@@ -60,6 +60,7 @@ class Shell:
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     place = tmp_path_factory.mktemp("tour")
+    shutil.copy(ROOT / "charter.toml", place)
     shutil.copytree(ROOT / "spec", place / "spec")
     shutil.copytree(ROOT / "generated", place / "generated")
     for name in ("overlay.charter", "adapter.toml"):

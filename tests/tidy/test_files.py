@@ -27,7 +27,15 @@ SUFFIXES: Final = {
 NAMES: Final = {"Makefile", "LICENSE", ".gitignore", ".gitattributes", "run"}
 TOP: Final = {
     *(".ci", "compiler", "conformance", "docs", "generated", "spec", "tests"),
-    *("pyproject.toml", "Makefile", "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
+    *(
+        "charter.toml",
+        "pyproject.toml",
+        "Makefile",
+        "LICENSE",
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+    ),
     *(".gitignore", ".gitattributes"),
 }
 BLOB_BYTES: Final = 400_000

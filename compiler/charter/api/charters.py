@@ -16,6 +16,7 @@ from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.formats.canonical import Json
+from charter.formats.project import Project, find_project
 from charter.project.core_cache import load_or_compile
 from charter.project.sources import PLAIN, Missing, Selection, read_sources
 from charter.semantics.bounds import bounds_of, with_bounds
@@ -160,7 +161,6 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     Raises `Refused`, `Unreadable` or `Missing`."""
     from charter.project import compile as compiling
     from charter.suites import make, published
-    from charter.suites.subject import find_root
 
     sources = read_sources(wanted.charter)
     try:
@@ -173,9 +173,9 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     name = f"{subject.component.name}-{subject.model.variant or 'charter'}-{wanted.profile}"
     folder = wanted.out or Path("build") / "suites" / name
     made = make.make(subject, wanted.profile, folder, progress)
-    root = find_root(wanted.charter)
-    if wanted.profile == "full" and root is not None:
-        published.keep_full(root, subject, made.manifest)
+    project = find_project(wanted.charter)
+    if wanted.profile == "full" and project is not None:
+        published.keep_full(project, subject, made.manifest)
     more: dict[str, Json] = {
         "refused": {**made.refused},
         "open": {**made.left},
@@ -187,28 +187,28 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
 # --- generated/, search, proof -------------------------------------------------------------------
 
 
-def generate(root: Path) -> tuple[str, ...]:
-    """Bring generated/ of the project at `root` up to date; the paths that changed.
+def generate(project: Project) -> tuple[str, ...]:
+    """Bring generated/ of a project up to date; the paths that changed.
 
-    Raises `Refused`."""
+    Raises `Refused`, `Unreadable` or `BadProject`."""
     from charter.api import generated
 
-    return generated.write(root)
+    return generated.write(project)
 
 
-def outdated(root: Path) -> str:
+def outdated(project: Project) -> str:
     """A sentence if the counts of a full suite in generated/ are of another version of the charter,
     with the command that updates them; "" if not."""
     from charter.api import generated
 
-    return generated.outdated(root)
+    return generated.outdated(project)
 
 
-def stale(root: Path) -> str:
+def stale(project: Project) -> str:
     """What is stale in generated/: a sentence and a diff; "" if nothing is. Raises `Refused`."""
     from charter.api import generated
 
-    return generated.stale(root)
+    return generated.stale(project)
 
 
 def _instance(model: ir.Model, name: str) -> ir.Instance:

@@ -18,10 +18,11 @@ from pathlib import Path
 from charter.core import nodes as n
 from charter.core import releases
 from charter.diagnostics import Source
+from charter.formats.project import BadProject, Project
 from charter.formats.suite import MANIFEST
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
-from charter.project.sources import Selection
+from charter.project.sources import Selection, read_source
 from charter.render.python_model.delta import Plain, delta_text, sibling_text
 from charter.render.python_model.emit import Page, Texts, prelude_text, texts, wire_module
 from charter.render.python_model.names import camel
@@ -111,24 +112,24 @@ def _files(module: str, written: Texts) -> Tree:
     return {_path(module): written.model, _path(wire_module(module)): written.wire}
 
 
-def protocols(root: Path) -> tuple[Protocol, ...]:
-    """The protocols under `root`/spec: a folder whose files name one protocol, or single files."""
+def protocols(project: Project) -> tuple[Protocol, ...]:
+    """The protocols of a project: a folder whose files name one protocol, or single files."""
     found: list[Protocol] = []
-    folders = sorted({path.parent for path in (root / "spec").rglob("*.charter")})
+    folders = sorted({path.parent for path in project.charters.rglob("*.charter")})
     for folder in folders:
         by_name: dict[str, list[Source]] = {}
-        for source in _read(root, sorted(folder.glob("*.charter"))):
+        for source in _read(project, sorted(folder.glob("*.charter"))):
             by_name.setdefault(_protocol_name(source), []).append(source)
         for name, sources in by_name.items():
-            whole = folder.relative_to(root).as_posix()
+            whole = project.relative(folder)
             place = whole if len(by_name) == 1 else sources[0].name
             found.append(Protocol(name, place, tuple(sources)))
     return tuple(found)
 
 
-def _read(root: Path, paths: Sequence[Path]) -> Iterator[Source]:
+def _read(project: Project, paths: Sequence[Path]) -> Iterator[Source]:
     for path in paths:
-        yield Source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
+        yield Source(project.relative(path), read_source(path).text)
 
 
 def _protocol_name(source: Source) -> str:
@@ -136,32 +137,32 @@ def _protocol_name(source: Source) -> str:
     return found.group(1) if found else source.name
 
 
-def tree(root: Path) -> Tree:
-    """All files of generated/. Raises `Refused` for a charter with errors."""
+def tree(project: Project) -> Tree:
+    """All files of generated/. Raises `Refused` for a charter with errors, or `Unreadable`."""
     files = {
         f"{PACKAGE}/__init__.py": PACKAGE_TEXT,
         f"{PACKAGE}/py.typed": "",
         f"{PACKAGE}/prelude.py": prelude_text(),
         f"{PACKAGE}/sibling.py": sibling_text(),
     }
-    for protocol in protocols(root):
+    for protocol in protocols(project):
         opened = open_protocol(protocol)
         files.update(base_models(opened))
-        for overlay in overlays_in(root, protocol.name):
+        for overlay in overlays_in(project, protocol.name):
             files.update(overlay_models(opened, overlay))
-        files.update(suites(root, opened))
+        files.update(suites(project, opened))
     return dict(sorted(files.items()))
 
 
-def suites(root: Path, opened: OpenedProtocol) -> Tree:
+def suites(project: Project, opened: OpenedProtocol) -> Tree:
     """The small suites of the components of a protocol that some target implements, with the models
     that they need: those of the variants that targets are judged against, and of a few mutants.
     Models of other components are not included."""
     protocol = opened.protocol
     files: dict[str, str] = {}
     models: dict[str, str] = {}
-    for named, variant in judged(root, protocol.name):
-        about = open_subject(root / protocol.place, protocol.sources, variant, named)
+    for named, variant in judged(project, protocol.name):
+        about = open_subject(project.root / protocol.place, protocol.sources, variant, named)
         component = about.component.name
         if variant:
             models.update(_kept(component, variant_models(opened, variant)))
@@ -292,21 +293,35 @@ def write_siblings(files: Tree, folder: Path) -> None:
 # --- the tree on disk ----------------------------------------------------------------------------
 
 
-def write(root: Path) -> tuple[str, ...]:
-    """Bring generated/ up to date; returns the paths that were written or removed."""
-    files = tree(root)
-    folder = root / "generated"
+def write(project: Project) -> tuple[str, ...]:
+    """Bring generated/ up to date; returns the paths that were written or removed. Raises
+    `BadProject` if the folder holds other files."""
+    files = tree(project)
+    folder = project.generated
+    _check_ours(project)
     stray = [path for path in _present(folder) if path not in files]
     for path in stray:
         (folder / path).unlink()
     return (*_write(files, folder), *stray)
 
 
-def stale(root: Path) -> str:
+def _check_ours(project: Project) -> None:
+    """Raises `BadProject` if the folder for generated files holds none, but others: they would be
+    removed."""
+    mark = project.generated / PACKAGE / "__init__.py"
+    if _present(project.generated) and not (mark.is_file() and HEADER in read_source(mark).text):
+        raise BadProject(
+            f"{project.generated} holds files that `conform generate` did not write, and would"
+            " remove; name another folder as `generated` in the project file"
+        )
+
+
+def stale(project: Project) -> str:
     """What is stale in generated/: a sentence, and the difference of the first stale file; "" if
     everything is fresh."""
-    files = tree(root)
-    folder = root / "generated"
+    files = tree(project)
+    folder = project.generated
+    name = project.relative(folder)
     present = _present(folder)
     for path, text in files.items():
         old = (folder / path).read_text(encoding="utf-8") if path in present else ""
@@ -314,22 +329,22 @@ def stale(root: Path) -> str:
             changes = difflib.unified_diff(
                 old.splitlines(keepends=True),
                 text.splitlines(keepends=True),
-                f"generated/{path} (as it is)",
-                f"generated/{path} (as it should be)",
+                f"{name}/{path} (as it is)",
+                f"{name}/{path} (as it should be)",
             )
-            return f"generated/{path} is stale; run `conform generate`\n{''.join(changes)}"
+            return f"{name}/{path} is stale; run `conform generate`\n{''.join(changes)}"
     stray = [path for path in present if path not in files]
-    return f"generated/{stray[0]} was not generated; remove it" if stray else outdated(root)
+    return f"{name}/{stray[0]} was not generated; remove it" if stray else outdated(project)
 
 
-def outdated(root: Path) -> str:
+def outdated(project: Project) -> str:
     """A sentence if the counts of a full suite are of another version of the charter, with the
     command that updates them; "" if not. `generate` does not make full suites."""
-    places = {protocol.name: protocol.place for protocol in protocols(root)}
-    for path in sorted((root / "generated" / "suites").rglob(FULL)):
+    places = {protocol.name: protocol.place for protocol in protocols(project)}
+    for path in sorted((project.generated / "suites").rglob(FULL)):
         small = path.with_name(MANIFEST)
         manifest = json.loads(small.read_text(encoding="utf-8")) if small.exists() else {}
-        where = path.relative_to(root).as_posix()
+        where = project.relative(path)
         if manifest.get("protocol") not in places:
             return f"{where} has no suite beside it; remove it"
         counts = json.loads(path.read_text(encoding="utf-8"))

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from charter.formats.project import BadProject, Project
+
 FILE = "adapter.toml"
 
 
@@ -32,20 +34,22 @@ class AdapterFolder:
         return tuple(release for release in self.releases if self.variant(release) == variant)
 
 
-def adapters_in(root: Path) -> tuple[AdapterFolder, ...]:
+def adapters_in(project: Project) -> tuple[AdapterFolder, ...]:
     """The adapters of a project, by folder."""
-    folders = sorted(
-        path for path in (root / "conformance" / "adapters").glob("*") if path.is_dir()
-    )
+    folders = sorted(path for path in project.adapters.glob("*") if path.is_dir())
     return tuple(read_adapter(folder) for folder in folders)
 
 
 def read_adapter(folder: Path) -> AdapterFolder:
-    """The adapter in a folder; one without an adapter.toml is of no protocol."""
+    """The adapter in a folder; one without an adapter.toml is of no protocol. Raises
+    `BadProject` if it cannot be read."""
     path = folder / FILE
     if not path.is_file():
         return AdapterFolder(folder)
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadProject(f"{path}: {error}; docs/formats/adapter.md has the format") from None
     return AdapterFolder(
         folder,
         content.get("protocol", ""),
@@ -55,11 +59,11 @@ def read_adapter(folder: Path) -> AdapterFolder:
     )
 
 
-def judged(root: Path, protocol: str) -> tuple[tuple[str, str], ...]:
+def judged(project: Project, protocol: str) -> tuple[tuple[str, str], ...]:
     """The components that targets of a protocol implement, each with every variant that they are
     judged against, the plain one ("") first."""
     found: set[tuple[str, str]] = set()
-    for adapter in adapters_in(root):
+    for adapter in adapters_in(project):
         if adapter.protocol == protocol:
             found |= {(adapter.component, name) for name in ("", *adapter.variants.values())}
     return tuple(sorted(found))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from charter.diagnostics import Source
+from charter.formats.project import find_project
 from charter.formats.suite import Manifest
 from charter.suites.build import Progress, build_full
 from charter.suites.found import place, read_found, write_found
@@ -18,7 +19,7 @@ from charter.suites.record import VectorRecord, merged
 from charter.suites.search import search
 from charter.suites.smoke import smoke
 from charter.suites.store import write_records
-from charter.suites.subject import Subject, find_root, overlays_in, renamed, subject
+from charter.suites.subject import Subject, overlays_in, renamed, subject
 
 Profile = Literal["smoke", "full"]
 
@@ -35,13 +36,14 @@ class Made:
 
 
 def open_subject(charter: Path, sources: Sequence[Source], variant: str, component: str) -> Subject:
-    """The subject of a suite. Raises `Refused`, or KeyError for a component that does not exist."""
-    root = find_root(charter)
-    chosen = subject(renamed(sources, root), variant, component)
+    """The subject of a suite. Raises `Refused`, `BadProject`, or KeyError for a component that does
+    not exist."""
+    project = find_project(charter)
+    chosen = subject(renamed(sources, project.root if project else None), variant, component)
     chosen = replace(chosen, found=read_found(place(charter, variant)))
-    if root is None:
+    if project is None:
         return chosen
-    overlays = overlays_in(root, chosen.model.protocol, chosen.component.name)
+    overlays = overlays_in(project, chosen.model.protocol, chosen.component.name)
     return replace(chosen, overlays=overlays)
 
 

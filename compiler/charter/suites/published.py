@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.project import Project
 from charter.formats.suite import LINES, MANIFEST, Manifest
 from charter.suites.make import in_order
 from charter.suites.record import VectorRecord
@@ -89,9 +90,9 @@ def full_json(manifest: Manifest) -> str:
     )
 
 
-def keep_full(root: Path, about: Subject, manifest: Manifest) -> Path | None:
+def keep_full(project: Project, about: Subject, manifest: Manifest) -> Path | None:
     """Write digest and counts of a full suite beside the small one, if there is one."""
-    folder = root / "generated" / suite_place(about)
+    folder = project.generated / suite_place(about)
     if not folder.is_dir():
         return None
     (folder / FULL).write_text(full_json(manifest), encoding="utf-8", newline="\n")

@@ -12,6 +12,7 @@ from charter.core import releases
 from charter.core.reach import printed
 from charter.core.show import show_model, show_type
 from charter.diagnostics import Source
+from charter.formats.project import Project
 from charter.formats.suite import Manifest, Models
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
@@ -132,14 +133,6 @@ def module_name(protocol: str, component: str, kind: str = "", name: str = "") -
     return f"{PACKAGE}.{package}_{head}.{name}.{component}"
 
 
-def find_root(path: Path) -> Path | None:
-    """The project of a charter: the nearest folder above with spec/ and generated/."""
-    for folder in path.resolve().parents:
-        if (folder / "spec").is_dir() and (folder / "generated").is_dir():
-            return folder
-    return None
-
-
 def renamed(sources: Sequence[Source], root: Path | None) -> tuple[Source, ...]:
     """Sources with names relative to the project, so that digests do not depend on the caller."""
     if root is None:
@@ -154,15 +147,15 @@ def _relative(name: str, root: Path) -> str:
     return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else name
 
 
-def overlays_in(root: Path, protocol: str, component: str = "") -> tuple[Overlay, ...]:
+def overlays_in(project: Project, protocol: str, component: str = "") -> tuple[Overlay, ...]:
     """The overlays of a component ("" for all) in the adapters' folders, once for each variant that
     their targets are judged against. Raises `Refused` if any overlay cannot be read."""
     found: list[Overlay] = []
-    for adapter in adapters_in(root):
+    for adapter in adapters_in(project):
         path = adapter.folder / "overlay.charter"
         if not path.is_file():
             continue
-        source = Source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
+        source = Source(project.relative(path), path.read_text(encoding="utf-8"))
         head = pipeline.overlay_head(source)
         if head.protocol == protocol and component in ("", head.component):
             place = (head.name, head.component, adapter.folder.name, source)

@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from conform.adapters.base import AdapterStart, Deadlines
+from conform.adapters.projects import projects
 from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
 from conform.judging.claims import IMAGE, NAMED
 from conform.suites.cache import cache_folder
@@ -88,25 +89,32 @@ def files_digest(chosen: Target) -> str:
     return found.hexdigest()[:20]
 
 
-def adapters_folder() -> Path:
-    """The folder with the adapters of all targets: CHARTER_ADAPTERS, or the folder beside this
-    package."""
-    chosen = os.environ.get("CHARTER_ADAPTERS")
-    return Path(chosen) if chosen else Path(__file__).resolve().parents[2] / "adapters"
-
-
 def targets() -> list[Target]:
-    """All targets, by id. Raises `UnknownTarget` for one that cannot be read."""
-    return [read(path) for path in sorted(adapters_folder().glob(f"*/{FILE}"))]
+    """All targets: those of the project around the working folder, then those that come with
+    conform. Raises `UnknownTarget` for one that cannot be read, and `BadProject`."""
+    return [read(path) for path in _files().values()]
 
 
 def target(wanted: str) -> Target:
-    """The target with the id `wanted`, or in the folder `wanted`. Raises `UnknownTarget`."""
-    for path in (adapters_folder() / wanted / FILE, Path(wanted) / FILE, Path(wanted)):
+    """The target with the id `wanted`, or in the folder `wanted`. Raises `UnknownTarget`, and
+    `BadProject`."""
+    known = _files()
+    found = [known[wanted]] if wanted in known else [Path(wanted) / FILE, Path(wanted)]
+    for path in found:
         if path.is_file() and path.name == FILE:
             return read(path)
-    known = ", ".join(sorted(path.parent.name for path in adapters_folder().glob(f"*/{FILE}")))
-    raise UnknownTarget(f"there is no target {wanted!r}; there are: {known or 'none'}")
+    listed = ", ".join(known) or "none"
+    raise UnknownTarget(f"there is no target {wanted!r}; there are: {listed}")
+
+
+def _files() -> dict[str, Path]:
+    """The adapter.toml of each target by the name of its folder; a target of the project hides one
+    of the same name that comes with conform."""
+    found: dict[str, Path] = {}
+    for project in projects():
+        for path in sorted(project.adapters.glob(f"*/{FILE}")):
+            found.setdefault(path.parent.name, path)
+    return found
 
 
 def read(path: Path) -> Target:

@@ -106,6 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(name: str, about: str, given: list[str]) -> int:
+    from charter.formats.project import BadProject
     from conform.console.errors import ConformError
 
     try:
@@ -125,6 +126,9 @@ def _run(name: str, about: str, given: list[str]) -> int:
     except ConformError as error:
         sys.stderr.write(f"conform: {error}\n")
         return error.exit_code
+    except BadProject as error:
+        sys.stderr.write(f"conform: {error}\n")
+        return 2
     except KeyboardInterrupt:
         kept = "; finished work is kept" if name in _RESUMABLE else ""
         sys.stderr.write(f"\nconform: interrupted{kept}\n")

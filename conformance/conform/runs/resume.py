@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.project import find_project
 from conform.console.errors import BadRun
 from conform.storage.lease import Lease
 from conform.storage.store import RunFolder
@@ -26,8 +27,12 @@ _OURS = ("verdicts", "deviations", "observations", "transitions", "commits")
 
 
 def folder_at(out: str, about: Mapping[str, Json]) -> RunFolder:
-    """The folder `out`, by default `build/runs/<id>`, of a run as run.json describes it."""
-    out = out or str(Path("build") / "runs" / str(about["id"]))
+    """The folder `out` of a run as run.json describes it; by default its id, in the folder for
+    runs of the project around the working folder (build/runs without a project)."""
+    if not out:
+        project = find_project(Path())
+        runs = project.runs if project else Path("build") / "runs"
+        out = str(runs / str(about["id"]))
     return RunFolder(out if "://" in out else str(Path(out).resolve()))
 
 

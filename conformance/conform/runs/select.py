@@ -14,6 +14,7 @@ import orjson
 from charter.formats.reading import BadVector
 from charter.formats.releases import numbers, within
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
+from conform.adapters.projects import projects
 from conform.adapters.targets import Prepared, Target, prepare, target
 from conform.console.errors import BadSuite, UnknownTarget
 from conform.storage.store import RunFolder
@@ -71,22 +72,28 @@ def _suite_for(chosen: Target, release: str, suite: str) -> str:
     """The requested suite, or the generated one that fits the target."""
     if suite:
         return suite
-    generated = Path(__file__).resolve().parents[3] / "generated"
     variant = chosen.variant(chosen.release(release))
+    for project in projects():
+        found = _fitting(project.generated, chosen.protocol, variant)
+        if found:
+            return found
+    raise BadSuite(
+        f"no generated suite fits {chosen.id}; `conform generate` makes those of the project's"
+        " targets, `conform vectors` makes others, and --suite names one"
+    )
+
+
+def _fitting(generated: Path, protocol: str, variant: str) -> str:
+    """The largest generated suite of a protocol ("" for any) in a variant; "" if there is none."""
     found = []
-    for path in sorted(generated.rglob(MANIFEST)):
+    for path in sorted((generated / "suites").rglob(MANIFEST)):
         try:
             manifest = read_manifest(path.parent)
         except (BadVector, OSError) as error:
             raise BadSuite(f"the manifest of a generated suite cannot be read: {error}") from None
-        if chosen.protocol in ("", manifest.protocol) and manifest.variant == variant:
+        if protocol in ("", manifest.protocol) and manifest.variant == variant:
             found.append((manifest.vectors, str(path.parent)))
-    if not found:
-        raise BadSuite(
-            f"no generated suite fits {chosen.id}; `conform vectors` makes one, and --suite"
-            " names it"
-        )
-    return max(found)[1]
+    return max(found)[1] if found else ""
 
 
 def check_fits(suite: Suite, prepared: Prepared) -> None:

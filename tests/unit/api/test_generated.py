@@ -13,6 +13,7 @@ import pytest
 
 from charter.api import generated as generate
 from charter.diagnostics import Source
+from charter.formats.project import BadProject, project_at
 from charter.project import pipeline
 from charter.project.sources import Selection
 
@@ -24,7 +25,6 @@ def small_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with one protocol of a component, generated."""
     root = tmp_path_factory.mktemp("repository")
     (root / "spec" / "lamp").mkdir(parents=True)
-    (root / "conformance" / "adapters").mkdir(parents=True)
     (root / "spec" / "lamp" / "lamp.charter").write_text(
         "protocol lamp\n\n"
         "component lamp {\n"
@@ -38,7 +38,7 @@ def small_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "witness shines of lamp: lit\n"
         "instance tiny of lamp { }\n"
     )
-    generate.write(root)
+    generate.write(project_at(root))
     return root
 
 
@@ -58,23 +58,33 @@ def test_check_shows_the_difference_when_a_file_was_edited(
 ) -> None:
     root = tmp_path / "copy"
     shutil.copytree(small_root, root)
-    assert generate.stale(root) == ""
+    assert generate.stale(project_at(root)) == ""
     model = root / "generated" / "charter_models" / "lamp" / "lamp.py"
     model.write_text(model.read_text().replace("press/on", "press/never"))
-    message = generate.stale(root)
+    message = generate.stale(project_at(root))
     assert message.startswith("generated/charter_models/lamp/lamp.py is stale")
     assert "press/never" in message
-    generate.write(root)
-    assert generate.stale(root) == ""
+    generate.write(project_at(root))
+    assert generate.stale(project_at(root)) == ""
 
 
 def test_check_refuses_when_a_file_is_a_stranger(small_root: Path, tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(small_root, root)
     (root / "generated" / "stray.txt").write_text("hello")
-    assert generate.stale(root) == "generated/stray.txt was not generated; remove it"
-    assert "stray.txt" in generate.write(root)
-    assert generate.stale(root) == ""
+    assert generate.stale(project_at(root)) == "generated/stray.txt was not generated; remove it"
+    assert "stray.txt" in generate.write(project_at(root))
+    assert generate.stale(project_at(root)) == ""
+
+
+def test_other_peoples_files_are_not_removed(small_root: Path, tmp_path: Path) -> None:
+    shutil.copytree(small_root / "spec", tmp_path / "spec")
+    mine = tmp_path / "generated" / "mine.py"
+    mine.parent.mkdir()
+    mine.write_text("print()")
+    with pytest.raises(BadProject, match=r"holds files that `conform generate` did not write"):
+        generate.write(project_at(tmp_path))
+    assert mine.exists()
 
 
 def with_counts(root: Path, digest: str) -> None:
@@ -93,8 +103,8 @@ def test_counts_of_a_full_suite_are_refused_when_its_charter_was_edited(
     shutil.copytree(small_root / "spec", tmp_path / "old" / "spec")
     with_counts(tmp_path / "fresh", "5" * 20)
     with_counts(tmp_path / "old", "4" * 20)
-    assert generate.outdated(tmp_path / "fresh") == ""
-    assert generate.outdated(tmp_path / "old") == (
+    assert generate.outdated(project_at(tmp_path / "fresh")) == ""
+    assert generate.outdated(project_at(tmp_path / "old")) == (
         "generated/suites/lamp/lamp/full.json is of an older version of the charter; run"
         " `conform vectors spec/lamp --profile full --variant dim`, or remove it"
     )
@@ -108,13 +118,13 @@ def test_counts_of_a_full_suite_are_refused_when_they_are_of_no_suite(
     lonely = root / "generated" / "suites" / "lamp" / "full.json"
     lonely.parent.mkdir(parents=True)
     lonely.write_text("{}")
-    assert generate.stale(root) == (
+    assert generate.stale(project_at(root)) == (
         "generated/suites/lamp/full.json has no suite beside it; remove it"
     )
 
 
 def test_digest_is_of_what_one_component_says() -> None:
-    kafka = next(p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
+    kafka = next(p for p in generate.protocols(project_at(ROOT)) if p.name == "kafka.replication")
 
     def of(more: str, mutant: str = "") -> str:
         sources = (*kafka.sources, Source("more.charter", f"protocol kafka.replication\n{more}"))

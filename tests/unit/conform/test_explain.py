@@ -49,7 +49,7 @@ def test_pages_are_the_same_when_installed(words, installed):
 
 
 def test_pages_are_read_from_the_package_when_installed(installed):
-    page = installed / "conform" / "docs" / "diagnostics" / "type" / "mismatch.md"
+    page = installed / "conform" / "builtin" / "docs" / "diagnostics" / "type" / "mismatch.md"
     kept = page.read_text(encoding="utf-8")
     page.write_text("# Another page", encoding="utf-8")
     assert explain(installed, "type/mismatch")[1] == "# Another page\n"

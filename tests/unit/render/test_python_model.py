@@ -13,6 +13,7 @@ from tests.unit.render.test_delta import modules_of_siblings
 
 from charter import api
 from charter.api import generated as generate
+from charter.formats.project import project_at
 from charter.render.python_model.emit import Page, Texts, texts
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -180,7 +181,7 @@ def test_the_tool_is_content_with_a_model_its_siblings_and_faults(
 
 
 def test_siblings_import_when_their_folder_is_named(tmp_path: Path) -> None:
-    kafka = next(p for p in generate.protocols(ROOT) if p.name == "kafka.replication")
+    kafka = next(p for p in generate.protocols(project_at(ROOT)) if p.name == "kafka.replication")
     opened = generate.open_protocol(kafka)
     generate.write_siblings(generate.variant_models(opened, "pre_kip_966"), tmp_path)
     name = generate.module_name(kafka.name, "controller", "variants", "pre_kip_966")

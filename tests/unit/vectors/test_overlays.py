@@ -12,6 +12,7 @@ from charter.api import generated as generate
 from charter.core import nodes as n
 from charter.core.releases import groups
 from charter.diagnostics import BUILTIN, Span
+from charter.formats.project import Project, project_at
 from charter.suites.adapters import judged
 from charter.suites.subject import overlays_in
 
@@ -50,21 +51,21 @@ def entry(name: str, first: str, last: str) -> n.OverlayEntry:
     return n.OverlayEntry(name, "known_defect", first, last, "seen", (), (), span=span)
 
 
-def project(root: Path, overlay: str, adapter: str = ADAPTER) -> Path:
+def project(root: Path, overlay: str, adapter: str = ADAPTER) -> Project:
     """A project with one protocol, one adapter and its overlay."""
-    folder = root / "conformance" / "adapters" / "bulb"
+    folder = root / "adapters" / "bulb"
     folder.mkdir(parents=True)
     (root / "spec" / "lamp").mkdir(parents=True)
     (root / "spec" / "lamp" / "lamp.charter").write_text(LAMP)
     (folder / "overlay.charter").write_text(overlay)
     (folder / "adapter.toml").write_text(adapter)
-    return root
+    return project_at(root)
 
 
-def models(root: Path) -> dict[str, str]:
+def models(of: Project) -> dict[str, str]:
     """The sibling models of the project's overlay, by name."""
-    (protocol,) = generate.protocols(root)
-    (overlay,) = overlays_in(root, "lamp")
+    (protocol,) = generate.protocols(of)
+    (overlay,) = overlays_in(of, "lamp")
     files = generate.overlay_models(generate.open_protocol(protocol), overlay)
     return {Path(path).stem: text for path, text in files.items() if "__init__" not in path}
 
@@ -83,23 +84,23 @@ def test_groups_begin_wherever_entries_do_when_a_target_lists_no_releases() -> N
 
 
 def test_releases_of_a_variant_are_in_no_group_of_the_plain_protocol(tmp_path: Path) -> None:
-    root = project(tmp_path, OVERLAY)
-    (overlay,) = overlays_in(root, "lamp")
+    lamp = project(tmp_path, OVERLAY)
+    (overlay,) = overlays_in(lamp, "lamp")
     assert (overlay.name, overlay.component, overlay.target) == ("bulbs", "lamp", "bulb")
     assert overlay.releases == ("2.0.0", "2.0.1", "2.1.5", "2.2.0")
     assert overlay.groups() == {"2.0.0": ("stuck",), "2.2.0": ()}
-    assert judged(root, "lamp") == (("", ""), ("", "old"))
+    assert judged(lamp, "lamp") == (("", ""), ("", "old"))
 
 
 def test_entry_of_older_releases_has_a_model_in_their_variant(tmp_path: Path) -> None:
-    root = project(tmp_path, OVERLAY.replace('"2.0"', '"1.0"'))
-    path = root / "spec" / "lamp" / "lamp.charter"
+    lamp = project(tmp_path, OVERLAY.replace('"2.0"', '"1.0"'))
+    path = lamp.charters / "lamp" / "lamp.charter"
     path.write_text(
         f"{LAMP}variant old {{ replace in lamp.press branch on cites silent"
         " when dark: not lit { lit' = true reply false } }\n"
     )
-    (protocol,) = generate.protocols(root)
-    _, old = overlays_in(root, "lamp")
+    (protocol,) = generate.protocols(lamp)
+    _, old = overlays_in(lamp, "lamp")
     assert (old.variant, old.releases, old.package) == ("old", ("1.0.0",), "bulb_old")
     files = generate.overlay_models(generate.open_protocol(protocol), old)
     made = {Path(path).stem: text for path, text in files.items() if "/bulb_old/" in path}
@@ -133,14 +134,14 @@ def test_models_of_an_overlay_say_what_they_are(tmp_path: Path) -> None:
 def test_an_overlay_is_refused_when_it_cannot_be_read(
     overlay: str, code: str, tmp_path: Path
 ) -> None:
-    root = project(tmp_path, overlay)
+    lamp = project(tmp_path, overlay)
     with pytest.raises(api.Refused) as refused:
-        models(root)
+        models(lamp)
     assert [item.code for item in refused.value.diagnostics] == [code]
 
 
 def test_an_overlay_of_another_protocol_is_left_alone(tmp_path: Path) -> None:
-    root = project(tmp_path, OVERLAY.replace("protocol lamp", "protocol candle"))
-    assert overlays_in(root, "lamp") == ()
-    shutil.rmtree(root / "conformance")
-    assert overlays_in(root, "lamp") == ()
+    lamp = project(tmp_path, OVERLAY.replace("protocol lamp", "protocol candle"))
+    assert overlays_in(lamp, "lamp") == ()
+    shutil.rmtree(lamp.adapters)
+    assert overlays_in(lamp, "lamp") == ()

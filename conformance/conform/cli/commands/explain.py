@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from conform.adapters.projects import docs
 from conform.console.errors import ConformError
 from conform.console.terminal import out
 
@@ -17,14 +18,6 @@ Explains a diagnostic code, or a word that is printed beside a count. Exit code 
 is explained; 2: there is no such code or word.
 """
 
-_PACKAGE = Path(__file__).resolve().parents[2]
-_INSTALLED = _PACKAGE / "docs"
-"""Where pyproject.toml puts the pages in a wheel. The source tree has them in docs/."""
-
-_DOCS = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parents[1] / "docs"
-_PAGES = _DOCS / "diagnostics"
-_COUNTS = _DOCS / "formats" / "counts.md"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -34,17 +27,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    pages = docs() / "diagnostics"
     codes = sorted(
-        path.relative_to(_PAGES).with_suffix("").as_posix()
-        for path in _PAGES.rglob("*.md")
-        if path.parent != _PAGES
+        path.relative_to(pages).with_suffix("").as_posix()
+        for path in pages.rglob("*.md")
+        if path.parent != pages
     )
-    counts = _counts()
+    counts = _counts(docs() / "formats" / "counts.md")
     word = arguments.word.lower().replace(" ", "_").replace("-", "_")
     if arguments.list or not arguments.word:
         out("\n".join([*codes, *counts]))
     elif arguments.word in codes:
-        out((_PAGES / f"{arguments.word}.md").read_text(encoding="utf-8").rstrip())
+        out((pages / f"{arguments.word}.md").read_text(encoding="utf-8").rstrip())
     elif word in counts:
         out(counts[word])
     else:
@@ -57,9 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _counts() -> dict[str, str]:
+def _counts(page: Path) -> dict[str, str]:
     """The sections of docs/formats/counts.md, by their titles as they appear in JSON."""
-    _, *sections = _COUNTS.read_text(encoding="utf-8").split("\n## ")
+    _, *sections = page.read_text(encoding="utf-8").split("\n## ")
     titles = [section.partition("\n")[0] for section in sections]
     return {
         title.replace(" ", "_"): f"# {section.strip()}"

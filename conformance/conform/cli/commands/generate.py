@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 
 from charter import api
+from charter.formats.project import Project
+from conform.adapters.projects import project_here
 from conform.cli.commands.charters import Errors, loaded
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
@@ -15,7 +17,7 @@ EXAMPLES = """examples:
   conform generate --check
   conform generate --backend tla spec/examples/primary_backup.charter --instance tiny
 
-Without --backend: writes generated/ from spec/ and the overlays beside the adapters. Exit code 0:
+Without --backend: writes generated/ of the project from its charters and adapters. Exit code 0:
 it is up to date; 1: with --check something is stale, or a charter has errors. `conform vectors
 --profile full` writes the counts of a full suite (full.json); this command only checks that they
 belong to the present charter.
@@ -39,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", default="", help="with --backend: a variant of the charter")
     parser.add_argument("--mutant", default="", help="with --backend: a mutant of the charter")
     parser.add_argument("--check", action="store_true", help="change nothing, show what is stale")
-    parser.add_argument("--root", type=Path, default=Path(), help="the project (default: here)")
+    parser.add_argument(
+        "--root", type=Path, help="the project (default: the one around the working folder)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -49,24 +53,25 @@ def run(arguments: argparse.Namespace) -> int:
     alone = ("charter", "out", "instance", "variant", "mutant")
     if any(getattr(arguments, name) for name in alone):
         raise ConformError("a charter and its options need --backend; without it, use --root")
-    root: Path = arguments.root.resolve()
-    if not (root / "spec").is_dir():
-        raise ConformError(f"{root} has no folder spec/; go to the project, or use --root")
+    project = project_here(arguments.root)
+    if not project.charters.is_dir():
+        raise ConformError(f"{project.charters} does not exist; charters of the project lie there")
     try:
         if arguments.check:
-            return _check(root, arguments.json)
-        changed = api.generate(root)
+            return _check(project, arguments.json)
+        changed = api.generate(project)
     except api.Unreadable as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
         raise _errors("nothing was generated", refused) from None
+    name = project.relative(project.generated)
     if arguments.json:
         out_json({"changed": [*changed]})
     else:
         for path in changed:
-            out(f"generated/{path}")
-        say(f"{len(changed)} files changed" if changed else "generated/ is up to date")
-        if counts := api.outdated(root):
+            out(f"{name}/{path}")
+        say(f"{len(changed)} files changed" if changed else f"{name}/ is up to date")
+        if counts := api.outdated(project):
             say(counts)
     return 0
 
@@ -106,8 +111,8 @@ def _errors(what: str, refused: api.Refused) -> Errors:
     return Errors(f"{what}: {refused}")
 
 
-def _check(root: Path, as_json: bool) -> int:
-    stale = api.stale(root)
+def _check(project: Project, as_json: bool) -> int:
+    stale = api.stale(project)
     if as_json:
         out_json({"stale": stale})
     elif stale:

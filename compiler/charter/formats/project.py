@@ -1,0 +1,98 @@
+"""The project file `charter.toml`: where charters, generated files, adapters, baselines and runs of
+a project lie (docs/formats/project.md)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+
+FILE = "charter.toml"
+DEFAULTS: Mapping[str, str] = {
+    "charters": "spec",
+    "generated": "generated",
+    "adapters": "adapters",
+    "baselines": "baselines",
+    "runs": "build/runs",
+}
+"""The keys, and the folder of each if the file does not name it."""
+
+
+class BadProject(Exception):
+    """A project file is wrong; the text is one sentence with the file and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The folders of a project, absolute. They may be missing, but are no files."""
+
+    root: Path
+    charters: Path
+    generated: Path
+    adapters: Path
+    baselines: Path
+    runs: Path
+
+    def relative(self, path: Path) -> str:
+        """A path of the project relative to its root, with forward slashes."""
+        return path.relative_to(self.root).as_posix()
+
+
+def find_project(start: Path) -> Project | None:
+    """The innermost project that contains `start`, or None. Raises `BadProject`."""
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        if (folder / FILE).is_file():
+            return project_at(folder)
+    return None
+
+
+def project_at(root: Path) -> Project:
+    """The project in the folder `root`, with the default folders if it has no project file. Raises
+    `BadProject`."""
+    root = root.resolve()
+    path = root / FILE
+    named = _read(path) if path.exists() else {}
+    places = {key: root / _place(path, key, named.get(key, DEFAULTS[key])) for key in DEFAULTS}
+    for key, place in places.items():
+        if place.exists() and not place.is_dir():
+            raise BadProject(f"{path}: {key} names {place}, which is no folder")
+        if key != "generated" and place.is_relative_to(places["generated"]):
+            raise BadProject(
+                f"{path}: {key} lies in the folder of generated files, where `conform generate`"
+                " removes what it did not write; choose a folder elsewhere"
+            )
+    return Project(root, **places)
+
+
+def _read(path: Path) -> Mapping[str, object]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadProject(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise BadProject(f"{path} is no TOML: {error}") from None
+    for key in content:
+        if key not in DEFAULTS:
+            near = "".join(f"did you mean {like}? " for like in get_close_matches(key, DEFAULTS, 1))
+            raise BadProject(
+                f"{path}: the key {key!r} is not known; {near}known are {', '.join(DEFAULTS)}"
+            )
+    return content
+
+
+def _place(path: Path, key: str, value: object) -> str:
+    """The folder that a key names, relative to the root."""
+    if not isinstance(value, str):
+        raise BadProject(
+            f'{path}: {key} is not a text; write a folder, such as {key} = "{DEFAULTS[key]}"'
+        )
+    place = PurePosixPath(value)
+    if place.is_absolute() or ".." in place.parts or not place.parts or "\0" in value:
+        raise BadProject(
+            f"{path}: {key} = {value!r} is not a folder below the project; write it relative to"
+            f' the project file, such as {key} = "{DEFAULTS[key]}"'
+        )
+    return value

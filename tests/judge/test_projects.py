@@ -1,0 +1,42 @@
+"""Commands in projects, nested ones, and outside of any."""
+
+
+def test_generate_outside_of_a_project_says_how_to_make_one(conform, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = conform("generate")
+    assert code == 2
+    assert err.endswith("or above it; `conform init` makes a project\n")
+
+
+def test_a_wrong_project_file_is_one_sentence(conform, tmp_path, monkeypatch):
+    (tmp_path / "charter.toml").write_text('adapter = "x"\n')
+    monkeypatch.chdir(tmp_path)
+    for command in (("targets",), ("generate",), ("run", "--target", "reference")):
+        code, _, err = conform(*command)
+        assert code == 2
+        assert "the key 'adapter' is not known; did you mean adapters?" in err
+
+
+def test_targets_of_the_project_come_before_those_of_the_tool(conform, tmp_path, monkeypatch):
+    mine = tmp_path / "adapters" / "reference"
+    mine.mkdir(parents=True)
+    (mine / "adapter.toml").write_text('id = "reference"\ntitle = "Mine"\nstart = ["x"]\n')
+    (tmp_path / "charter.toml").touch()
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    code, out, _ = conform("targets")
+    assert code == 0
+    assert [line.split()[1] for line in out.splitlines() if line.startswith("target")] == [
+        "reference", "kafka-controller",
+    ]  # fmt: skip
+    assert "Mine" in out
+
+
+def test_generate_outside_a_project(conform, tmp_path):
+    code, _, err = conform("generate", "--root", tmp_path)
+    assert code == 2
+    assert f"there is no charter.toml in {tmp_path}; `conform init`" in err
+    (tmp_path / "charter.toml").touch()
+    code, _, err = conform("generate", "--root", tmp_path)
+    assert code == 2
+    assert f"{tmp_path / 'spec'} does not exist; charters of the project lie there" in err
