@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import shutil
 from pathlib import Path
 from types import ModuleType
 
@@ -99,6 +101,43 @@ def test_what_maven_says_is_told(
     assert expected in told
     assert words in (tmp_path / "maven.log").read_text()
     assert not (tmp_path / "jars" / RELEASE).exists()
+
+
+@pytest.fixture
+def fetched(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of jars in a cache of its own, where `mvn` fetches what the shared cache has."""
+    jars = cache / "jars" / RELEASE
+    shared = jars.resolve()
+    jars.unlink()
+    shutil.copytree(shared, jars)
+    copy = f"""for word; do case $word in -DoutputDirectory=*)
+        /bin/cp {shared}/*.jar "${{word#*=}}";; esac; done"""
+    monkeypatch.setenv("PATH", tools(tmp_path / "bin", mvn=copy))
+    return jars
+
+
+@pytest.mark.parametrize("damage", ["another release", "removed", "added", "no digests"])
+def test_jars_are_fetched_again_when_they_were_changed(damage: str, fetched: Path) -> None:
+    digests = json.loads((fetched / "sha256.json").read_text())
+    jar = fetched / f"kafka-metadata-{RELEASE}.jar"
+    match damage:
+        case "another release":
+            jar.write_bytes(b"the jar of 4.0.2")
+        case "removed":
+            jar.unlink()
+        case "added":
+            jar = fetched / "another.jar"
+            jar.write_bytes(b"other classes")
+        case _:
+            jar = fetched / "sha256.json"
+            jar.unlink()
+    said: list[str] = []
+    assert PREPARATION._jars(RELEASE, fetched.parents[1], said.append) == fetched
+    assert jar.name in said[0] or "has no list of digests" in said[0]
+    assert said[1] == f"fetching the jars of Kafka {RELEASE}"
+    assert json.loads((fetched / "sha256.json").read_text()) == digests
+    assert sorted(path.name for path in fetched.iterdir()) == sorted([*digests, "sha256.json"])
+    assert PREPARATION._digests(fetched) == digests
 
 
 def test_jars_of_another_release_do_not_fit(cache: Path) -> None:

@@ -1,5 +1,7 @@
 """One run has a folder at a time, and goes on only with the adapter that it was begun with."""
 
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -81,3 +83,28 @@ def test_run_goes_on_only_with_the_adapter_that_it_was_begun_with(
     (sentence,) = said
     assert sentence.startswith(anew if changed == "notes.txt" else same)
     assert again.exit_code == 0
+
+
+@pytest.mark.parametrize("changed", ["classes/Main.class", "jars/kafka-4.3.1.jar"])
+def test_run_goes_on_only_with_the_files_that_were_prepared(
+    changed, judged, targets_folder, tmp_path
+):
+    for name in ("classes/Main.class", "jars/kafka-4.3.1.jar"):
+        path = tmp_path / name
+        path.parent.mkdir()
+        path.write_text("bytes")
+    classpath = f"{tmp_path}/classes:{tmp_path}/jars/*"
+    reference = Path(os.environ["CHARTER_ADAPTERS"]) / "reference" / "adapter.toml"
+    says = json.dumps({"classpath": classpath, "release": "4.3.1"})
+    command = ["{python}", "-c", f"print({says!r})"]
+    text = reference.read_text().replace("start =", f"prepare = {json.dumps(command)}\nstart =")
+    reference.write_text(text)
+    _, first = judged("reference")
+    assert list(first.run["prepared"]) == ["classes", "kafka-4.3.1.jar"]
+    jar = hashlib.sha256(b"bytes").hexdigest()
+    assert first.run["prepared"]["kafka-4.3.1.jar"] == jar
+    (tmp_path / "run" / "summary.json").unlink()
+    (tmp_path / changed).write_text("other bytes")
+    said, again = judged("reference")
+    assert said[0].startswith(f"the prepared files changed since the run in {tmp_path / 'run'}")
+    assert again.run["prepared"] != first.run["prepared"]

@@ -27,6 +27,7 @@ COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
 _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 _MAVEN_SECONDS = 600.0
 _JAVA_SECONDS = 120.0
+_DIGESTS = "sha256.json"
 
 Say = Callable[[str], None]
 
@@ -52,7 +53,7 @@ def prepare(release: str, cache: Path, say: Say) -> Mapping[str, str]:
 
 def _jars(release: str, home: Path, say: Say) -> Path:
     jars = home / "jars" / release
-    if jars.is_dir():
+    if _is_whole(jars, say):
         return jars
     maven = shutil.which("mvn")
     if maven is None:
@@ -88,7 +89,7 @@ def _classes(home: Path, say: Say) -> Path:
     for source in sources:
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
     classes = home / "classes" / digest.hexdigest()[:20]
-    if classes.is_dir():
+    if _is_whole(classes, say):
         return classes
     compiler = _of_jdk("javac")
     if compiler is None:
@@ -161,9 +162,38 @@ def _folder_for(final: Path) -> Iterator[Path]:
         made = Path(scratch) / "made"
         made.mkdir()
         yield made
+        (made / _DIGESTS).write_text(json.dumps(_digests(made), indent=1), encoding="utf-8")
+        if final.exists() and not _is_whole(final, lambda _: None):
+            final.rename(Path(scratch) / "damaged")
         # Another process may have been faster: then its folder is as good.
         with contextlib.suppress(OSError):
             made.rename(final)
+
+
+def _is_whole(folder: Path, say: Say) -> bool:
+    """Whether a folder of the cache has the files that were put there, unchanged."""
+    if not folder.is_dir():
+        return False
+    try:
+        expected = json.loads((folder / _DIGESTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        say(f"{folder} has no list of digests; it is made again")
+        return False
+    found = _digests(folder)
+    if not isinstance(expected, dict) or found == expected:
+        return found == expected
+    changed = sorted({*found.items()} ^ {*expected.items()})
+    say(f"{folder / changed[0][0]} was changed since it was put there; the folder is made again")
+    return False
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file below a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _DIGESTS)
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
 
 
 def main(arguments: Sequence[str]) -> int:

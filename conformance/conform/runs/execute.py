@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from charter.formats.canonical import Json
+from conform.adapters.prepared import prepared_digests
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import Prepared, files_digest
 from conform.console.errors import BadSuite, Untrustworthy
@@ -201,6 +202,7 @@ def _greet(prepared: Prepared, suite: Suite, options: RunOptions) -> dict[str, J
         "errors": dict(chosen.errors),
         "not_compared": dict(chosen.not_compared),
         "adapter": files_digest(chosen),
+        "prepared": {**prepared_digests(prepared.said)},
         "engine": options.engine,
         "buckets": suite.buckets,
         "limit": options.limit,

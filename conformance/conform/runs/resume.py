@@ -21,6 +21,7 @@ _SAME = {
     "limit": "limit", "implementation": "implementation", "component": "component",
     "overlay": "overlay", "entries": "overlay's entries", "models": "models",
     "buckets": "number of buckets", "adapter": "adapter's files",
+    "prepared": "prepared files",
 }  # fmt: skip
 """What of run.json must be as it was for a run to go on, with the words for it."""
 _OURS = ("verdicts", "deviations", "observations", "transitions", "commits")

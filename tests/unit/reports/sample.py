@@ -113,6 +113,7 @@ def run_json(release, suite):
         "observes": ["partition", "registration"], "capabilities": ["load"],
         "operations": ["expire"], "suite": suite.manifest.digest, "suite_vectors": len(VECTORS),
         "spec_digest": "5eed", "overlay": "kafka_controller", "engine": "inline",
+        "adapter": "ada97e5", "prepared": {f"kafka-{HOSTILE}.jar": "1a2b3c"},
         "errors": {"STALE_BROKER_EPOCH": "STALE_BROKER_EPOCH", "Odd": HOSTILE},
         "buckets": 1, "limit": 0,
         "command": ["conform", "run", "--target", "kafka-controller", "--release", release],

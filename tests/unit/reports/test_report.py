@@ -295,3 +295,8 @@ def test_command_ends_with_3_when_the_report_is_withheld(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["withheld"] is True
     assert main(["report", str(tmp_path / "nothing"), *out]) == 2
     assert "not a finished run" in capsys.readouterr().err
+
+
+def test_page_of_a_run_names_the_files_that_were_judged(site):
+    page = (site / "runs" / "kafka-controller-4.3.1" / "index.html").read_text()
+    assert "ada97e5" in page and "1a2b3c" in page

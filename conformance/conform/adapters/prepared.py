@@ -1,0 +1,54 @@
+"""Digests of the files that a target's `prepare` command names: jars, compiled classes, programs.
+
+So that the report says which code was judged, and a run does not go on with other code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+
+def prepared_digests(said: Mapping[str, str]) -> dict[str, str]:
+    """The SHA-256 of each file in the values that `prepare` printed, by its name.
+
+    A value may be a path, or several as in a class path: a folder has one digest for all files in
+    it, and `folder/*` has one for each jar of the folder. Two files with one name have one digest
+    of both. Values that are no paths are ignored.
+    """
+    found: dict[str, str] = {}
+    for value in said.values():
+        for text in value.split(os.pathsep):
+            for path in _paths(text):
+                digest = _digest(path)
+                before = found.get(path.name)
+                found[path.name] = digest if before is None else _both(before, digest)
+    return dict(sorted(found.items()))
+
+
+def _paths(text: str) -> Iterator[Path]:
+    path = Path(text)
+    if not text or not path.is_absolute():
+        return
+    if path.name == "*":
+        yield from sorted(path.parent.glob("*.[jJ][aA][rR]"))
+    elif path.exists():
+        yield path
+
+
+def _digest(path: Path) -> str:
+    if path.is_file():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    total = hashlib.sha256()
+    for held in sorted(path.rglob("*")):
+        if held.is_file():
+            total.update(held.relative_to(path).as_posix().encode() + b"\0")
+            total.update(_digest(held).encode())
+    return total.hexdigest()
+
+
+def _both(one: str, other: str) -> str:
+    return hashlib.sha256(f"{one} {other}".encode()).hexdigest()
