@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from conform.console.errors import BadSuite, ConformError, UnknownTarget
+from conform.console.terminal import visible
 from conform.runs.execute import RunOptions, run_target
 
 REASON = "of no use here"
@@ -220,3 +221,17 @@ def test_limit_is_told_and_the_run_is_not_complete(cheat, judged, last_line):
 def test_exception_needs_a_name_and_a_reason(name, reason, sentence, cheat, judged):
     with pytest.raises(UnknownTarget, match=sentence):
         judged(cheat("faithful", **{name: reason}))
+
+
+def test_texts_of_an_adapter_cannot_write_lines_of_their_own(cheat, called, toy_suite, tmp_path):
+    """Not on the terminal, not in the report: they stay parts of the lines they are shown in."""
+    place = tmp_path / "run"
+    code, out, err = called("run", "--target", cheat("hostile"), "--suite", toy_suite, "--engine",
+                            "inline", "--out", place)  # fmt: skip
+    assert code in {1, 3}
+    assert not any(line.startswith("fine") for line in out.splitlines())
+    site = tmp_path / "site"
+    called("report", place, "--out", site)
+    pages = [path.read_text() for path in site.rglob("*.*") if path.suffix in (".html", ".md")]
+    assert all(visible(text) == text for text in (out, err, *pages))
+    assert r"\u001b]0;owned" in out

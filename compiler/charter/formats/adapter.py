@@ -9,6 +9,8 @@ from enum import StrEnum
 from charter.formats.canonical import Json
 
 PROTOCOL = 1
+_DETAIL = 2_000
+"""Characters of a result's detail that are kept."""
 
 
 class BadMessage(Exception):
@@ -101,7 +103,7 @@ def read_welcome(message: Json) -> Welcome:
         raise BadMessage("the first line is not an answer to hello")
     if message["hello"] != PROTOCOL:
         raise BadMessage(
-            f"it speaks version {message['hello']} of the adapter protocol; this judge"
+            f"it speaks version {_cut(message['hello'])} of the adapter protocol; this judge"
             f" speaks version {PROTOCOL}"
         )
     return Welcome(
@@ -135,17 +137,23 @@ def _result(item: Json, expected_id: str, expected_nonce: str) -> Result:
     if not isinstance(item, dict):
         raise BadMessage("a result is not an object")
     if item.get("id") != expected_id:
-        raise BadMessage(f"a result has the id {item.get('id')!r} instead of {expected_id!r}")
+        raise BadMessage(f"a result has the id {_cut(item.get('id'))} instead of {expected_id!r}")
     if item.get("nonce") != expected_nonce:
         raise BadMessage(f"the result of {expected_id} does not bring back the nonce that was sent")
     status = STATUSES.get(item.get("status"))
     if status is None:
-        raise BadMessage(f"the status {item.get('status')!r} is not in the protocol")
+        raise BadMessage(f"the status {_cut(item.get('status'))} is not in the protocol")
     steps = item.get("steps")
     if not isinstance(steps, list):
         raise BadMessage(f"the result of {expected_id} has no steps")
     detail = item.get("detail", "")
-    return Result(expected_id, expected_nonce, status, str(detail), steps)  # type: ignore[arg-type]
+    return Result(expected_id, expected_nonce, status, str(detail)[:_DETAIL], steps)  # type: ignore[arg-type]
+
+
+def _cut(value: Json, width: int = 80) -> str:
+    """A value of a message, for a sentence about it."""
+    shown = repr(value)
+    return shown if len(shown) <= width else shown[: width - 1] + "…"
 
 
 def _text(message: dict[str, Json], name: str) -> str:

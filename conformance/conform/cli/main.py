@@ -108,6 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(name: str, about: str, given: list[str]) -> int:
     from charter.formats.project import BadProject
     from conform.console.errors import ConformError
+    from conform.console.terminal import say
 
     try:
         command = _command(name)
@@ -124,20 +125,20 @@ def _run(name: str, about: str, given: list[str]) -> int:
         sys.stdout.flush()  # at the exit of Python a closed pipe is not caught
         return code
     except ConformError as error:
-        sys.stderr.write(f"conform: {error}\n")
+        say(f"conform: {error}")
         return error.exit_code
     except BadProject as error:
         sys.stderr.write(f"conform: {error}\n")
         return 2
     except KeyboardInterrupt:
         kept = "; finished work is kept" if name in _RESUMABLE else ""
-        sys.stderr.write(f"\nconform: interrupted{kept}\n")
+        say(f"\nconform: interrupted{kept}")
         return 130
     except BrokenPipeError:
         return _unread()
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        sys.stderr.write(f"conform: {place}{error.strerror or error}\n")
+        say(f"conform: {place}{error.strerror or error}")
         return 2
     except Exception:
         return _crashed()
@@ -156,9 +157,11 @@ def _crashed() -> int:
     """The exit code after an unexpected exception, which must not look like a finding (1)."""
     import traceback
 
-    sys.stderr.write(traceback.format_exc())
-    sys.stderr.write(
-        "conform: this is a bug of conform, so there is no result; report it with the lines above\n"
+    from conform.console.terminal import say
+
+    say(
+        f"{traceback.format_exc()}"
+        "conform: this is a bug of conform, so there is no result; report it with the lines above"
     )
     return 3
 

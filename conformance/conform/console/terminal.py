@@ -1,7 +1,12 @@
-"""Writes the output of the command line: results to stdout, everything else to stderr."""
+"""Writes the output of the command line: results to stdout, everything else to stderr.
+
+Text from outside (an adapter, a charter, a file) may hold characters that steer a terminal or turn
+the direction of what follows. They are shown as escapes, such as \\u001b.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 
@@ -9,21 +14,38 @@ import orjson
 
 from charter.formats.canonical import Json
 
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+    "\ufeff\ufffe\uffff]"
+)
+"""Control characters except tab and newline, controls of direction and of lines, and what is no
+character."""
+
+
+def visible(text: str) -> str:
+    """The text with each character that steers a terminal or a page written as its escape."""
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def one_line(text: str) -> str:
+    """A text from outside as a part of one line: newlines are escapes, too."""
+    return visible(text).replace("\n", "\\n")
+
 
 def out(text: str) -> None:
     """A line of the result."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(visible(text) + "\n")
 
 
 def out_json(value: Json) -> None:
     """The result for `--json`: one JSON document."""
     content = orjson.dumps(value, option=orjson.OPT_INDENT_2)
-    sys.stdout.write(content.decode() + "\n")
+    sys.stdout.write(visible(content.decode()) + "\n")
 
 
 def say(text: str) -> None:
     """Print a sentence to stderr."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(visible(text) + "\n")
     sys.stderr.flush()
 
 
@@ -43,5 +65,6 @@ def number(count: int) -> str:
 
 
 def shortened(text: str, width: int = 160) -> str:
-    """A text cut to `width` characters."""
+    """A text as a part of one line, cut to `width` characters."""
+    text = one_line(text)
     return text if len(text) <= width else text[: width - 1] + "…"

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as Xml
 
 import jinja2
 
+from conform.console.terminal import visible
 from conform.reports import wording
 from conform.reports.matrix import Reading, SectionRow
 from conform.reports.runs import ReportedRun
@@ -37,24 +38,24 @@ def junit(item: Reading) -> str:
             Xml.SubElement(case, "skipped", message="the run never took this branch")
         elif item.at(name):
             known = ", ".join(finding.id for finding in item.at(name))
-            Xml.SubElement(case, "system-out").text = _text(f"explained deviations: {known}")
+            Xml.SubElement(case, "system-out").text = f"explained deviations: {known}"
     for finding in item.findings:
         case = Xml.SubElement(suite, "testcase", name=finding.id, classname="findings")
         first = finding.ordered[0].id
         told = f"{wording.plural(len(finding.cases), 'vector')}, for example {first}"
         if finding.new:
             failures += 1
-            Xml.SubElement(case, "failure", message=told).text = _text(
+            Xml.SubElement(case, "failure", message=told).text = (
                 f"conform replay {first} --run {run.shown_folder}")  # fmt: skip
         else:
-            Xml.SubElement(case, "system-out").text = _text(f"{finding.kind}: {told}")
+            Xml.SubElement(case, "system-out").text = f"{finding.kind}: {told}"
     failures += _nothing_judged(suite, run)
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(failures))
     suite.set("skipped", str(skipped))
     suite.set("time", str(run.summary.get("seconds", 0)))
     Xml.indent(suite)
-    return Xml.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    return visible(Xml.tostring(suite, encoding="unicode", xml_declaration=True)) + "\n"
 
 
 def _nothing_judged(suite: Xml.Element, run: ReportedRun) -> int:
@@ -65,11 +66,6 @@ def _nothing_judged(suite: Xml.Element, run: ReportedRun) -> int:
     case = Xml.SubElement(suite, "testcase", name="the run", classname="run")
     Xml.SubElement(case, "failure", message=wording.claim(run).sentence)
     return 1
-
-
-def _text(text: str) -> str:
-    """A text without the characters that XML 1.0 does not allow."""
-    return "".join(char for char in text if char in "\t\n" or ord(char) >= 32)
 
 
 def shield(run: ReportedRun) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import jinja2
 
 from conform.console.errors import CannotWrite
+from conform.console.terminal import visible
 from conform.reports import wording
 from conform.reports.matrix import by_source
 from conform.reports.values import shown
@@ -65,11 +66,12 @@ class Site:
         self.write(path, text)
 
     def write(self, path: str, text: str) -> None:
-        """Writes a text file. Raises `CannotWrite`."""
+        """Writes a text file; what would steer a reader's terminal or page is made visible. Raises
+        `CannotWrite`."""
         target = self.out / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8", newline="\n")
+            target.write_text(visible(text), encoding="utf-8", newline="\n")
         except OSError as error:
             raise _cannot(target, error) from None
 

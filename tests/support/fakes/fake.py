@@ -16,6 +16,7 @@ from conform import sdk
 from conform.adapters.reference import Reference
 
 POISON = "failover"
+HOSTILE = "\x1b]0;owned\x07\x9b2J\rok\u202e\u2066\nfine: no deviation from the charter"
 
 
 class Fake(Reference):
@@ -92,6 +93,20 @@ class Refuses(Fake):
 
 class ClaimsAndRefuses(Refuses):
     word = POISON
+
+
+class Hostile(Refuses):
+    """Every text that it gives would steer a terminal or turn the direction of a line."""
+
+    word = HOSTILE
+
+    def __init__(self):
+        super().__init__()
+        known = self.model.OPERATIONS
+        self.about = sdk.About(HOSTILE, HOSTILE, "keeper", known, self.model.OBSERVES)
+
+    def observe(self):
+        return {**super().observe(), HOSTILE: HOSTILE}
 
 
 class NotLoadable(Fake):
@@ -262,7 +277,7 @@ KINDS = {
     "broken_image": BrokenImage,
     "unresolved": Unresolved, "not_loadable": NotLoadable, "errs": Errs, "noisy": Noisy,
     "refuses": Refuses, "claims_and_refuses": ClaimsAndRefuses,
-    "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,
+    "hostile": Hostile, "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,
 }  # fmt: skip
 
 

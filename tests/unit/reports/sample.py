@@ -16,6 +16,7 @@ from conform.suites.cache import open_suite
 
 BROKERS = {"b1": 0, "b2": 7, "b3": 1000003}
 HOSTILE = '<script>alert("x")</script>'
+STEERING = "\x1b]0;owned\x07\x9b2J\u202e\u2066"
 
 
 def partition(isr, elr=(), leader="b1", epoch=0, last=()):
@@ -108,7 +109,7 @@ def run_json(release, suite):
     return {
         "id": "20261121-1", "format": 1, "started": "2026-11-21T12:00:00Z",
         "target": "kafka-controller", "title": "Apache Kafka, KRaft controller", "release": release,
-        "implementation": {"name": "kafka-controller", "version": release},
+        "implementation": {"name": f"kafka-controller{STEERING}", "version": release},
         "component": "controller", "protocol": "kafka.replication", "variant": "",
         "observes": ["partition", "registration"], "capabilities": ["load"],
         "operations": ["expire"], "suite": suite.manifest.digest, "suite_vectors": len(VECTORS),
@@ -155,7 +156,7 @@ def datasets(mend):
 
 KINDS = {"state": "diverges", "longer": "diverges", "known": "diverges", "fault": "diverges",
          "unsupported": "unsupported"}  # fmt: skip
-DETAILS = {"unsupported": "create_topic", "fault": "the run ended with a fault"}
+DETAILS = {"unsupported": f"create_topic{STEERING}", "fault": "the run ended with a fault"}
 
 
 def deviation_row(name, made):
@@ -166,8 +167,8 @@ def deviation_row(name, made):
     severity, entry = "state", ""
     if name == "fault":
         severity = "fault"
-        observed = {"reply": {"fault": "java.lang.IllegalStateException", "message": HOSTILE},
-                    "observation": None}  # fmt: skip
+        fault = {"fault": "java.lang.IllegalStateException", "message": HOSTILE + STEERING}
+        observed = {"reply": fault, "observation": None}
     if name == "known":
         entry = "last_known_leader"
     call = made.question.operations[-1]
@@ -219,7 +220,8 @@ def summary(tables, kinds, trusted):
         },
         "distinct_pairs": 12, "seconds": 3.2, "exit": 1,
         "not_compared": [
-            {"what": "unsupported votes", "vectors": 1, "allowed": f"Nobody votes. {HOSTILE}"}],
+            {"what": "unsupported votes", "vectors": 1,
+             "allowed": f"Nobody votes. {HOSTILE}{STEERING}"}],
         "broken_batches": 2, "unexplained_breaks": [],
         "trusted": trusted, "complete": False, "reasons": ["3 new deviations"],
     }  # fmt: skip

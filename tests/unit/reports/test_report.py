@@ -10,6 +10,7 @@ from tests.unit.reports import sample
 
 from conform.cli.main import main
 from conform.console.errors import BadRun, CannotWrite
+from conform.console.terminal import visible
 from conform.reports import write
 
 VOID = {"meta", "link", "br", "wbr", "input", "img", "hr"}
@@ -94,6 +95,17 @@ def test_hostile_texts_are_shown_as_texts(site):
     assert "script" not in page.landmarks
 
 
+def test_no_file_steers_a_terminal_or_turns_the_direction_of_a_page(site):
+    texts = {path: path.read_text() for path in site.rglob("*.*")
+             if path.suffix in (".html", ".md", ".xml", ".svg", ".json")
+             and "data" not in path.parts}  # fmt: skip
+    assert {path.suffix for path in texts} == {".html", ".md", ".xml", ".svg", ".json"}
+    shown = [path for path, text in texts.items() if r"\u202e" in text]
+    assert {path.suffix for path in shown} >= {".html"}
+    for path, text in texts.items():
+        assert visible(text) == text, path
+
+
 def test_links_lead_somewhere_and_stay_on_the_disk_but_for_citations(site):
     found = pages(site)
     cited = {url for _, _, url in sample.sections_json()["links"]}
@@ -161,7 +173,7 @@ def test_vector_that_conforms_has_a_page_with_its_states(site):
 
 def test_run_tells_what_was_not_judged_and_the_words_of_the_target(site):
     page = Page(site / "runs" / "kafka-controller-4.3.1" / "index.html")
-    assert "unsupported create_topic 1 1" in page.text
+    assert f"unsupported create_topic{visible(sample.STEERING)} 1 1" in page.text
     assert "2 branches were never taken: expire/idle , alter_partition/committed" in page.text
     assert "1 of 2 hand-written mutants" in page.text
     assert "did not reach these entries of the overlay: elr_survives" in page.text

@@ -10,7 +10,7 @@ from pathlib import Path
 from charter.formats.canonical import Json
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
-from conform.console.terminal import columns, number, out, out_json, say, shortened
+from conform.console.terminal import columns, number, one_line, out, out_json, say, shortened
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished, RunOptions, run_target
 
@@ -68,7 +68,8 @@ def show(finished: Finished) -> None:
     about, counted = finished.run, finished.summary
     implementation = about["implementation"]
     assert isinstance(implementation, dict)
-    out(f"{about['title']} {implementation['version']} against {_charter(about)}")
+    title = one_line(f"{about['title']} {implementation['version']}")
+    out(f"{title} against {_charter(about)}")
     out("")
     out(columns([["  " + name, value] for name, value in _lines(counted)]))
     if counted["deviations"]:
@@ -77,12 +78,12 @@ def show(finished: Finished) -> None:
     wrong = [item for item in finished.canaries if isinstance(item, dict) and not item["ok"]]
     out("")
     for item in wrong:
-        out(f"canary {item['kind']} ({item['where']}): expected {item['expected']}, got"
-            f" {item['got']} {item['detail']}".rstrip())  # fmt: skip
+        told = f"{item['expected']}, got {item['got']} {item['detail']}".rstrip()
+        out(f"canary {item['kind']} ({item['where']}): expected {one_line(told)}")
     _show_skipped(counted["skipped_canaries"])
     _show_broken(counted)
     out(f"run: {_near(finished.folder.place)}")
-    out(_last_line(finished))
+    out(one_line(_last_line(finished)))
 
 
 def _show_skipped(skipped: Json, most: int = 6) -> None:
