@@ -34,8 +34,8 @@ class Severity(StrEnum):
 
     FAULT = "fault"
     STATE = "state"
-    IMAGE = "image"
     REPLY = "reply"
+    IMAGE = "image"
 
 
 @dataclass(frozen=True, slots=True)

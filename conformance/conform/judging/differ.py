@@ -53,6 +53,13 @@ def paths(expected: Json, observed: Json, at: str) -> Iterator[str]:
         yield at
 
 
+def value_at(value: Json, path: str) -> Json:
+    """The value at one of `paths`; None if there is none."""
+    for part in path.split(".") if path else ():
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
 def differing(allowed: Allowed, seen: RelabelledStep) -> tuple[str, ...]:
     """All paths in which `seen` differs from one allowed outcome."""
     if seen.fault:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from conform.reports.runs import ReportedRun
 from conform.reports.sections import EntrySection
+from conform.runs.findings import finding_id, gravity, sentence
 
 LISTED = 200
 PAGES = 6
 NEW = "new"
 TOGETHER = "several_entries"
 """The judge's name for deviations that only several entries together explain."""
-_SEVERITIES = ("fault", "state", "image", "reply")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class FindingExample:
-    """A vector that shows a finding; sorts by number of operations."""
+    """A vector that shows a finding; sorts by the step that shows it, then by number of
+    operations."""
 
-    operations: int
     step: int
+    operations: int
     id: str
     branch: str = field(compare=False, default="")
     severity: str = field(compare=False, default="")
@@ -50,6 +51,7 @@ class Finding:
     also: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     loaded: set[str] = field(default_factory=set)
+    sentence: str = ""
 
     @property
     def from_initial(self) -> FindingExample | None:
@@ -80,13 +82,13 @@ class Finding:
 
     @property
     def ordered(self) -> list[FindingExample]:
-        """The vectors, by number of operations."""
+        """The vectors, those that show it earliest first."""
         return sorted(self.cases.values())
 
     @property
     def severity(self) -> str:
         """The highest severity."""
-        return next((name for name in _SEVERITIES if name in self.severities), "")
+        return min(self.severities, key=gravity, default="")
 
     def add(self, row: Mapping[str, object], operations: int) -> None:
         branch = str(row["branch"]) or str(row["operation"]) or "initial state"
@@ -96,7 +98,7 @@ class Finding:
         self.causes[str(row["cause"])] += 1
         step = row["step"]
         assert isinstance(step, int)
-        case = FindingExample(operations, step, str(row["id"]), branch, str(row["severity"]),
+        case = FindingExample(step, operations, str(row["id"]), branch, str(row["severity"]),
                     str(row["cause"]))  # fmt: skip
         held = self.cases.get(case.id)
         if held is None or case < held:
@@ -120,19 +122,29 @@ def findings(run: ReportedRun) -> tuple[Finding, ...]:
         known = {name: labels[name] for name in finding.cases if name in labels}
         finding.labels.update(label for label, _ in known.values())
         finding.loaded.update(name for name, (_, loaded) in known.items() if loaded)
-    return tuple(sorted(found.values(), key=_rank))
+    _add_sentences(run, found.values())
+    return tuple(sorted(found.values(), key=rank))
 
 
-def _rank(finding: Finding) -> tuple[bool, int, int, str]:
-    gravity = _SEVERITIES.index(finding.severity) if finding.severity in _SEVERITIES else 9
-    return not finding.new, gravity, -len(finding.cases), finding.id
+def _add_sentences(run: ReportedRun, found: Iterable[Finding]) -> None:
+    firsts = [(one, one.ordered[0]) for one in found]
+    examples = {(case.id, case.step, case.cause): one for one, case in firsts}
+    for row in run.rows("deviations", {case.id for _, case in firsts}):
+        finding = examples.get((str(row["id"]), int(str(row["step"])), str(row["cause"])))
+        if finding is not None:
+            finding.sentence = sentence(row)
+
+
+def rank(finding: Finding) -> tuple[bool, int, int, str]:
+    """Sorts new findings first, then the gravest, then those with most vectors."""
+    return not finding.new, gravity(finding.severity), -len(finding.cases), finding.id
 
 
 def _finding(run: ReportedRun, found: dict[str, Finding], entry: str, cause: str) -> Finding:
     held = found.get(entry or cause)
     if held is None:
         known = run.sections.entry(run.text("overlay"), entry)
-        name = entry or f"new-{cause[:10]}"
+        name = finding_id(entry, cause)
         held = Finding(id=name, name=name, entry=known, new=not entry)
         found[entry or cause] = held
     return held

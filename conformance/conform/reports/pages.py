@@ -14,7 +14,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED
 from conform.reports import exports as beside
 from conform.reports import releases, wording
-from conform.reports.findings import LISTED, PAGES, Finding, FindingExample, findings
+from conform.reports.findings import LISTED, PAGES, Finding, FindingExample, findings, rank
 from conform.reports.matrix import Cell, Reading, cell, matrix, reading
 from conform.reports.runs import ReportedRun, open_runs
 from conform.reports.sections import Rule
@@ -100,10 +100,12 @@ def _withhold(site: Site, untrusted: Sequence[ReportedRun]) -> Written:
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """A finding in all runs: `held` has, for each run, its finding or None."""
+    """A finding in all runs: `held` has, for each run, its finding or None. `run` is the first that
+    has it."""
 
     first: Finding
     held: tuple[Finding | None, ...]
+    run: ReportedRun
 
 
 def _across(read: Sequence[Reading]) -> tuple[Across, ...]:
@@ -111,9 +113,9 @@ def _across(read: Sequence[Reading]) -> tuple[Across, ...]:
     found = []
     for name in names:
         held = tuple(next((f for f in item.findings if f.id == name), None) for item in read)
-        first = next(finding for finding in held if finding is not None)
-        found.append(Across(first, held))
-    return tuple(sorted(found, key=lambda item: not item.first.new))
+        first, run = next((one, item.run) for one, item in zip(held, read, strict=True) if one)
+        found.append(Across(first, held, run))
+    return tuple(sorted(found, key=lambda item: rank(item.first)))
 
 
 # --- one run -------------------------------------------------------------------------------------

@@ -35,8 +35,8 @@ CLASSES: Mapping[str, str] = {
 SEVERITIES: Mapping[str, str] = {
     "fault": "the target threw something that the protocol does not name",
     "state": "the state after the step is not one that the charter allows",
-    "image": "a second reader of the same history does not agree",
     "reply": "the state is allowed, the reply is not",
+    "image": "a second reader of the same history does not agree",
 }
 OPEN = "open environment"
 

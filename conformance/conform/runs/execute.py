@@ -22,6 +22,7 @@ from conform.runs.compared import ComparedScope, left_out
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import RunContext
+from conform.runs.findings import run_findings
 from conform.runs.resume import alone_in, folder_at, start_or_resume
 from conform.runs.select import (
     Ranges,
@@ -112,6 +113,7 @@ def _run_into(
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
+    concluded["findings"] = [finding.json() for finding in run_findings(folder)]
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
     folder.finish(concluded)

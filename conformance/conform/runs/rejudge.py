@@ -23,6 +23,7 @@ from conform.runs.compared import left_out
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.engines.context import RunContext
 from conform.runs.execute import Finished, judged_with, scope
+from conform.runs.findings import run_findings
 from conform.runs.select import Ranges, models_of, no_ranges, variables
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
@@ -83,6 +84,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     inputs = summary.ConclusionInputs(tuple(entries), (), False, manifest.vectors, left)
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
+    concluded["findings"] = [finding.json() for finding in run_findings(new)]
     concluded["not_observed"] = manifest.vectors - judged
     new.write_json("canaries.json", canaries)
     new.finish(concluded)

@@ -90,7 +90,7 @@ def test_pages_are_well_formed_and_escaped(site):
 
 
 def test_hostile_texts_are_shown_as_texts(site):
-    page = finding(site, "new-ffffffffff")
+    page = finding(site, "f-ffffffffff")
     assert sample.HOSTILE in page.text
     assert "script" not in page.landmarks
 
@@ -133,6 +133,14 @@ def test_index_claims_what_was_measured(site):
     assert "1 of 6 vectors was answered differently" in text
 
 
+def test_index_begins_with_the_findings_the_gravest_first(site):
+    text = Page(site / "index.html").text
+    sentences = ["got the fault", "register/unclean: expected partition.t1.elr"]
+    places = [text.index(words) for words in (*sentences, "Sections of the protocol")]
+    assert places == sorted(places)
+    assert f"conform replay {sample.VECTORS['fault'].id} --run run-1" in text
+
+
 def test_finding_shows_the_shortest_vector_its_step_and_the_command(site):
     page = finding(site, "last_known_leader")
     vector = sample.VECTORS["known"].id
@@ -145,7 +153,7 @@ def test_finding_shows_the_shortest_vector_its_step_and_the_command(site):
 
 
 def test_finding_says_from_which_state_its_vectors_start(site):
-    loaded, initial = (finding(site, name).text for name in ("last_known_leader", "new-cccccccccc"))
+    loaded, initial = (finding(site, name).text for name in ("last_known_leader", "f-cccccccccc"))
     assert "no vector of this finding starts from the initial one" in loaded
     assert "a loaded state 4 4" in loaded
     assert "loaded" not in initial
@@ -153,12 +161,12 @@ def test_finding_says_from_which_state_its_vectors_start(site):
 
 
 def test_finding_of_an_open_environment_says_so(site):
-    assert "Can it happen in a cluster? not shown" in finding(site, "new-cccccccccc").text
+    assert "Can it happen in a cluster? not shown" in finding(site, "f-cccccccccc").text
 
 
 def test_pictures_mark_what_is_missing_and_what_is_wrong(site):
     folder = site / "runs" / "kafka-controller-4.3.1" / "findings"
-    page = (folder / "new-cccccccccc.html").read_text(encoding="utf-8")
+    page = (folder / "f-cccccccccc.html").read_text(encoding="utf-8")
     assert "b1: partition.t1.elr (observed, but not allowed)" in page
     assert "b1: partition.t1.last_known_elr (expected, but not observed)" in page
     assert "In every state, replicas holds b1, b2 and b3." in page
@@ -242,7 +250,7 @@ def test_report_without_suite_and_sections_still_shows_findings(tmp_path, monkey
     assert not write([run], out).withheld
     for name, page in pages(out).items():
         assert not page.faults, name
-    page = finding(out, "new-cccccccccc")
+    page = finding(out, "f-cccccccccc")
     assert "not known" in page.text
     assert "partition. t1. elr differs" in page.text
 

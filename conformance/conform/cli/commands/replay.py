@@ -10,7 +10,7 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import Kind, Severity
 from conform.cli.commands.overlay import releases_of
 from conform.console.terminal import out, out_json
-from conform.judging.differ import paths
+from conform.judging.differ import paths, value_at
 from conform.judging.relabel import key
 from conform.judging.walk import is_fault
 from conform.runs.engines.single import Replayed, Shown, replay
@@ -83,7 +83,7 @@ def _show_step(step: Shown, before: Json) -> None:
     if step.operation:
         out(f"     reply {key(step.reply).decode()}")
     for path in paths(before, step.observation, "") if before is not None else ("",):
-        out(f"     {path or 'state'} = {key(_at(step.observation, path)).decode()}")
+        out(f"     {path or 'state'} = {key(value_at(step.observation, path)).decode()}")
     if isinstance(step.deviation, dict):
         _show_deviation(step.deviation)
 
@@ -106,17 +106,11 @@ def _show_deviation(deviation: dict[str, Json]) -> None:
         for part in ("reply", "observation"):
             for path in paths(observed[part], allowed[part], ""):
                 name = f"{part}.{path}" if path else part
-                out(f"         {name} = {key(_at(allowed[part], path)).decode()}")
+                out(f"         {name} = {key(value_at(allowed[part], path)).decode()}")
 
 
 def _show_image(image: Json, observation: Json) -> None:
     """Shows the state that a broker derives from the log, where it differs from the
     controller's."""
     for path in paths(observation, image, "") if not is_fault(image) else ("fault", "message"):
-        out(f"         image.{path} = {key(_at(image, path)).decode()}")
-
-
-def _at(value: Json, path: str) -> Json:
-    for part in path.split(".") if path else ():
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
+        out(f"         image.{path} = {key(value_at(image, path)).decode()}")

@@ -71,10 +71,9 @@ def show(finished: Finished) -> None:
     title = one_line(f"{about['title']} {implementation['version']}")
     out(f"{title} against {_charter(about)}")
     out("")
+    if counted["findings"]:
+        _show_findings(finished)
     out(columns([["  " + name, value] for name, value in _lines(counted)]))
-    if counted["deviations"]:
-        out("")
-        _show_causes(finished)
     wrong = [item for item in finished.canaries if isinstance(item, dict) and not item["ok"]]
     out("")
     for item in wrong:
@@ -137,27 +136,29 @@ def _number(value: Json) -> str:
     return number(value)
 
 
-def _show_causes(finished: Finished, most: int = 12) -> None:
-    """Shows deviations by cause, new ones first, each with its shortest vector."""
-    table = finished.folder.table("deviations")
-    rows: list[dict[str, Json]] = table.sort_by(
-        [("step", "ascending"), ("id", "ascending")]
-    ).to_pylist()
-    causes: dict[tuple[bool, str], list[dict[str, Json]]] = {}
-    for row in rows:
-        causes.setdefault((bool(row["entry"]), str(row["cause"])), []).append(row)
-    ordered = sorted(causes.items(), key=lambda item: (item[0][0], -len(item[1])))
-    for (known, _), held in ordered[:most]:
-        first = held[0]
-        where = ", ".join(_texts(first["paths"]))
-        name = first["entry"] if known else "new"
-        out(f"  {number(len(held)):>7}  {name}: {first['branch']} ({first['severity']}) differs in"
-            f" {shortened(where, 80)}; {str(first['id'])[:10]} step {first['step']}")  # fmt: skip
-    if len(ordered) > most:
-        out(f"           and {len(ordered) - most} more causes")
-    example = ordered[0][1][0]
-    command = ["conform", "replay", str(example["id"])[:12], "--run", _near(finished.folder.place)]
-    out(f"           look at one: {shlex.join(command)}")
+def _show_findings(finished: Finished, most: int = 12) -> None:
+    """Shows the findings: those that the overlay does not explain first, the gravest first."""
+    listed = finished.summary["findings"]
+    assert isinstance(listed, list)
+    findings = [item for item in listed if isinstance(item, dict)]
+    new = [item for item in findings if not item["entry"]]
+    for item in new[:most]:
+        out(f"  {item['severity']:<5}  {item['id']}  {shortened(str(item['sentence']), 200)}")
+        command = ["conform", "replay", str(item["vector"])[:12], "--run",
+                   _near(finished.folder.place)]  # fmt: skip
+        vectors = _plural(item["vectors"], "vector")
+        out(f"         {vectors}; see step {item['step']} of: {shlex.join(command)}")
+    if len(new) > most:
+        out(f"         and {len(new) - most} more findings: --json, or conform report")
+    for item in findings:
+        if item["entry"]:
+            told = f"explained by {item['entry']}: {_plural(item['vectors'], 'vector')}"
+            out(f"  {item['severity']:<5}  {told}")
+    out("")
+
+
+def _plural(count: Json, noun: str) -> str:
+    return f"{_number(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def _near(place: str) -> str:

@@ -1,0 +1,183 @@
+"""The findings of a run: all deviations of one cause, the gravest first, each in one sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import Severity
+from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
+from conform.judging.relabel import key
+from conform.judging.walk import is_fault
+from conform.storage.store import RunFolder
+
+_GRAVITY = tuple(map(str, Severity))
+_PLACES = 2
+_WIDTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinding:
+    """All deviations that have one cause, or that one overlay entry explains.
+
+    `id` is the same in every run: `f-` and ten digits of the cause, or the name of the entry. The
+    example is step `step` of `vector`, the earliest that shows it. `known` is the reason in the
+    run's baseline ("": it is not listed there).
+    """
+
+    id: str
+    entry: str
+    severity: str
+    rule: str
+    vectors: int
+    deviations: int
+    vector: str
+    step: int
+    sentence: str = ""
+    known: str = ""
+
+    @property
+    def new(self) -> bool:
+        """Whether neither the overlay nor the baseline lists it."""
+        return not self.entry and not self.known
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "id": self.id,
+            "entry": self.entry,
+            "severity": self.severity,
+            "rule": self.rule,
+            "vectors": self.vectors,
+            "deviations": self.deviations,
+            "vector": self.vector,
+            "step": self.step,
+            "sentence": self.sentence,
+            "known": self.known,
+        }
+
+
+def finding_id(entry: str, cause: str) -> str:
+    """The id of the finding that a deviation belongs to; `entry` as in the dataset: the first of
+    several names counts."""
+    return entry.partition(" ")[0] or f"f-{cause[:10]}"
+
+
+def gravity(severity: str) -> int:
+    """A number to sort by: 0 is the gravest."""
+    return _GRAVITY.index(severity) if severity in _GRAVITY else len(_GRAVITY)
+
+
+@dataclass(slots=True)
+class _Group:
+    """The deviations of one finding, as they are counted."""
+
+    entry: str
+    severities: set[str] = field(default_factory=set)
+    vectors: set[str] = field(default_factory=set)
+    rules: Counter[str] = field(default_factory=Counter)
+    example: tuple[int, int, str, str] = (len(_GRAVITY) + 1, 0, "", "")
+
+    def add(self, row: Mapping[str, Json]) -> None:
+        vector, step, severity = str(row["id"]), row["step"], str(row["severity"])
+        assert isinstance(step, int)
+        self.severities.add(severity)
+        self.vectors.add(vector)
+        self.rules[str(row["branch"]) or str(row["operation"]) or "initial state"] += 1
+        self.example = min(self.example, (gravity(severity), step, vector, str(row["cause"])))
+
+
+def run_findings(folder: RunFolder) -> tuple[RunFinding, ...]:
+    """The findings of a run: those that no overlay entry explains first, then the gravest, then
+    those with most vectors."""
+    table = folder.table("deviations")
+    names = ["id", "step", "operation", "branch", "severity", "entry", "cause"]
+    groups: dict[str, _Group] = {}
+    for batch in table.select(names).to_batches():
+        for row in batch.to_pylist():
+            name = finding_id(row["entry"], row["cause"])
+            groups.setdefault(name, _Group(row["entry"].partition(" ")[0])).add(row)
+    examples = {group.example[1:] for group in groups.values()}
+    rows = _rows(table, {vector for _, vector, _ in examples})
+    told = {(row["step"], row["id"], row["cause"]): sentence(row) for row in rows
+            if (row["step"], row["id"], row["cause"]) in examples}  # fmt: skip
+    found = [_finding(name, group, told[group.example[1:]]) for name, group in groups.items()]
+    return tuple(sorted(found, key=_rank))
+
+
+def _finding(name: str, group: _Group, told: str) -> RunFinding:
+    _, step, vector, _ = group.example
+    return RunFinding(
+        id=name,
+        entry=group.entry,
+        severity=min(group.severities, key=gravity),
+        rule=group.rules.most_common(1)[0][0],
+        vectors=len(group.vectors),
+        deviations=group.rules.total(),
+        vector=vector,
+        step=step,
+        sentence=told,
+    )
+
+
+def _rank(finding: RunFinding) -> tuple[bool, int, int, str]:
+    return bool(finding.entry), gravity(finding.severity), -finding.vectors, finding.id
+
+
+def _rows(table: pa.Table, vectors: Iterable[str]) -> list[dict[str, Json]]:
+    """The rows of some vectors."""
+    ids = pa.array(sorted(vectors), pa.string())
+    found: list[dict[str, Json]] = table.filter(pc.is_in(table["id"], value_set=ids)).to_pylist()
+    return found
+
+
+def sentence(row: Mapping[str, Json]) -> str:
+    """What was expected and what was seen, from a row of the dataset `deviations`."""
+    rule = str(row["branch"]) or str(row["operation"]) or "initial state"
+    expected, observed = orjson.loads(str(row["expected"])), orjson.loads(str(row["observed"]))
+    return f"{rule}: {_difference(expected, observed)}"
+
+
+def _difference(expected: Sequence[Mapping[str, Json]], observed: Mapping[str, Json]) -> str:
+    if not expected:
+        return "the charter allows nothing here"
+    fault = observed["reply"]
+    seen = RelabelledStep(fault, observed["observation"], is_fault(fault))
+    outcomes = [Allowed(str(o["branch"]), o["reply"], o["observation"]) for o in expected]
+    allowed = nearest(outcomes, seen)
+    assert allowed is not None
+    if "image" in observed:
+        return _told(observed["observation"], observed["image"], "image.")
+    if is_fault(fault):
+        return f"expected {_text(allowed.reply)}, got the fault {fault['fault']}"
+    if _case(allowed.reply) != _case(seen.reply):
+        return f"expected the reply {_text(allowed.reply)}, got {_text(seen.reply)}"
+    if key(allowed.reply) != key(seen.reply):
+        return _told(allowed.reply, seen.reply, "reply.")
+    return _told(allowed.observation, seen.observation, "")
+
+
+def _told(expected: Json, observed: Json, where: str) -> str:
+    """The first places where two values differ."""
+    found = list(paths(expected, observed, ""))
+    told = [
+        f"expected {(where + path).strip('.')} = {_text(value_at(expected, path))},"
+        f" got {_text(value_at(observed, path))}"
+        for path in found[:_PLACES]
+    ]
+    more = len(found) - len(told)
+    return "; ".join(told) + (f"; and in {more} more" if more else "")
+
+
+def _case(reply: Json) -> Json:
+    return reply.get("case") if isinstance(reply, dict) else None
+
+
+def _text(value: Json) -> str:
+    text = key(value).decode()
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"

@@ -1,0 +1,63 @@
+"""Findings of a run: grouped by cause, the gravest first, with the same id in every run."""
+
+import json
+
+from conform.runs.findings import run_findings, sentence
+from conform.storage.store import RunFolder
+from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
+
+YES, NO = {"case": "yes"}, {"case": "no"}
+
+
+def row(vector, step=1, **given):
+    rest = {"severity": "state", "entry": "", "cause": "c" * 20, "expected": (YES, {"x": 1}),
+            "observed": (YES, {"x": 2}), "image": None, **given}  # fmt: skip
+    reply, observation = rest["expected"]
+    allowed = [{"branch": "go/done", "reply": reply, "observation": observation}]
+    seen = dict(zip(("reply", "observation"), rest["observed"], strict=True))
+    seen |= {"image": rest["image"]} if rest["image"] else {}
+    return (vector, step, "go", "{}", "go/done", ["go/done"], rest["severity"], "null",
+            json.dumps(allowed), json.dumps(seen), rest["entry"], rest["cause"], ["x"])  # fmt: skip
+
+
+def found(tmp_path, *rows):
+    tables = {"verdicts": VERDICTS, "deviations": DEVIATIONS, "observations": OBSERVATIONS,
+              "transitions": TRANSITIONS}  # fmt: skip
+    held = {name: DatasetRows(schema) for name, schema in tables.items()}
+    for one in rows:
+        held["deviations"].add(*one)
+    folder = RunFolder(str(tmp_path))
+    folder.commit(0, held, {})
+    return run_findings(folder)
+
+
+def told(**more):
+    return sentence(dict(zip(DEVIATIONS.names, row("v", **more), strict=True)))
+
+
+def test_gravest_is_first_and_what_the_overlay_explains_is_last(tmp_path):
+    kinds = ["image", "reply", "state", "fault"]
+    rows = [row("v", severity=kind, cause=kind * 10) for kind in kinds]
+    listed = found(tmp_path, *rows, row("v", severity="fault", entry="known other"))
+    assert [one.severity for one in listed] == ["fault", "state", "reply", "image", "fault"]
+    assert [one.id for one in listed][-2:] == ["f-imageimage", "known"]
+    assert [one.new for one in listed] == [True] * 4 + [False]
+
+
+def test_example_is_the_vector_that_shows_it_earliest(tmp_path):
+    (one,) = found(tmp_path, row("a", 5), row("b", 3), row("b", 4), row("c", 3))
+    assert (one.vector, one.step, one.vectors, one.deviations) == ("b", 3, 3, 4)
+    assert one.id == "f-cccccccccc"
+
+
+def test_sentence_says_what_was_expected_and_what_was_seen():
+    assert told() == "go/done: expected x = 1, got 2"
+    different = told(observed=(NO, {"x": 1}))
+    assert different == 'go/done: expected the reply {"case":"yes"}, got {"case":"no"}'
+    deep = told(expected=({"case": "yes", "n": 1}, {}), observed=({"case": "yes", "n": 2}, {}))
+    assert deep == "go/done: expected reply.n = 1, got 2"
+    fault = told(observed=({"fault": "Oops"}, None))
+    assert fault == 'go/done: expected {"case":"yes"}, got the fault Oops'
+    assert told(observed=(YES, {"x": 1}), image={"x": 3}) == "go/done: expected image.x = 1, got 3"
+    many = told(observed=(YES, {"w": 0, "x": 1, "y": 0, "z": 0}))
+    assert many.endswith("; and in 1 more")
