@@ -68,6 +68,13 @@ def golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
     request.config.stash[REWRITTEN].extend(kept.rewritten)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure() -> None:
+    """pytest looks for cycles five times at the end, which takes seconds in what tests share."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.stash[REWRITTEN]:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -28,6 +28,13 @@ def blocks(title: str) -> list[str]:
     return FENCE.findall(section)
 
 
+def without_known_differences(target: str) -> str:
+    """A target without overlay and variants: their models take most of `conform generate`, and
+    test_generated.py makes them all."""
+    head, _, rest = re.sub(r"^overlay = .*\n", "", target, flags=re.M).partition("[variants]\n")
+    return head + rest.partition("\n\n")[2]
+
+
 def without_ids(text: str) -> list[str]:
     return [ID.sub("ID", line.strip()) for line in text.splitlines()]
 
@@ -63,10 +70,9 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     shutil.copy(ROOT / "charter.toml", place)
     shutil.copytree(ROOT / "spec", place / "spec")
     shutil.copytree(ROOT / "generated", place / "generated")
-    for name in ("overlay.charter", "adapter.toml"):
-        for path in (ROOT / "conformance" / "adapters").glob(f"*/{name}"):
-            (folder := place / path.parent.relative_to(ROOT)).mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, folder)
+    for path in (ROOT / "conformance" / "adapters").glob("*/adapter.toml"):
+        (folder := place / path.parent.relative_to(ROOT)).mkdir(parents=True, exist_ok=True)
+        (folder / path.name).write_text(without_known_differences(path.read_text("utf-8")))
     (place / ".gitignore").write_text("build/\n__pycache__/\n")
     run = Shell(place)
     for command in ("git init -q", "git add .", "git commit -q -m before"):

@@ -65,6 +65,8 @@ class Offers:
 
     machine: Machine
     known: dict[tuple[object, ...], Sequence[Args]] = field(default_factory=dict)
+    groups: dict[tuple[int, int], Mapping[Value, Sequence[Args]]] = field(default_factory=dict)
+    """Argument lists by the value at a position; by the identity of the lists, which are kept."""
 
     def each(self, state: State) -> Iterator[tuple[str, Sequence[Args]]]:
         """Each operation with its argument lists."""
@@ -96,14 +98,20 @@ class Offers:
         except KeyError as asked:
             (name,) = asked.args
             at = [p.name for p in params].index(name)
-            groups: dict[Value, list[Args]] = {}
-            for args in lists:
-                groups.setdefault(args[at], []).append(args)
-            for value, group in groups.items():
+            for value, group in self._grouped(lists, at).items():
                 yield from self._kept(group, about, scope, {**names, name: value})
             return
         if holds:
             yield from lists
+
+    def _grouped(self, lists: Sequence[Args], at: int) -> Mapping[Value, Sequence[Args]]:
+        known = self.groups.get((id(lists), at))
+        if known is None:
+            made: dict[Value, list[Args]] = {}
+            for args in lists:
+                made.setdefault(args[at], []).append(args)
+            known = self.groups[id(lists), at] = made
+        return known
 
 
 @dataclass(frozen=True, slots=True)

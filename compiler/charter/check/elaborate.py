@@ -8,15 +8,15 @@ from functools import partial
 from typing import TypeVar
 
 from charter.check import instances, liveness, machines, steps
+from charter.check.context import CheckContext, Elaborated
 from charter.check.declared import TypeResolver, declarations
 from charter.check.docs import doc_of, type_docs
 from charter.check.edits import address_text
 from charter.check.functions import function, with_params
 from charter.check.histories import update_histories
-from charter.check.infer import expression
 from charter.check.observables import observables
 from charter.check.patterns import holding
-from charter.check.scopes import Globals, MachineScope, Signature, TypeScope, suggest
+from charter.check.scopes import MachineScope, Signature, TypeScope, suggest
 from charter.check.statements import Body, branch_body
 from charter.check.types import BOOL, is_unknown
 from charter.core import nodes as ir
@@ -26,36 +26,35 @@ from charter.formats.links import is_url
 from charter.syntax import nodes as sx
 
 
-@dataclass(frozen=True, slots=True)
-class CheckContext:
-    """What the elaboration of every declaration needs."""
-
-    globals: Globals
-    types: TypeResolver
-    diagnostics: Diagnostics
-    done: frozenset[int] = frozenset()
-    is_bent: bool = False
-
-    def is_done(self, node: sx.Node) -> bool:
-        """Whether this very node was elaborated before, among the same declarations."""
-        return id(node) in self.done
-
-    def scope(self, machine: MachineScope | None = None, *, primes: bool = False) -> TypeScope:
-        """A scope in which only declarations are visible."""
-        return TypeScope(self.globals, self.diagnostics, expression, machine, primes)
-
-
-def elaborate(
-    files: sx.Protocol, variant: str, diagnostics: Diagnostics, *, is_bent: bool = False
-) -> ir.Model:
+def elaborate(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
     """The core of a protocol whose edits have been applied (`variant` is only its name).
 
-    If there are errors in `diagnostics`, the result is incomplete and must not be used. If a mutant
-    or an overlay has edited the protocol (`is_bent`), properties and scenarios that no longer have
-    a meaning are left out.
+    If there are errors in `diagnostics`, the result is incomplete and must not be used.
     """
     table, types = machines.collect(files, diagnostics)
-    return model_of(files, variant, CheckContext(table, types, diagnostics, frozenset(), is_bent))
+    return model_of(files, variant, CheckContext(table, types, diagnostics))
+
+
+def elaborate_edited(
+    files: sx.Protocol, variant: str, diagnostics: Diagnostics, earlier: Elaborated
+) -> ir.Model:
+    """The same for a protocol that a mutant or an overlay has edited: properties and scenarios that
+    no longer have a meaning are left out. Nodes of the `earlier` elaboration are not elaborated
+    again if all names still mean the same."""
+    table, types = machines.collect(files, diagnostics)
+    context = CheckContext(table, types, diagnostics, is_bent=True)
+    if table == earlier.globals:
+        context = replace(context, earlier=earlier)
+    return model_of(files, variant, context)
+
+
+def elaborated(files: sx.Protocol) -> Elaborated:
+    """The core of the declarations of a protocol, by their nodes; of none if there are errors."""
+    diagnostics = Diagnostics()
+    table, types = machines.collect(files, diagnostics)
+    kept = Elaborated(table)
+    model_of(files, "", CheckContext(table, types, diagnostics, kept=kept))
+    return Elaborated(table) if diagnostics.errors else kept
 
 
 def elaborate_changes(
@@ -83,7 +82,7 @@ def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Mode
     components = tuple(component(context, n) for n in found if isinstance(n, sx.ComponentDecl))
     systems = tuple(system(context, n, components) for n in found if isinstance(n, sx.SystemDecl))
     functions = tuple(
-        function(context.scope(), n, citations(context, n.citations))
+        context.core(n, partial(function_of, context, n))
         for n in found  # a function with the name of a built-in was reported, and has no signature
         if isinstance(n, sx.FunDecl) and n.name.text in table.functions
     )
@@ -92,11 +91,11 @@ def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Mode
     live: list[ir.Eventually] = []
     for node in found:
         if isinstance(node, sx.PropertyDecl):
-            properties += meant(context, partial(property_of, node=node))
+            properties += meant(context, node, property_of)
         elif isinstance(node, sx.EventuallyDecl):
-            live += meant(context, partial(eventually_of, node=node))
+            live += meant(context, node, eventually_of)
         elif isinstance(node, sx.ScenarioDecl):
-            scenarios += meant(context, partial(scenario_of, node=node))
+            scenarios += meant(context, node, scenario_of)
     return ir.Model(
         protocol=first.protocol.text,
         variant=variant,
@@ -114,7 +113,7 @@ def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Mode
             core
             for n in found
             if isinstance(n, sx.InstanceDecl)
-            for core in instances.instance(context.scope(), n, stated(context, variant, n, found))
+            for core in context.core(n, partial(instance_of, context, variant, n, found))
         ),
         scenarios=tuple(scenarios),
         mutants=tuple(mutant(n) for n in found if isinstance(n, sx.MutantDecl)),
@@ -214,7 +213,8 @@ def component(context: CheckContext, node: sx.ComponentDecl) -> ir.Component:
                 kind = machine.state[member.name.text].type
                 state.append(state_variable(outside, member, kind))
             case sx.Operation():
-                operations.append(operation(context, machine, member))
+                make = partial(operation, context, machine, member)
+                operations.append(context.core(member, make))
             case sx.ObserveDecl():
                 observed += observables(outside, machine, member)
     return ir.Component(
@@ -366,6 +366,18 @@ class _SystemBuilder:
         steps.budget(body, name)
 
 
+def function_of(context: CheckContext, node: sx.FunDecl) -> ir.Function:
+    """A function."""
+    return function(context.scope(), node, citations(context, node.citations))
+
+
+def instance_of(
+    context: CheckContext, variant: str, node: sx.InstanceDecl, found: Iterable[sx.Node]
+) -> tuple[ir.Instance, ...]:
+    """An instance; empty if its machine does not exist."""
+    return instances.instance(context.scope(), node, stated(context, variant, node, found))
+
+
 def stated(
     context: CheckContext, variant: str, node: sx.InstanceDecl, found: Iterable[sx.Node]
 ) -> frozenset[str] | None:
@@ -395,18 +407,21 @@ def part_state(part: ir.Part, components: Iterable[ir.Component]) -> list[ir.Sta
 
 
 Read = TypeVar("Read", ir.Property, ir.Eventually, ir.Scenario)
+Node = TypeVar("Node", bound=sx.Node)
 
 
 def meant(
-    context: CheckContext, read: Callable[[CheckContext], tuple[Read, ...]]
+    context: CheckContext, node: Node, read: Callable[[CheckContext, Node], tuple[Read, ...]]
 ) -> tuple[Read, ...]:
     """The items without errors. In a protocol that a mutant or overlay edited, items with errors
     are dropped without a report."""
-    if not context.is_bent:
-        return read(context)
-    trial = replace(context, diagnostics=Diagnostics(), is_bent=False)
-    found = read(trial)
-    return () if trial.diagnostics.errors else found
+
+    def trial() -> tuple[Read, ...]:
+        alone = replace(context, diagnostics=Diagnostics(), is_bent=False)
+        found = read(alone, node)
+        return () if alone.diagnostics.errors else found
+
+    return context.core(node, trial if context.is_bent else partial(read, context, node))
 
 
 def machine_of(context: CheckContext, name: sx.Name) -> MachineScope | None:

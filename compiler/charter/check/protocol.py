@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from charter.check.context import Elaborated
 from charter.check.declared import declarations
 from charter.check.effects import check_component, check_faults, check_system, ghosts_of
-from charter.check.elaborate import check_citations, elaborate, elaborate_changes
+from charter.check.elaborate import (
+    check_citations,
+    elaborate,
+    elaborate_changes,
+    elaborate_edited,
+)
 from charter.check.flatten import apply_edits, chosen_variants, report_conflicts, with_shared
 from charter.check.ranges import check_ranges
 from charter.check.required_bounds import check_bounds
@@ -38,10 +44,13 @@ def check_protocol(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -
     return model
 
 
-def check_edited(files: sx.Protocol, variant: str, diagnostics: Diagnostics) -> ir.Model:
+def check_edited(
+    files: sx.Protocol, variant: str, diagnostics: Diagnostics, earlier: Elaborated
+) -> ir.Model:
     """The same for a protocol with the edits of a mutant or an overlay: names and types are
-    checked, but not whether a branch is shadowed or a choice can be empty."""
-    model = elaborate(files, variant, diagnostics, is_bent=True)
+    checked, but not whether a branch is shadowed or a choice can be empty. `earlier` is the
+    elaboration of the protocol without them."""
+    model = elaborate_edited(files, variant, diagnostics, earlier)
     for component in model.components:
         check_faults(component, ghosts_of(component), diagnostics)
     check_bounds(model, diagnostics)

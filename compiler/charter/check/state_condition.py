@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from charter.check import machines
-from charter.check.elaborate import CheckContext
+from charter.check.context import CheckContext
 from charter.check.ranges import check_ranges
 from charter.check.required_bounds import check_bounds
 from charter.check.types import BOOL

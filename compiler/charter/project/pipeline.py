@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from charter.check.elaborate import overlay_entry
+from charter.check.context import Elaborated
+from charter.check.elaborate import elaborated, overlay_entry
 from charter.check.flatten import apply_overlay, apply_selection, only_overlay
 from charter.check.protocol import check_edited, check_entries, check_protocol, check_with_edits
 from charter.check.state_condition import state_condition
@@ -58,11 +59,20 @@ def compile_sources(sources: Sequence[Source], selection: Selection) -> ir.Model
 def compile_files(files: sx.Protocol, selection: Selection) -> ir.Model:
     """The core of a protocol with the chosen edits. Raises `Refused` with all errors found."""
     diagnostics = Diagnostics()
-    files = flatten(files, selection)
-    check = check_edited if selection.mutant or selection.entries else check_protocol
-    model = check(files, selection.variant, diagnostics)
+    edited = flatten(files, selection)
+    if selection.mutant or selection.entries:
+        earlier = _elaborated(tuple(file.span.source for file in files))
+        model = check_edited(edited, selection.variant, diagnostics, earlier)
+    else:
+        model = check_protocol(edited, selection.variant, diagnostics)
     diagnostics.refuse_if_any()
     return run_rich(model)
+
+
+@lru_cache(maxsize=8)
+def _elaborated(sources: tuple[Source, ...]) -> Elaborated:
+    """Cached, like the trees: what an edit leaves as it is is elaborated once."""
+    return elaborated(_parsed(sources))
 
 
 def with_state_condition(

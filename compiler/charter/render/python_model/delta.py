@@ -19,6 +19,7 @@ from charter.render.python_model.imports import (
     import_lines,
     names_defined,
     names_read,
+    parsed,
     with_imports,
 )
 from charter.render.python_model.names import PRELUDE
@@ -138,7 +139,7 @@ class Parts:
         state, methods = "", dict[str, str]()
         for text in (texts.model, texts.wire):
             lines = text.splitlines()
-            for node in ast.parse(text).body:
+            for node in parsed(text).body:
                 written = _lines_of(node, lines)
                 match node:
                     case ast.Assign(targets=[ast.Name(id="__all__")]):

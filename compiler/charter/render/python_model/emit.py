@@ -82,10 +82,11 @@ class ComponentPrinter:
         self.types = TypePrinter(self.names)
         self.reach = printed(self.model, self.component)
         self.state = tuple(v for v in self.component.state if v.kind != "ghost")
-        found: set[str] = set()
-        for _ in self.model.functions:
-            found |= {f.name for f in self.model.functions if uses_world(f.body, frozenset(found))}
-        self.with_world = frozenset(found)
+        found, before = frozenset[str](), None
+        while found != before:
+            before = found
+            found = frozenset(f.name for f in self.model.functions if uses_world(f.body, before))
+        self.with_world = found
 
     def printer(self, world: str) -> ExprPrinter:
         """A printer for one function or method."""
@@ -101,8 +102,9 @@ class ComponentPrinter:
 
     def texts(self) -> Texts:
         """Both modules."""
-        model = with_imports(self.body(), {self.page.prelude: PRELUDE})
-        modules = {self.page.prelude: PRELUDE, self.page.module: names_defined(model)}
+        body = self.body()
+        modules = {self.page.prelude: PRELUDE, self.page.module: names_defined(body)}
+        model = with_imports(body, {self.page.prelude: PRELUDE})
         return Texts(model, with_imports(self.wire_body(), modules))
 
     def wire_body(self) -> str:

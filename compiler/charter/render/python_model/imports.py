@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from charter.render.python_model.line_breaks import WIDTH
 from charter.render.text import INDENT
 
 SIBLING_NAMES = frozenset({"begin", "instead_of"})
 """The names that a sibling imports to modify the plain model."""
+_IMPORTS = "@imports@"
 _STANDARD = {
     "collections.abc": ("Mapping",),
     "dataclasses": ("dataclass", "replace"),
@@ -22,14 +24,14 @@ _STANDARD = {
 def with_imports(page: str, modules: Mapping[str, Collection[str]]) -> str:
     """A page with `@imports@` replaced by the imports that it needs: from the standard library, and
     from `modules`, which maps a module to the names that it has."""
-    used = names_read(page.replace("@imports@", ""))
+    used = names_read(page)
     standard = [
         f"from {module} import {', '.join(name for name in names if name in used)}"
         for module, names in _STANDARD.items()
         if used.intersection(names)
     ]
     ours = [row for name in sorted(modules) for row in import_lines(name, used & {*modules[name]})]
-    return page.replace("@imports@", "\n".join([*standard, "", *ours]).strip())
+    return page.replace(_IMPORTS, "\n".join([*standard, "", *ours]).strip())
 
 
 def import_lines(module: str, names: Iterable[str], depth: int = 0) -> list[str]:
@@ -45,9 +47,16 @@ def import_lines(module: str, names: Iterable[str], depth: int = 0) -> list[str]
     return [f"{pad}from {module} import (", *rows, f"{pad})"]
 
 
+@lru_cache(maxsize=8)
+def parsed(text: str) -> ast.Module:
+    """The tree of a page, which must not be changed. Cached: all siblings are compared with one
+    plain model."""
+    return ast.parse(text.replace(_IMPORTS, ""))
+
+
 def names_read(text: str) -> set[str]:
     """The names that a page reads, also inside quoted annotations, or lists in `__all__`."""
-    page = ast.parse(text)
+    page = parsed(text)
     found = (node for node in ast.walk(page) if isinstance(node, ast.Name))
     return {node.id for node in found if isinstance(node.ctx, ast.Load)} | _exported(page)
 
@@ -55,7 +64,7 @@ def names_read(text: str) -> set[str]:
 def names_defined(text: str) -> set[str]:
     """The types, constants and functions that a page defines."""
     found: set[str] = set()
-    for node in ast.parse(text).body:
+    for node in parsed(text).body:
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
                 found.add(name)

@@ -1,0 +1,55 @@
+"""What the elaboration of every declaration needs, and what it keeps for the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
+
+from charter.check.declared import TypeResolver
+from charter.check.infer import expression
+from charter.check.scopes import Globals, MachineScope, TypeScope
+from charter.diagnostics import Diagnostics
+from charter.syntax import nodes as sx
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Elaborated:
+    """The core of declarations among certain names. The nodes are found by identity, and held, so
+    that no other one gets it."""
+
+    globals: Globals
+    core: dict[int, tuple[sx.Node, object]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """What the elaboration of every declaration needs. `earlier` is an elaboration among the same
+    names, without errors; `kept` is where this one is kept."""
+
+    globals: Globals
+    types: TypeResolver
+    diagnostics: Diagnostics
+    done: frozenset[int] = frozenset()
+    is_bent: bool = False
+    earlier: Elaborated | None = None
+    kept: Elaborated | None = None
+
+    def core(self, node: sx.Node, make: Callable[[], _T]) -> _T:
+        """The core of a node: that of the earlier elaboration, or else what `make` returns."""
+        if self.earlier is not None and id(node) in self.earlier.core:
+            return cast(_T, self.earlier.core[id(node)][1])
+        made = make()
+        if self.kept is not None:
+            self.kept.core[id(node)] = node, made
+        return made
+
+    def is_done(self, node: sx.Node) -> bool:
+        """Whether this very node was elaborated before, among the same declarations."""
+        return id(node) in self.done
+
+    def scope(self, machine: MachineScope | None = None, *, primes: bool = False) -> TypeScope:
+        """A scope in which only declarations are visible."""
+        return TypeScope(self.globals, self.diagnostics, expression, machine, primes)
