@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from charter.check.declared import TypeResolver
 from charter.check.infer import expression
-from charter.check.scopes import Globals, MachineScope, TypeScope
+from charter.check.scopes import Globals, MachineScope, Rules, TypeScope
 from charter.diagnostics import Diagnostics
 from charter.syntax import nodes as sx
 
@@ -27,7 +27,8 @@ class Elaborated:
 @dataclass(frozen=True, slots=True)
 class CheckContext:
     """What the elaboration of every declaration needs. `earlier` is an elaboration among the same
-    names, without errors; `kept` is where this one is kept."""
+    names, without errors; `kept` is where this one is kept. `rules` are the typing rules; those of
+    an editor's index also note what each name means."""
 
     globals: Globals
     types: TypeResolver
@@ -36,6 +37,7 @@ class CheckContext:
     is_bent: bool = False
     earlier: Elaborated | None = None
     kept: Elaborated | None = None
+    rules: Rules = expression
 
     def core(self, node: sx.Node, make: Callable[[], _T]) -> _T:
         """The core of a node: that of the earlier elaboration, or else what `make` returns."""
@@ -52,4 +54,4 @@ class CheckContext:
 
     def scope(self, machine: MachineScope | None = None, *, primes: bool = False) -> TypeScope:
         """A scope in which only declarations are visible."""
-        return TypeScope(self.globals, self.diagnostics, expression, machine, primes)
+        return TypeScope(self.globals, self.diagnostics, self.rules, machine, primes)

@@ -14,9 +14,10 @@ from charter.check.docs import doc_of, type_docs
 from charter.check.edits import address_text
 from charter.check.functions import function, with_params
 from charter.check.histories import update_histories
+from charter.check.infer import expression
 from charter.check.observables import observables
 from charter.check.patterns import holding
-from charter.check.scopes import MachineScope, Signature, TypeScope, suggest
+from charter.check.scopes import MachineScope, Rules, Signature, TypeScope, suggest
 from charter.check.statements import Body, branch_body
 from charter.check.types import BOOL, is_unknown
 from charter.core import nodes as ir
@@ -58,7 +59,10 @@ def elaborated(files: sx.Protocol) -> Elaborated:
 
 
 def elaborate_changes(
-    files: sx.Protocol, before: sx.Protocol, diagnostics: Diagnostics
+    files: sx.Protocol,
+    before: sx.Protocol,
+    diagnostics: Diagnostics,
+    rules: Rules = expression,
 ) -> ir.Model:
     """Check an edited version of the protocol `before`, which was elaborated already. If all names
     still mean the same, only the changed declarations and operations are elaborated, and the result
@@ -71,7 +75,8 @@ def elaborate_changes(
         for node in declarations(before):
             if isinstance(node, sx.ComponentDecl):
                 done |= {id(member) for member in node.members}
-    return model_of(files, "", CheckContext(table, types, diagnostics, frozenset(done), True))
+    context = CheckContext(table, types, diagnostics, frozenset(done), True, rules=rules)
+    return model_of(files, "", context)
 
 
 def model_of(files: sx.Protocol, variant: str, context: CheckContext) -> ir.Model:

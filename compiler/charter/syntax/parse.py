@@ -132,6 +132,19 @@ def _parsed(source: Source, diagnostics: Diagnostics) -> LarkTree[Token] | None:
     return None
 
 
+def acceptable(text: str) -> frozenset[str]:
+    """What may follow a text: keywords and signs as they are written, and kinds of tokens such as
+    NAME. Empty if the text has a syntax error itself."""
+    state = parser().parse_interactive(text)
+    fed: list[Token] = []
+    try:
+        for token in state.lexer_thread.lex(state.parser_state):  # type: ignore[no-untyped-call]
+            fed.append(_feed(state, token))
+    except (UnexpectedToken, UnexpectedCharacters):
+        return frozenset()
+    return _accepted(fed)
+
+
 def _feed(state: InteractiveParser, token: Token) -> Token:
     """Feed `token` to the parser, as a name if necessary; returns the token that was accepted."""
     try:

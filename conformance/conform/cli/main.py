@@ -27,6 +27,7 @@ _COMPILER = {
     "simulate": "make random walks through an instance",
     "generate": "write generated/, or a charter as TLA+",
     "vectors": "make a suite of vectors",
+    "lsp": "serve an editor (Language Server Protocol)",
 }
 _RESUMABLE = ("run",)
 

@@ -1,0 +1,177 @@
+"""The charters that an editor shows: texts that were not saved hide the files on disk.
+
+Answers come from the last tree of each file that could be parsed, with their places moved to where
+they are in the present text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from charter.check.protocol import check_with_edits
+from charter.diagnostics import Diagnostic, Diagnostics, Source, Span
+from charter.ide.build import EMPTY, index_of
+from charter.ide.index import NameIndex, Occurrence
+from charter.ide.shift import Shift
+from charter.project.pipeline import check_scenarios
+from charter.project.sources import Unreadable, read_source
+from charter.syntax import nodes as sx
+from charter.syntax.parse import parse
+
+HEADER: Final = re.compile(r"(?:\s|--[^\n]*)*protocol\s+([\w.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A text, its tree (the last one, if it has none), and its syntax errors."""
+
+    source: Source
+    tree: sx.File | None
+    errors: tuple[Diagnostic, ...]
+
+    @property
+    def of(self) -> Source | None:
+        """The text to which the tree belongs."""
+        return None if self.tree is None else self.tree.span.source
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The files of a protocol by name, all errors and warnings of each, and the index."""
+
+    files: dict[str, Parsed]
+    found: dict[str, tuple[Diagnostic, ...]]
+    index: NameIndex
+
+    def at(self, name: str, offset: int) -> Occurrence | None:
+        """The name at an offset of a file's present text."""
+        file = self.files.get(name)
+        if file is None or file.of is None:
+            return None
+        return self.index.at(name, self.shift(name).back(offset))
+
+    def shift(self, name: str) -> Shift:
+        """From the text of a file's tree to its present text."""
+        file = self.files[name]
+        return Shift.between("" if file.of is None else file.of.text, file.source.text)
+
+    def now(self, span: Span) -> Span:
+        """A span in the present text of its file."""
+        file = self.files.get(span.source.name)
+        if file is None or file.of is None or file.of.text == file.source.text:
+            return span
+        shift = self.shift(span.source.name)
+        start = shift.forward(span.start)
+        return Span(file.source, start, max(start, shift.forward(span.end)))
+
+
+NOTHING: Final = Snapshot({}, {}, EMPTY)
+
+
+@dataclass(slots=True)
+class Workspace:
+    """Files by name (path with forward slashes). `texts` are those of open files; `parsed` is
+    everything that was parsed; `snapshots` are the last ones, by the files in them."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    parsed: dict[str, Parsed] = field(default_factory=dict)
+    snapshots: dict[str, Snapshot] = field(default_factory=dict)
+
+    def open(self, name: str, text: str) -> None:
+        """The present text of an open file."""
+        self.texts[name] = text
+
+    def close(self, name: str) -> None:
+        """From now on the text on disk counts."""
+        self.texts.pop(name, None)
+
+    def source(self, name: str) -> Source:
+        """The present text of a file. Raises `Unreadable`."""
+        if name in self.texts:
+            return Source(name, self.texts[name])
+        return read_source(Path(name))
+
+    def protocol(self, name: str) -> tuple[Source, ...]:
+        """The files of the protocol to which a file belongs: those in its folder whose first line
+        names the same protocol."""
+        own = self.source(name)
+        folder = Path(name).parent
+        names = {file.as_posix() for file in folder.glob("*.charter")} | {
+            other for other in self.texts if Path(other).parent == folder
+        }
+        sources = [own]
+        for other in sorted(names - {name}):
+            with suppress(Unreadable):
+                sources.append(self.source(other))
+        wanted = _protocol_of(own)
+        kept = (s for s in sources if s is own or (wanted and _protocol_of(s) == wanted))
+        return tuple(sorted(kept, key=lambda source: source.name))
+
+    def parse(self, source: Source) -> Parsed:
+        """A text with its tree; what was parsed is kept."""
+        known = self.parsed.get(source.name)
+        if known is not None and known.source == source:
+            return known
+        diagnostics = Diagnostics()
+        tree = parse(source, diagnostics)
+        if tree is None and known is not None:
+            tree = known.tree
+        found = Parsed(source, tree, tuple(diagnostics))
+        self.parsed[source.name] = found
+        return found
+
+    def refresh(self, name: str) -> Snapshot:
+        """Parse and check the protocol of a file as it is now. Raises `Unreadable`."""
+        files = {source.name: self.parse(source) for source in self.protocol(name)}
+        trees = tuple(file.tree for file in files.values() if file.tree is not None)
+        snapshot = Snapshot(files, _checked(files, trees), index_of(trees))
+        for each in files:
+            self.snapshots[each] = snapshot
+        return snapshot
+
+    def snapshot(self, name: str) -> Snapshot:
+        """The last snapshot with a file, its texts as they are now; the first one is made here.
+        Nothing is parsed again."""
+        known = self.snapshots.get(name)
+        if known is None:
+            with suppress(Unreadable):
+                return self.refresh(name)
+            return NOTHING
+        text = self.texts.get(name)
+        file = known.files[name]
+        if text is None or text == file.source.text:
+            return known
+        files = {**known.files, name: replace(file, source=Source(name, text))}
+        return replace(known, files=files)
+
+
+def _protocol_of(source: Source) -> str:
+    """The name of a file's protocol; "" if its first line does not say it."""
+    match = HEADER.match(source.text)
+    return "" if match is None else match[1]
+
+
+def _checked(
+    files: dict[str, Parsed], trees: tuple[sx.File, ...]
+) -> dict[str, tuple[Diagnostic, ...]]:
+    """All errors and warnings, by file. Of a file that cannot be parsed only its syntax errors are
+    told; the others are checked with its last tree. A folder with nothing but overlays has no
+    protocol to be checked against."""
+    found: dict[str, list[Diagnostic]] = {name: list(file.errors) for name, file in files.items()}
+    if trees and not _only_overlays(trees):
+        diagnostics = Diagnostics()
+        check_with_edits(trees, diagnostics, check_scenarios)
+        for item in diagnostics:
+            name = item.span.source.name
+            if name in files and not files[name].errors:
+                found[name].append(item)
+    return {name: tuple(items) for name, items in found.items()}
+
+
+def _only_overlays(trees: Iterable[sx.File]) -> bool:
+    found = [node for tree in trees for node in tree.declarations]
+    return bool(found) and all(isinstance(node, sx.OverlayDecl) for node in found)
