@@ -11,13 +11,12 @@ from pathlib import Path
 import orjson
 import pyarrow as pa
 import pyarrow.compute
-import pyarrow.dataset
 
 from charter.formats.canonical import Json
 from charter.formats.vector import Question, Why, read_question, read_why
 from conform.console.errors import BadSuite
 from conform.reports.sections import Sections, read_sections
-from conform.storage.store import RunFolder
+from conform.storage.store import Dataset, RunFolder, open_files
 from conform.storage.tables import DATASETS
 from conform.suites.cache import Suite, open_suite
 
@@ -82,11 +81,11 @@ class ReportedRun:
         except ValueError:
             return self.folder.name
 
-    def dataset(self, name: str) -> pyarrow.dataset.Dataset:
+    def dataset(self, name: str) -> Dataset:
         """A dataset of the run: its committed buckets."""
         files = [f"{self.folder}/{name}/bucket={bucket:04d}/part-0.parquet"
                  for bucket in self.buckets]  # fmt: skip
-        return pyarrow.dataset.dataset(files, schema=DATASETS[name], format="parquet")
+        return open_files(files, DATASETS[name])
 
     def columns(self, name: str, columns: Sequence[str]) -> pa.Table:
         """Some columns of a dataset, all rows."""
@@ -131,7 +130,7 @@ class ReportedRun:
         files = sorted(self.suite.glob("bucket=*/part-0.parquet")) if self.suite else []
         if not files:
             return []
-        stored = pyarrow.dataset.dataset(files, format="parquet", partitioning=None)
+        stored = open_files([str(file) for file in files])
         wanted = pyarrow.compute.field("id").isin(pa.array(sorted(ids), pa.string()))
         found: list[dict[str, Json]] = stored.to_table(columns=columns, filter=wanted).to_pylist()
         return found

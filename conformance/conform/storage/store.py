@@ -6,9 +6,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import orjson
 import pyarrow as pa
@@ -21,6 +21,7 @@ from conform.console.errors import BadRun, CannotWrite
 from conform.storage.tables import DATASETS, DatasetRows
 
 T = TypeVar("T")
+Dataset: TypeAlias = pyarrow.dataset.Dataset
 
 _BESIDE = ("run.json", "prepared.json", "canaries.json")
 _CHUNK = 1 << 20
@@ -33,6 +34,11 @@ def filesystem(place: str) -> tuple[fs.FileSystem, str]:
         found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(place)
         return found
     return fs.LocalFileSystem(), place
+
+
+def open_files(files: Sequence[str], schema: pa.Schema | None = None) -> Dataset:
+    """Parquet files as one dataset; without `schema` they have that of the first file."""
+    return pyarrow.dataset.dataset(files, schema=schema, format="parquet", partitioning=None)
 
 
 def guarded(what: str, write: Callable[[], T]) -> T:
