@@ -1,7 +1,6 @@
 """A component with a constant, judged from end to end: model, questions, adapter, canaries."""
 
 import json
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -63,7 +62,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (protocol,) = generate.protocols(project_at(root))
     made = generate.mutant_models(generate.open_protocol(protocol), "expires_early")
     models = {f"{generate.PACKAGE}/{path}": text for path, text in made.items()}
-    generate.write_siblings(models, root / "generated")
+    generate.write_files(models, root / "generated")
     wanted = api.SuiteRequest(charter=charter, search=True, out=root / "suite")
     api.make_suite(wanted, lambda *_: None)
     return root
@@ -109,7 +108,6 @@ def target(folder: Path, named: tuple[str, ...]) -> str:
 def conform(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "conform.cli.main", *command],
-        env={**os.environ, "PYTHONPATH": str(root / "generated")},
         cwd=root,
         capture_output=True,
         text=True,

@@ -1,6 +1,5 @@
 """An edited rule: the model changes, the suite of before diverges there, and CI calls it stale."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -37,7 +36,7 @@ def write_models(root: Path) -> None:
         for mutant in mutants if protocol.name == "kafka.replication" else ():
             made = generate.mutant_models(opened, mutant)
             files |= {f"{generate.PACKAGE}/{path}": text for path, text in made.items()}
-        generate.write_siblings(files, root / "generated")
+        generate.write_files(files, root / "generated")
 
 
 def run_reference(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
@@ -45,7 +44,6 @@ def run_reference(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
     command = ["run", "--target", "reference", "--suite", str(SUITE), "--engine", "inline"]
     return subprocess.run(
         [sys.executable, "-m", "conform.cli.main", *command, "--out", str(out)],
-        env={**os.environ, "PYTHONPATH": str(root / "generated")},
         cwd=root,
         capture_output=True,
         text=True,

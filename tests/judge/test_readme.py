@@ -48,7 +48,6 @@ class Shell:
         names = (*variables, *(name.replace("AUTHOR", "COMMITTER") for name in variables))
         self.environment = {
             **os.environ,
-            "PYTHONPATH": str(place / "generated"),
             **dict.fromkeys(names, "reader"),
         }
 

@@ -37,6 +37,14 @@ def project_here(wanted: Path | None = None) -> Project:
     return found
 
 
+def model_folders(module: str = "") -> tuple[str, ...]:
+    """The folders with generated models, in the order of search: those of `projects`, but first one
+    that has `module`, since models share code of their own folder. Raises `BadProject`."""
+    package = module.rpartition(".")[0].replace(".", "/")
+    folders = [project.generated for project in projects()]
+    return tuple(map(str, sorted(folders, key=lambda folder: not (folder / package).is_dir())))
+
+
 def projects() -> tuple[Project, ...]:
     """The project around the working folder, then the one that comes with conform. Raises
     `BadProject`."""

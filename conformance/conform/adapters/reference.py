@@ -1,18 +1,19 @@
 """The target `reference`: a generated model as an adapter.
 
-`python -m conform.adapters.reference --model charter_models.kafka_replication.controller` If the
+`python -m conform.adapters.reference --models generated --model charter_models.lease.lease` If the
 model allows several outcomes, the choice is deterministic for each question.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 from collections.abc import Mapping, Sequence
 
 from conform import sdk
 from conform.judging.follow import NeverIssued
-from conform.judging.model import JudgeModel, element_names, load
+from conform.judging.model import JudgeModel, element_names, load, use_folders
 from conform.sdk import About, Json
 
 
@@ -62,8 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the model that the arguments name."""
     parser = argparse.ArgumentParser(prog="conform.adapters.reference", description=__doc__)
     parser.add_argument("--model", required=True, help="Python module of the model")
+    parser.add_argument("--models", default="", help="folders with generated models")
     parser.add_argument("--nothing", action="store_true", help="do nothing: a canary")
     chosen = parser.parse_args(arguments)
+    use_folders([folder for folder in chosen.models.split(os.pathsep) if folder])
     sdk.serve(Reference(load(chosen.model), chosen.nothing))
 
 

@@ -145,6 +145,11 @@ def read(path: Path) -> Target:
         raise UnknownTarget(f"{path}: {error}; docs/formats/adapter.md has the format") from None
 
 
+def model_values(module: str, folders: Sequence[str]) -> dict[str, str]:
+    """The placeholders of a target that is a generated model."""
+    return {"model": module, "models": os.pathsep.join(folders)}
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A prepared target for one release."""
@@ -209,7 +214,7 @@ def filled(command: Sequence[str], values: Mapping[str, str], chosen: Target) ->
 
 def python_path() -> dict[str, str]:
     """Environment variables with which a child process finds the packages of this one."""
-    found = (find_spec(name) for name in ("conform", "charter", "charter_models"))
+    found = (find_spec(name) for name in ("conform", "charter"))
     places = [next(iter(s.submodule_search_locations or ()), "") for s in found if s is not None]
     paths = [str(Path(place).parent) for place in places if place]
     paths += [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]

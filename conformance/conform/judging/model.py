@@ -9,12 +9,16 @@ import hashlib
 import importlib
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import Protocol, cast
 
 from charter.formats.canonical import Json
 from conform.console.errors import BadSuite
+
+PACKAGE = "charter_models"
+"""The package of all generated models."""
 
 WIRE = "_wire"
 """The suffix of the module with the JSON form of a model."""
@@ -96,6 +100,21 @@ def name_of(model: JudgeModel) -> str:
 def is_of(module: str, spec_digest: str) -> bool:
     """Whether `module` is the model of the charter with this digest."""
     return bool(module) and spec_digest == load(module).SPEC_DIGEST
+
+
+def use_folders(folders: Sequence[str]) -> None:
+    """Make the generated models below these folders, and no others, importable in this process; the
+    first folder that has a model counts. Without folders Python's own path counts."""
+    importlib.invalidate_caches()
+    places = [f"{folder}/{PACKAGE}" for folder in folders]
+    known = sys.modules.get(PACKAGE)
+    if not folders or (known is not None and list(known.__path__) == places):
+        return
+    for name in [name for name in sys.modules if name.partition(".")[0] == PACKAGE]:
+        del sys.modules[name]
+    spec = ModuleSpec(PACKAGE, None, is_package=True)
+    spec.submodule_search_locations = places
+    sys.modules[PACKAGE] = module_from_spec(spec)
 
 
 def load(module: str) -> JudgeModel:

@@ -3,6 +3,7 @@ outcome, the run is not trusted."""
 
 from __future__ import annotations
 
+import os
 import secrets
 import sys
 from collections.abc import Sequence
@@ -112,9 +113,10 @@ def _ask_changed(session: Session, chosen: VectorItem, nonce: str) -> Judgement:
         session.rename(before)
 
 
-def model_start(module: str, *options: str) -> AdapterStart:
-    """How to start a model as an adapter."""
-    command = (sys.executable, "-m", "conform.adapters.reference", "--model", module, *options)
+def model_start(module: str, folders: Sequence[str], *options: str) -> AdapterStart:
+    """How to start a model out of these folders as an adapter."""
+    program = (sys.executable, "-m", "conform.adapters.reference")
+    command = (*program, "--models", os.pathsep.join(folders), "--model", module, *options)
     return AdapterStart(command, environment=python_path())
 
 
@@ -128,7 +130,7 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
         found.append(_reference(context, sample, where))
     else:
         found.append(skipped(where, "the suite was made from another charter than the model"))
-    kinds = _kinds(model_start(context.model, "--nothing"), sample, context)
+    kinds = _kinds(model_start(context.model, context.folders, "--nothing"), sample, context)
     diverges = kinds.count(Kind.DIVERGES)
     some = "diverges" if diverges else _shown(kinds)
     found.append(Canary("nothing", where, sample[0].id, "diverges", some, diverges > 0))
@@ -136,7 +138,7 @@ def of_worker(context: RunContext, sample: Sequence[VectorItem], where: str) -> 
 
 
 def _reference(context: RunContext, sample: Sequence[VectorItem], where: str) -> Canary:
-    kinds = _kinds(model_start(context.model), sample, context)
+    kinds = _kinds(model_start(context.model, context.folders), sample, context)
     wrong = [
         (item, kind)
         for item, kind in zip(sample, kinds, strict=True)
@@ -153,7 +155,7 @@ def of_run(context: RunContext) -> list[Canary]:
     another must be caught."""
     found = []
     for module, items in context.canaries.items():
-        kinds = _kinds(model_start(module), items, context)
+        kinds = _kinds(model_start(module, context.folders), items, context)
         caught = Kind.DIVERGES in kinds
         if not caught and not context.reference:
             why = f"not caught ({_shown(kinds)}), and the suite was made from another charter"

@@ -98,7 +98,7 @@ def _run_into(
     summary."""
     suite, prepared, entries = resolved.suite, resolved.prepared, resolved.entries
     folder.write_json("prepared.json", {**prepared.said})
-    context = _context(suite, prepared, options, (about, folder, entries))
+    context = _context(resolved, options, about, folder)
     spent = _judge_all(suite, context, options, folder)
     extra: list[Json] = [canary.json() for canary in canaries.of_run(context)]
     counts = summary.collect(folder)
@@ -220,25 +220,23 @@ def judged_with(suite: Suite, entries: Mapping[str, str]) -> dict[str, Json]:
 
 
 def _context(
-    suite: Suite,
-    prepared: Prepared,
-    options: RunOptions,
-    known: tuple[Mapping[str, Json], RunFolder, Mapping[str, str]],
+    resolved: ResolvedRun, options: RunOptions, about: Mapping[str, Json], folder: RunFolder
 ) -> RunContext:
-    about, folder, entries = known
+    suite = resolved.suite
     manifest = suite.manifest
     module = manifest.models.charter
     return RunContext(
         run=f"{about['id']}-{time.time_ns():x}",
         place=folder.place,
-        start=prepared.start,
+        start=resolved.prepared.start,
         model=module,
-        entries=entries,
+        entries=resolved.entries,
         variables=variables(suite),
         limit=-(-options.limit // suite.buckets) if options.limit else 0,
         canaries=_canary_items(suite),
         started=time.time(),
         reference=model.is_of(module, manifest.spec_digest),
+        folders=resolved.folders,
     )
 
 

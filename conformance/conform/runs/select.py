@@ -14,9 +14,10 @@ import orjson
 from charter.formats.reading import BadVector
 from charter.formats.releases import numbers, within
 from charter.formats.suite import MANIFEST, Manifest, read_manifest
-from conform.adapters.projects import projects
-from conform.adapters.targets import Prepared, Target, prepare, target
+from conform.adapters.projects import model_folders, projects
+from conform.adapters.targets import Prepared, Target, model_values, prepare, target
 from conform.console.errors import BadSuite, UnknownTarget
+from conform.judging.model import PACKAGE, use_folders
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite, open_suite
 
@@ -31,11 +32,13 @@ def no_ranges(_: Target) -> Mapping[str, tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRun:
-    """A prepared target with a suite and the overlay entries that apply."""
+    """A prepared target with a suite, the overlay entries that apply, and the folders with
+    models."""
 
     prepared: Prepared
     suite: Suite
     entries: Mapping[str, str]
+    folders: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,8 @@ class RunSelection:
 
 
 def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
-    """Resolve target, release, suite and overlay entries of a run. Raises `ConformError`s."""
+    """Resolve target, release, suite and overlay entries of a run, whose models are the ones that
+    this process then imports. Raises `ConformError`s, and `BadProject`."""
     name, release, suite = selection.target, selection.release, selection.suite
     if selection.earlier:
         about = RunFolder(str(Path(selection.earlier).resolve())).read_json("run.json")
@@ -61,11 +65,14 @@ def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
         raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
     chosen = target(name)
     found = open_suite(_suite_for(chosen, release, suite), os.cpu_count() or 1)
-    prepared = prepare(chosen, release, {"model": found.manifest.models.charter})
+    module = found.manifest.models.charter
+    folders = model_folders(module)
+    use_folders(folders)
+    prepared = prepare(chosen, release, model_values(module, folders))
     start = replace(prepared.start, consts=found.manifest.consts)
     prepared = replace(prepared, start=start)
     entries = models_of(found.manifest, chosen, prepared.release, ranges)
-    return ResolvedRun(prepared, found, entries)
+    return ResolvedRun(prepared, found, entries, folders)
 
 
 def _suite_for(chosen: Target, release: str, suite: str) -> str:
@@ -136,7 +143,7 @@ def models_of(manifest: Manifest, chosen: Target, release: str, ranges: Ranges) 
 
 def _generated_overlay(protocol: str, target_id: str) -> dict[str, str]:
     """The sibling models that `conform generate` made from a target's overlay.charter."""
-    package = f"charter_models.{protocol.replace('.', '_')}_overlays"
+    package = f"{PACKAGE}.{protocol.replace('.', '_')}_overlays"
     package = f"{package}.{target_id.replace('-', '_')}"
     try:
         paths = importlib.import_module(package).__path__

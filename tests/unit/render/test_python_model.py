@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,6 @@ from tests.agreement.test_faults import page_with_faults
 from tests.unit.render.test_delta import modules_of_siblings
 
 from charter import api
-from charter.api import generated as generate
-from charter.formats.project import project_at
 from charter.render.python_model.emit import Page, Texts, texts
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -178,22 +175,6 @@ def test_the_tool_is_content_with_a_model_its_siblings_and_faults(
         [sys.executable, "-m", *tool], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_siblings_import_when_their_folder_is_named(tmp_path: Path) -> None:
-    kafka = next(p for p in generate.protocols(project_at(ROOT)) if p.name == "kafka.replication")
-    opened = generate.open_protocol(kafka)
-    generate.write_siblings(generate.variant_models(opened, "pre_kip_966"), tmp_path)
-    name = generate.module_name(kafka.name, "controller", "variants", "pre_kip_966")
-    done = subprocess.run(
-        [sys.executable, "-c", f"import {name} as m; assert m.VARIANT == 'pre_kip_966'"],
-        cwd=ROOT,
-        env={**os.environ, "CHARTER_MODELS": str(tmp_path), "PYTHONPATH": str(ROOT / "generated")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 PICKS = """

@@ -14,7 +14,8 @@ import orjson
 
 from charter.formats.canonical import Json
 from conform.adapters.doctor import Check, check_adapter
-from conform.adapters.targets import java, prepare, target, targets
+from conform.adapters.projects import model_folders
+from conform.adapters.targets import java, model_values, prepare, target, targets
 from conform.console.errors import ConformError
 from conform.console.terminal import columns, out, out_json
 from conform.suites.cache import cache_folder
@@ -54,7 +55,9 @@ def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
     sorts, consts = _json(arguments, "sorts"), _json(arguments, "consts")
     world: dict[str, Json] = {"sorts": sorts, **({"consts": consts} if consts else {})}
     chosen = target(arguments.adapter)
-    prepared = prepare(chosen, arguments.release, {"model": arguments.model})
+    prepared = prepare(
+        chosen, arguments.release, model_values(arguments.model, model_folders(arguments.model))
+    )
     start = replace(prepared.start, consts=dict.fromkeys(consts, "int"))
     return list(check_adapter(start, world))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 
+from conform.adapters.projects import model_folders
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.run import show
 from conform.console.terminal import out, out_json
+from conform.judging.model import use_folders
 from conform.runs.rejudge import rejudge
 from conform.suites.cache import open_suite
 
@@ -29,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     suite = open_suite(arguments.suite, os.cpu_count() or 1)
+    use_folders(model_folders(suite.manifest.models.charter))
     finished = rejudge(arguments.run, suite, arguments.out, releases_of)
     if arguments.json:
         out_json({"run": dict(finished.run), "folder": finished.folder.place,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from conform.adapters.projects import model_folders
 from conform.console.terminal import out, out_json
+from conform.judging.model import use_folders
 from conform.reports.pages import write
 
 EXAMPLES = """examples:
@@ -25,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    use_folders(model_folders())  # sections.json lies beside the models
     written = write(arguments.runs, arguments.out, arguments.sections)
     if arguments.json:
         out_json(written.json())

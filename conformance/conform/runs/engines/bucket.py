@@ -47,6 +47,7 @@ class Pool:
         if found is not None:
             return found, False
         self.close()
+        model.use_folders(context.folders)
         connection = StdioConnection(context.start)
         nonce = f"{context.run}-{time.time_ns():x}"
         variables = context.variables or None

@@ -14,12 +14,13 @@ from conform.judging.assess import VectorItem
 class RunContext:
     """The settings of one run for its workers.
 
-    `place` is the run's folder, absolute. `model` is the module of the charter's model ("" for
-    none), `entries` maps overlay entries to modules of sibling models. `variables` are those of the
-    charter's widest level, empty if not known. `limit` vectors of each bucket are judged, 0 for
-    all. `canaries` are vectors that tell mutants from the charter, by module. `started` is when the
-    run began (seconds since the epoch). `reference`: whether the suite was made from the charter of
-    the generated model, which must then conform.
+    `place` is the run's folder, absolute. `folders` are those with generated models, in the
+    order of search (none: those that Python finds). `model` is the module of the charter's
+    model ("" for none), `entries` maps overlay entries to modules of sibling models.
+    `variables` are those of the charter's widest level, empty if not known. `limit` vectors of
+    each bucket are judged, 0 for all. `canaries` are vectors that tell mutants from the
+    charter, by module. `started` is when the run began (seconds since the epoch). `reference`:
+    whether the suite was made from the charter of the generated model, which must then conform.
     """
 
     run: str
@@ -32,3 +33,4 @@ class RunContext:
     canaries: Mapping[str, tuple[VectorItem, ...]] = field(default_factory=dict)
     started: float = 0.0
     reference: bool = True
+    folders: tuple[str, ...] = ()

@@ -16,13 +16,16 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 import traceback
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pyarrow as pa
+from pyspark import SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -31,6 +34,7 @@ from conform.console import errors
 from conform.console.errors import ConformError, Incomplete, MissingEngine
 from conform.console.interrupts import interrupts_later
 from conform.judging.assess import VectorItem
+from conform.judging.model import PACKAGE
 from conform.runs.engines.bucket import judge_rows, worker_pool
 from conform.runs.engines.context import RunContext
 from conform.suites.cache import Suite, batch_items
@@ -122,7 +126,7 @@ def run(
 ) -> None:
     """Judge `buckets` of the suite. Raises what a worker raised, as its own kind of error."""
     files = [str(suite.check(bucket)) for bucket in buckets]
-    job = _Job(context)
+    job = _Job(context, "" if _is_local(spark) else _ship_models(spark, context.folders))
     frame = spark.read.schema("id string, bucket int, question string, answer string,"
                               " why string, needs string, ways string").parquet(*files)  # fmt: skip
     failed: list[Exception] = []
@@ -152,14 +156,19 @@ def run(
 
 
 class _Job:
-    """What Spark sends to its workers."""
+    """What Spark sends to its workers; `models` is the archive that was sent with the models of the
+    run, "" if they are read where they lie."""
 
-    def __init__(self, context: RunContext) -> None:
+    def __init__(self, context: RunContext, models: str) -> None:
         self.context = context
+        self.models = models
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = self.context
+        if self.models:
+            context = replace(context, folders=(SparkFiles.get(self.models),))
         try:
-            for summary in judge_rows(_rows(batches), self.context, worker_pool()):
+            for summary in judge_rows(_rows(batches), context, worker_pool()):
                 yield pa.record_batch([[orjson.dumps(summary).decode()]], schema=_RESULT)
         except Exception as error:
             raise RuntimeError(as_token(error)) from None
@@ -204,9 +213,30 @@ def _ship(spark: SparkSession) -> None:
     """Send our packages to the workers of a cluster."""
     folder = Path(tempfile.mkdtemp(prefix="conform-"))
     bundle = folder / "conform-packages.zip"
-    with zipfile.ZipFile(bundle, "w") as archive:
-        for root in python_path()["PYTHONPATH"].split(os.pathsep):
-            for name in ("charter", "conform", "charter_models"):
-                for path in sorted((Path(root) / name).rglob("*.py")):
-                    archive.write(path, path.relative_to(root))
+    roots = python_path()["PYTHONPATH"].split(os.pathsep)
+    _pack(bundle, roots, ("charter", "conform"))
     spark.sparkContext.addPyFile(str(bundle))
+
+
+def _ship_models(spark: SparkSession, folders: Sequence[str]) -> str:
+    """Send the models in these folders to the workers of a cluster; returns the file's name."""
+    bundle = Path(tempfile.mkdtemp(prefix="conform-")) / f"conform-models-{time.time_ns():x}.zip"
+    _pack(bundle, folders, (PACKAGE,))
+    spark.sparkContext.addFile(str(bundle))
+    return bundle.name
+
+
+def _pack(bundle: Path, roots: Sequence[str], names: Sequence[str]) -> None:
+    """Packages as an archive; of files with the same path, the one of the first root counts."""
+    files: dict[Path, Path] = {}
+    for root in roots:
+        for name in names:
+            for path in sorted((Path(root) / name).rglob("*.py")):
+                files.setdefault(path.relative_to(root), path)
+    with zipfile.ZipFile(bundle, "w") as archive:
+        for inside, path in files.items():
+            archive.write(path, inside)
+
+
+def _is_local(spark: SparkSession) -> bool:
+    return str(spark.sparkContext.master).startswith("local")
