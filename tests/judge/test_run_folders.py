@@ -94,7 +94,7 @@ def test_run_goes_on_only_with_the_files_that_were_prepared(
         path.parent.mkdir()
         path.write_text("bytes")
     classpath = f"{tmp_path}/classes:{tmp_path}/jars/*"
-    reference = Path(os.environ["CHARTER_ADAPTERS"]) / "reference" / "adapter.toml"
+    reference = tmp_path / "adapters" / "reference" / "adapter.toml"
     says = json.dumps({"classpath": classpath, "release": "4.3.1"})
     command = ["{python}", "-c", f"print({says!r})"]
     text = reference.read_text().replace("start =", f"prepare = {json.dumps(command)}\nstart =")

@@ -2,7 +2,8 @@
 
 A single thread waits for the oldest answer, writes pending messages and collects stderr at the same
 time, so that neither side can block the other, and every wait has a deadline. The child has a
-process group of its own, which is ended as a whole.
+process group of its own, which is ended as a whole, with processes that left it: they inherit a
+mark in their environment.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from charter.formats.adapter import BadMessage, Welcome
 from charter.formats.verdict import Kind
 from conform.adapters.base import AdapterBroken, AdapterStart, BatchAnswered, SentQuestion
 from conform.console.errors import CannotStart
+from conform.storage.scratch import dying_with_parent, end_marked
 
 _PIPE_BYTES = 1 << 20
 _STDERR_BYTES = 16 << 10
 _LINE_BYTES = 256 << 20
 _GOODBYE_SECONDS = 5.0
+_MARK = "CONFORM_ADAPTER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class _Child:
     """A process with its pipes and buffers."""
 
     process: subprocess.Popen[bytes]
+    mark: str
     selector: selectors.BaseSelector
     outgoing: bytearray = field(default_factory=bytearray)
     incoming: bytearray = field(default_factory=bytearray)
@@ -132,14 +136,16 @@ def _read(pipe: IO[bytes]) -> bytes | None:
 
 
 def _spawn(start: AdapterStart) -> _Child:
+    mark = f"{os.getpid()}-{time.time_ns():x}"
     try:
         process = subprocess.Popen(
             list(start.command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, **start.environment},
+            env={**os.environ, **start.environment, _MARK: mark},
             start_new_session=True,
+            preexec_fn=dying_with_parent(),  # noqa: PLW1509, it is one system call
             bufsize=0,
         )
     except OSError as error:
@@ -147,7 +153,7 @@ def _spawn(start: AdapterStart) -> _Child:
             f"the adapter could not be started: {start.command[0]}: {error.strerror};"
             " see `conform doctor`"
         ) from None
-    child = _Child(process, selectors.DefaultSelector())
+    child = _Child(process, mark, selectors.DefaultSelector())
     pipes = (process.stdin, process.stdout, process.stderr)
     for pipe in map(_pipe, pipes):
         os.set_blocking(pipe.fileno(), False)
@@ -284,12 +290,13 @@ class StdioConnection:
         return broken
 
     def _end(self) -> None:
-        """End the process group, and wait for the child."""
+        """End the process group and what left it, and wait for the child."""
         process = self._child.process
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_GOODBYE_SECONDS)
+        end_marked(_MARK, self._child.mark)
         self._child.selector.close()
         self._child.eof = True
         for pipe in (process.stdin, process.stdout, process.stderr):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -86,7 +87,11 @@ def overview() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. Nothing that a user can cause is a traceback, and a
     traceback never ends with the exit code of a finding."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:
+        given = sys.argv[1:]
+        _prepare_process()
+    else:
+        given = list(arguments)
     if not given or given[0] in ("-h", "--help", "help"):
         sys.stdout.write(overview())
         return 0 if given else 2
@@ -104,6 +109,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     return _run(name, known[name], given[1:])
+
+
+def _prepare_process() -> None:
+    """Signals, output and temporary files of a process of its own."""
+    from conform.console.interrupts import stop_on_signals
+    from conform.storage.scratch import claim_scratch
+
+    stop_on_signals()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    claim_scratch()
 
 
 def _run(name: str, about: str, given: list[str]) -> int:
@@ -131,10 +148,10 @@ def _run(name: str, about: str, given: list[str]) -> int:
     except BadProject as error:
         sys.stderr.write(f"conform: {error}\n")
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as ended:
         kept = "; finished work is kept" if name in _RESUMABLE else ""
         say(f"\nconform: interrupted{kept}")
-        return 130
+        return getattr(ended, "exit_code", 130)
     except BrokenPipeError:
         return _unread()
     except OSError as error:

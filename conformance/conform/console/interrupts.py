@@ -1,4 +1,4 @@
-"""Delays Ctrl-C in critical sections."""
+"""Signals that end a command: Ctrl-C, and SIGTERM and SIGHUP, which end it in the same way."""
 
 from __future__ import annotations
 
@@ -7,51 +7,79 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 
+SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+
+class Stopped(KeyboardInterrupt):
+    """SIGTERM or SIGHUP came; handled like Ctrl-C, but for the exit code."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+def stop(number: int, _: object) -> None:
+    """Handle a signal that ends a command. Raises `KeyboardInterrupt`."""
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise Stopped(number)
+
+
+def stop_on_signals() -> None:
+    """Make SIGTERM and SIGHUP end this process like Ctrl-C, unless they are ignored (nohup)."""
+    for number in SIGNALS:
+        if number != signal.SIGINT and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, stop)
+
 
 @contextlib.contextmanager
 def interrupts_later() -> Iterator[None]:
-    """A context in which Ctrl-C is delayed to the end of the block."""
-    with _counted(lambda: None) as interrupted:
+    """A context in which signals that end the command are delayed to the end of the block."""
+    with _noted(lambda *_: None) as came:
         yield
-    if interrupted:
-        raise KeyboardInterrupt
+    if came:
+        stop(came[0], None)
 
 
 @contextlib.contextmanager
 def interrupts_remembered() -> Iterator[Callable[[], None]]:
-    """A context that yields a function which raises KeyboardInterrupt if Ctrl-C was pressed in the
-    block. Ctrl-C also raises at once, but Python drops exceptions that are raised while an object
-    is destroyed."""
-
-    def raise_at_once() -> None:
-        raise KeyboardInterrupt
-
-    with _counted(raise_at_once) as interrupted:
+    """A context that yields a function which raises KeyboardInterrupt if a signal came in the
+    block that ends the command. The signal also raises at once, but Python drops exceptions that
+    are raised while an object is destroyed."""
+    with _noted(stop) as came:
 
         def check() -> None:
-            if interrupted:
-                raise KeyboardInterrupt
+            if came:
+                stop(came[0], None)
 
         yield check
 
 
 @contextlib.contextmanager
-def _counted(react: Callable[[], None]) -> Iterator[list[int]]:
-    """A context that counts Ctrl-C in a list and calls `react`. Only in the main thread, which
-    alone has signal handlers, and only where Ctrl-C is not ignored: a shell ignores it in jobs
-    that it starts in the background."""
-    interrupted: list[int] = []
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        yield interrupted
+def _noted(react: Callable[[int, object], None]) -> Iterator[list[int]]:
+    """A context that notes signals in a list and calls `react`. Only in the main thread, which
+    alone has signal handlers, and only for signals that end the command: a shell ignores Ctrl-C in
+    jobs that it starts in the background, and by default Python does not handle SIGTERM."""
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came
         return
 
-    def handle(number: int, _: object) -> None:
-        interrupted.append(number)
-        react()
+    def handle(number: int, frame: object) -> None:
+        came.append(number)
+        react(number, frame)
 
-    before = signal.signal(signal.SIGINT, handle)
+    kept = {number: signal.getsignal(number) for number in SIGNALS}
+    handled = [
+        number for number, before in kept.items()
+        if before not in (signal.SIG_IGN, signal.SIG_DFL, None)
+    ]  # fmt: skip
+    for number in handled:
+        signal.signal(number, handle)
     try:
-        yield interrupted
+        yield came
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in handled:
+            signal.signal(number, kept[number])

@@ -6,6 +6,7 @@ Where it says "poison" only questions that contain the operation `failover` are 
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -214,7 +215,19 @@ def eats_suite(line):
             shutil.rmtree(path)
 
 
+def leaves_others(line):
+    """Starts a process in a session of its own, which holds no pipe; LOG, if given, records it."""
+    if "hello" in line:
+        null = subprocess.DEVNULL
+        child = subprocess.Popen(["sleep", "3600"], stdin=null, stdout=null, stderr=null,
+                                 start_new_session=True)  # fmt: skip
+        if sys.argv[2:]:
+            with Path(sys.argv[2]).open("a") as file:
+                file.write(f"{child.pid}\n")
+
+
 BEFORE = {
+    "leaves_others": leaves_others,
     "eats_suite": eats_suite,
     "once": once,
     "crash": crash,

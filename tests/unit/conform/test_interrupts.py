@@ -7,7 +7,12 @@ import pytest
 from tests.support.judging import fake_start
 
 from conform.adapters.stdio import StdioConnection
-from conform.console.interrupts import interrupts_later, interrupts_remembered
+from conform.console.interrupts import (
+    SIGNALS,
+    interrupts_later,
+    interrupts_remembered,
+    stop_on_signals,
+)
 from conform.runs.engines import inline
 
 
@@ -65,3 +70,28 @@ def test_adapter_is_ended_when_ctrl_c_came_while_the_selector_changed(monkeypatc
     monkeypatch.setattr(child.selector, "register", register)
     connection.close()
     assert child.process.poll() is not None
+
+
+@pytest.fixture
+def stopping():
+    """SIGTERM and SIGHUP end this process like Ctrl-C."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    stop_on_signals()
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("context", [interrupts_later, interrupts_remembered])
+def test_every_signal_that_ends_a_command_is_handled_alike(number, context, stopping):
+    done = []
+    with pytest.raises(KeyboardInterrupt) as ended, context():
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(number)
+        done.append("all of it")
+        if context is interrupts_remembered:
+            raise KeyboardInterrupt
+    assert done
+    if context is interrupts_later:
+        assert getattr(ended.value, "exit_code", 130) == 128 + number

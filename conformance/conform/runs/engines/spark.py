@@ -8,11 +8,13 @@ same path.
 
 from __future__ import annotations
 
+import atexit
 import base64
 import contextlib
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -25,7 +27,7 @@ from pathlib import Path
 
 import orjson
 import pyarrow as pa
-from pyspark import SparkFiles
+from pyspark import SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -43,6 +45,7 @@ _RESULT = pa.schema([("summary", pa.string())])
 _WHOLE_FILES = str(16 << 30)
 _POLL_SECONDS = 0.3
 _CANCEL_SECONDS = 10.0
+_END_SECONDS = 20.0
 _CHATTER = ("WARN", "INFO", "NOTE", "SLF4J", "Using Spark", "Setting default", "\tat ")
 _TOKEN = re.compile(r"\[conform:([A-Za-z0-9+/]+=*)\]")
 _GRAVE = re.compile(r"\w(Exception|Error)\b|not (set|found)")
@@ -67,7 +70,9 @@ def session(master: str, instead: str = "--engine inline") -> SparkSession:
         "spark.sql.files.maxPartitionBytes": _WHOLE_FILES,
         "spark.sql.files.openCostInBytes": _WHOLE_FILES,
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={quiet}",
+        "spark.local.dir": tempfile.gettempdir(),
+        "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={quiet}"'
+        f' "-Djava.io.tmpdir={tempfile.gettempdir()}"',
         **(local if master.startswith("local") else {}),
     }
     builder = SparkSession.builder.appName("conform").master(master)
@@ -83,10 +88,29 @@ def session(master: str, instead: str = "--engine inline") -> SparkSession:
         raise MissingEngine(why_not(said, error, instead)) from None
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own prints tracebacks
+    atexit.register(_end_jvm, made)
     made.sparkContext.setLogLevel("OFF")
     if not master.startswith("local"):
         _ship(made)
     return made
+
+
+def _end_jvm(made: SparkSession) -> None:
+    """At the end of this process: end the JVM and wait for it, so that it removes its files. A JVM
+    that is still busy is killed."""
+    gateway = SparkContext._gateway
+    process = getattr(gateway, "proc", None)
+    with contextlib.suppress(Exception):  # of py4j, if the JVM is gone or does not answer
+        made.stop()
+    if process is None or process.stdin is None:
+        return
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def why_not(said: Sequence[str], error: Exception, instead: str = "--engine inline") -> str:

@@ -1,0 +1,96 @@
+"""The temporary folder of one command, and the processes that it started: nothing is left behind.
+
+Temporary files of the command and of its children go to one folder `conform-*`, which is deleted at
+the end. The children inherit its path in an environment variable, by which those are found that
+made a session of their own. A killed command cannot clean up: the next one does it, for every
+folder whose lock is free.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import functools
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from conform.storage.lease import Lease
+
+MARK = "CONFORM_SCRATCH"
+_LOCK = ".lock"
+_PR_SET_PDEATHSIG = 1
+
+
+@functools.cache
+def claim_scratch() -> Lease | None:
+    """Make the temporary folder of this process, and clean up after killed ones; returns its lock.
+    None if no folder can be made, or the system has no locks."""
+    top = Path(tempfile.gettempdir())
+    for folder in top.glob("conform-*"):
+        _sweep(folder)
+    try:
+        made = Path(tempfile.mkdtemp(prefix=".conform-", dir=top))
+        lease = Lease(made / _LOCK)
+        if not lease.take():
+            shutil.rmtree(made)
+            return None
+        folder = made.rename(top / made.name[1:])  # others may sweep it only if it has no owner
+    except OSError:
+        return None
+    tempfile.tempdir = str(folder)
+    os.environ.update({"TMPDIR": str(folder), MARK: str(folder)})
+    atexit.register(_end, folder, lease, os.getpid())
+    return lease
+
+
+def end_marked(name: str, value: str) -> int:
+    """Kill all other processes of this user that have a variable in their environment, as they got
+    it when they started; returns how many. Does nothing where there is no /proc."""
+    wanted, ended = f"{name}={value}".encode(), 0
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        pid = int(path.parent.name)
+        with contextlib.suppress(OSError):
+            if pid != os.getpid() and wanted in path.read_bytes().split(b"\0"):
+                os.kill(pid, signal.SIGKILL)
+                ended += 1
+    return ended
+
+
+@functools.cache
+def dying_with_parent() -> Callable[[], object] | None:
+    """A function to call in a child before it becomes another program: Linux kills the child when
+    the thread that started it ends, however that ends. None on other systems."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        return functools.partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGKILL)
+    except (OSError, AttributeError):
+        return None
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed process left: its children, and its folder."""
+    with contextlib.suppress(OSError):
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return
+        if not (folder / _LOCK).is_file():
+            return
+        lease = Lease(folder / _LOCK)
+        if lease.take():
+            end_marked(MARK, str(folder))
+            shutil.rmtree(folder, ignore_errors=True)
+        lease.close()
+
+
+def _end(folder: Path, lease: Lease, owner: int) -> None:
+    if os.getpid() != owner:  # a forked child
+        return
+    end_marked(MARK, str(folder))
+    shutil.rmtree(folder, ignore_errors=True)
+    lease.close()

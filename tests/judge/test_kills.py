@@ -1,0 +1,133 @@
+"""Commands that are killed at random moments lose nothing, and leave neither processes nor files.
+
+Each kind of command is killed again and again, then repeated to its end: the result is that of a
+command that nobody killed. The moments are drawn from a fixed seed, from the start of the process
+to about its usual end.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.support.judging import environment
+from tests.support.processes import marked, until
+
+from conform.storage.scratch import MARK
+from conform.storage.store import RunFolder
+
+SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+EXAMPLE = Path(__file__).parents[2] / "spec" / "examples" / "primary_backup.charter"
+
+
+class Killer:
+    """Starts `conform` in an environment with a temporary folder of its own, and kills it."""
+
+    def __init__(self, top, seed):
+        self.random = random.Random(seed)
+        self.scratch = top / "scratch"
+        self.scratch.mkdir()
+
+    def start(self, arguments):
+        command = [sys.executable, "-m", "conform.cli.main", *map(str, arguments)]
+        env = {**os.environ, **environment(), "TMPDIR": str(self.scratch)}
+        return subprocess.Popen(
+            command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def kill(self, arguments, seconds):
+        """Kill the command within so many seconds. If it ends before, it ends well."""
+        child = self.start(arguments)
+        number = self.random.choice(SIGNALS)
+        time.sleep(self.random.uniform(0.0, seconds))
+        child.send_signal(number)
+        _, err = child.communicate(timeout=60)
+        asked = {-number, 128 + number, 0, 1}
+        assert child.returncode in asked, err
+        assert "Traceback" not in err
+
+    def finish(self, arguments):
+        """The output of the command, run to its end; after it nothing is left."""
+        child = self.start(arguments)
+        out, err = child.communicate(timeout=120)
+        assert child.returncode == 0, err
+        mark = f"{MARK}={self.scratch}"
+        assert until(lambda: not marked(mark)), marked(mark)
+        assert list(self.scratch.iterdir()) == []
+        return out
+
+
+@pytest.fixture
+def killer(tmp_path, request):
+    return Killer(tmp_path, request.node.name)
+
+
+def judging(targets_folder, toy_suite, tmp_path, engine):
+    name = targets_folder("leaves_others")
+    path = tmp_path / "adapters" / name / "adapter.toml"
+    path.write_text(path.read_text().replace('overlay = "known"\n', ""))
+    return ["run", "--target", name, "--suite", toy_suite, "--engine", engine, "--json",
+            "--out", tmp_path / "run"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kills", [1, pytest.param(40, marks=pytest.mark.slow)])
+def test_run_that_is_killed_again_and_again_judges_all(
+    kills, killer, targets_folder, toy_suite, tmp_path
+):
+    command = judging(targets_folder, toy_suite, tmp_path, "inline")
+    for number in range(kills):
+        killer.kill(command, 2.5)
+        if number % 8 == 7:  # the next ones begin anew
+            shutil.rmtree(tmp_path / "run", ignore_errors=True)
+    killer.finish(command)
+    RunFolder(str(tmp_path / "run")).check()
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert (summary["verdicts"]["conforms"], summary["complete"]) == (121, True)
+    assert not list((tmp_path / "run").rglob("*.tmp"))
+
+
+@pytest.mark.slow
+def test_run_on_spark_that_is_killed_again_and_again_judges_all(
+    killer, targets_folder, toy_suite, tmp_path
+):
+    command = judging(targets_folder, toy_suite, tmp_path, "spark")
+    for _ in range(12):
+        killer.kill(command, 14.0)
+    killer.finish(command)
+    RunFolder(str(tmp_path / "run")).check()
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert (summary["verdicts"]["conforms"], summary["complete"]) == (121, True)
+
+
+@pytest.mark.slow
+def test_suite_whose_import_is_killed_is_imported_by_the_next_run(
+    killer, targets_folder, toy_suite, tmp_path
+):
+    command = judging(targets_folder, toy_suite, tmp_path, "inline")
+    for _ in range(30):
+        shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+        killer.kill(command, 0.9)
+    killer.finish(command)
+    (suites,) = (tmp_path / "cache").glob("suites-*")
+    assert len([path for path in suites.iterdir() if path.is_dir()]) == 1
+
+
+@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
+def test_search_with_a_journal_that_is_killed_finds_all(kills, killer, tmp_path):
+    search = ["explore", EXAMPLE, "--instance", "tiny", "--json"]
+    expected = json.loads(killer.finish(search))
+    journal = ["--journal", tmp_path / "journal"]
+    for number in range(kills):
+        killer.kill([*search, *journal], 3.0)
+        if number % 5 == 4:
+            shutil.rmtree(tmp_path / "journal", ignore_errors=True)
+    found = json.loads(killer.finish([*search, *journal]))
+    for name in ("distinct", "generated", "outside", "levels", "findings"):
+        assert found[name] == expected[name]
