@@ -16,15 +16,17 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import functions as fn
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import Code, Label, Number, Pointer, Ref
 from charter.explore.native.expr import Expr
+from charter.explore.native.functions import CTX
 from charter.explore.native.guards import Guards
-from charter.explore.native.layout import Layout, mask_type
+from charter.explore.native.layout import Layout
 from charter.explore.native.unit import FATAL_ROWS, Unit
 from charter.explore.native.values import Composite, Held, InMemory, Scalar, scalar
 
 ROWS_OF_CALL = 64
 """Outcomes of one call inside a step."""
+VARS, ARGS, ROWS, ROOM = Pointer("%vars"), Pointer("%args"), Pointer("%rows"), Ref("%room")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class VariableSlots:
             at += unit.layout.slots(variable.type)
         return VariableSlots(variables, tuple(offsets), at)
 
-    def places(self, pointer: Ref) -> dict[str, Held]:
+    def places(self, pointer: Pointer) -> dict[str, Held]:
         """The variables of a state in memory."""
         pairs = zip(self.variables, self.offsets, strict=True)
         return {v.name: InMemory(v.type, pointer, at) for v, at in pairs}
@@ -70,46 +72,44 @@ class BodyPrinter:
     reply: int
     expr: Expr = field(init=False)
     work: dict[str, Held] = field(init=False)
-    count: Ref = field(init=False)
-    skip: str = ""
+    count: Pointer = field(init=False)
 
     def __post_init__(self) -> None:
         self.expr = Expr(self.unit, self.code)
-        self.expr.before = self.variable_slots.places("%vars")
+        self.expr.before = self.variable_slots.places(VARS)
         self.work = dict(self.expr.before)
         self.count = self.code.memory(1)
-        self.code.store("0", self.count)
+        self.code.store(0, self.count)
 
     def open(self, params: tuple[n.Param, ...]) -> None:
         """Bind the arguments."""
         offsets, _ = arguments_of(self.unit.layout, params)
         for param, at in zip(params, offsets, strict=True):
-            self.expr.names[param.name] = self.expr.keep.part(param.type, "%args", at)
+            self.expr.names[param.name] = self.expr.keep.part(param.type, ARGS, at)
 
     @property
     def row_size(self) -> int:
         """Slots of a row."""
         return 1 + self.reply + self.variable_slots.slots
 
-    def finish(self, label: str, reply: Callable[[Ref], None] | None = None) -> None:
+    def finish(self, label: str, reply: Callable[[Pointer], None] | None = None) -> None:
         """Write a row."""
         code = self.code
         count = code.load(self.count)
-        full = code.compare("sge", count, "%room")
+        full = code.compare("ge", count, ROOM)
         with code.when(full):
             self.expr.fatal(FATAL_ROWS)
         with code.unless(full):
-            row = code.at("%rows", code.binary("mul", count, str(self.row_size)))
-            code.store(str(self.unit.label(label)), row)
+            row = code.row(ROWS, count, self.row_size)
+            code.store(self.unit.label(label), row)
             if reply is not None:
                 reply(code.at(row, 1))
             self.write(code.at(row, 1 + self.reply))
-            code.store(code.add(count, "1"), self.count)
+            code.store(code.add(count, 1), self.count)
 
-    def write(self, target: Ref) -> None:
+    def write(self, target: Pointer) -> None:
         """Write all variables."""
-        code, variable_slots = self.code, self.variable_slots
-        start = 0
+        variable_slots, start = self.variable_slots, 0
         before = self.expr.before
         for variable, at in zip(variable_slots.variables, variable_slots.offsets, strict=True):
             held = self.work[variable.name]
@@ -118,12 +118,11 @@ class BodyPrinter:
                 self.expr.keep.put(held, variable.type, target, at)
                 start = at + self.unit.layout.slots(variable.type)
         self._copy(target, start, variable_slots.slots)
-        del code
 
-    def _copy(self, target: Ref, start: int, end: int) -> None:
+    def _copy(self, target: Pointer, start: int, end: int) -> None:
         if end > start:
             code = self.code
-            code.copy(code.at(target, start), code.at("%vars", start), end - start)
+            code.copy(code.at(target, start), code.at(VARS, start), end - start)
 
     # --- branches --------------------------------------------------------------------------------
 
@@ -134,17 +133,17 @@ class BodyPrinter:
         for branch in operation.branches:
             if group and branch.group != group:
                 on = code.label()
-                code.fork(code.compare("ne", code.load(self.count), "0"), done, on)
+                code.fork(code.nonzero(code.load(self.count)), done, on)
                 code.start(on)
             group = branch.group
             self.branch(operation, branch, (done, guards))
-        with code.when(code.compare("eq", code.load(self.count), "0")):
+        with code.when(code.compare("eq", code.load(self.count), 0)):
             self.expr.fail(f"no branch of {operation.name} applies", operation.span)
         code.jump(done)
         code.start(done)
         code.give(code.load(self.count))
 
-    def branch(self, operation: s.Operation, branch: s.Branch, about: tuple[str, Guards]) -> None:
+    def branch(self, operation: s.Operation, branch: s.Branch, about: tuple[Label, Guards]) -> None:
         """A branch: a row for each outcome if its guard is true."""
         code, expr, (done, guards) = self.code, self.expr, about
         for bind in branch.lets:
@@ -158,7 +157,7 @@ class BodyPrinter:
             code.start(inside)
 
         def finish() -> None:
-            def reply(target: Ref) -> None:
+            def reply(target: Pointer) -> None:
                 expr.keep.put(expr.value(branch.reply), operation.result, target, 0)
 
             self.finish(f"{operation.name}/{branch.name}", reply)
@@ -198,11 +197,8 @@ class BodyPrinter:
                 rest()
             case n.Require(condition=condition):
                 truth = expr.truth(condition)
-                if truth == "true":
+                with code.when(truth):
                     rest()
-                else:
-                    with code.when(truth):
-                        rest()
             case n.Pick():
                 self.pick(line, rest)
             case n.CallOperation():
@@ -228,7 +224,7 @@ class BodyPrinter:
                 expr.names[pick.name] = Composite(whole, before)
                 rest()
                 return
-            expr.names[variable] = expr.element(kind, str(i))
+            expr.names[variable] = expr.element(kind, i)
             self.choices(pick, lambda value: level(i + 1, (*before, value)))
 
         level(0, ())
@@ -239,18 +235,17 @@ class BodyPrinter:
         assert isinstance(pick.domain.type, t.Set)
         inner = pick.domain.type.inner
         mask = scalar(expr.value(pick.domain))
-        ty = mask_type(mask.high - mask.low + 1)
-        some = code.compare("ne", mask.ref, "0", ty)
+        some = code.nonzero(mask.ref, mask.ty)
         if not pick.or_none:
             expr.demand(some, f"nothing to pick for {pick.name}", pick.span)
-        with code.choosing(mask.ref, ty) as bit:
-            at = code.select(some, bit, "0")
+        with code.choosing(mask.ref, mask.ty) as bit:
+            at = code.select(some, bit, 0)
             if isinstance(inner, t.Int):
-                value: Held = Scalar(code.add(at, str(mask.low)), mask.low, mask.high)
+                value: Held = Scalar(code.add(at, mask.low), mask.low, mask.high)
             else:
                 value = expr.element(inner, at)
             if pick.or_none:
-                value = Composite(t.Option(inner), (Scalar(some), value))
+                value = Composite(t.Option(inner), (some, value))
             body(value)
 
     def call(self, call: n.CallOperation[s.Expr], rest: Callable[[], None]) -> None:
@@ -265,7 +260,7 @@ class BodyPrinter:
         args, held = code.memory(slots), code.memory(inner.slots)
         for e, param, at in zip(call.args, operation.params, offsets, strict=True):
             expr.keep.put(expr.value(e), param.type, args, at)
-        key: Ref | None = None
+        key: Number | None = None
         if part.index is not None and call.index is not None:
             key = expr.position(part.index, call.index, expr.value(call.index))
         for variable, at in zip(component.state, inner.offsets, strict=True):
@@ -276,10 +271,10 @@ class BodyPrinter:
         size = 1 + reply + inner.slots
         rows = code.memory(size * ROWS_OF_CALL)
         target = fn.operation(component.name, operation.name)
-        found = code.call(target, "%ctx", held, args, rows, ROWS_OF_CALL)
+        found = code.call(target, CTX, held, args, rows, ROWS_OF_CALL)
         outside = dict(self.work)
         with code.counting(found) as i:
-            row = code.at(rows, code.binary("mul", i, str(size)))
+            row = code.row(rows, i, size)
             if call.result:
                 expr.names[call.result] = expr.keep.part(operation.result, row, 1)
             for variable, at in zip(component.state, inner.offsets, strict=True):
@@ -290,12 +285,12 @@ class BodyPrinter:
             rest()
         self.work = outside
 
-    def _entry(self, whole: Held, key: Ref | None) -> Held:
+    def _entry(self, whole: Held, key: Number | None) -> Held:
         if key is None:
             return self.expr._variable(whole)
         return self.expr.keep.entry(whole, key)
 
-    def _replaced(self, whole: Held, key: Ref | None, new: Held) -> Held:
+    def _replaced(self, whole: Held, key: Number | None, new: Held) -> Held:
         if key is None:
             return new
         expr = self.expr
@@ -304,9 +299,7 @@ class BodyPrinter:
         room = self.code.memory(expr.layout.slots(kind))
         expr.keep.put(whole, kind, room, 0)
         slots = expr.layout.slots(kind.value)
-        expr.keep.put(
-            new, kind.value, self.code.at(room, self.code.binary("mul", key, str(slots))), 0
-        )
+        expr.keep.put(new, kind.value, self.code.row(room, key, slots), 0)
         return InMemory(kind, room)
 
 
@@ -316,19 +309,13 @@ def assigned(operation: s.Operation) -> set[str]:
     return {s.variable for s in statements if isinstance(s, n.Assign)}
 
 
-SIGNATURE = (
-    "(ptr %ctx, ptr noalias readonly %vars, ptr noalias readonly %args, "
-    "ptr noalias %rows, i64 %room)"
-)
-
-
 def operate(unit: Unit, component: s.Component, operation: s.Operation) -> None:
     """Print an operation, once."""
     name = f"op_{component.name}_{operation.name}"
     if name in unit.printed:
         return
     unit.printed.add(name)
-    code = Code(f"internal i64 @{name}{SIGNATURE}", "nounwind")
+    code = Code.of(fn.operation(component.name, operation.name), CTX, VARS, ARGS, ROWS, ROOM)
     reply = unit.layout.slots(operation.result)
     body = BodyPrinter(unit, code, VariableSlots.of(unit, component.state), reply)
     body.open(operation.params)
@@ -338,7 +325,7 @@ def operate(unit: Unit, component: s.Component, operation: s.Operation) -> None:
 
 def print_step(unit: Unit, system: s.System, step: s.Step) -> None:
     """Print a step."""
-    code = Code(f"internal i64 @step_{step.name}{SIGNATURE}", "nounwind")
+    code = Code.of(fn.step(step.name), CTX, VARS, ARGS, ROWS, ROOM)
     body = BodyPrinter(unit, code, VariableSlots.of(unit, system.state), 0)
     body.open(step.params)
     body.step(step)

@@ -6,11 +6,22 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.core.walk import children
-from charter.explore.native.code import Callee, Code, Ref
+from charter.explore.native.code import (
+    OWN,
+    PTR,
+    READ,
+    Callee,
+    Code,
+    Operand,
+    Pointer,
+    Truth,
+    operand,
+)
 from charter.explore.native.expr_emitter import ExprEmitter
+from charter.explore.native.functions import CTX
 from charter.explore.native.layout import FAR
 from charter.explore.native.unit import FATAL_COUNTER, FATAL_RANGE
-from charter.explore.native.values import SCALARS, Held, InMemory, Scalar
+from charter.explore.native.values import Held, Scalar, received
 
 INLINE = 12
 """Functions of at most so many nodes are printed where they are called."""
@@ -21,7 +32,7 @@ def call(expr: ExprEmitter, e: n.Call[s.Expr], args: list[Held]) -> Held:
     function = expr.unit.function(e.function)
     params = zip(function.params, args, strict=True)
     fits = all(_fits(expr, p.type, a) for p, a in params) and _simple(expr, function.result)
-    if fits and size_of(function.body) > INLINE:
+    if fits and (function.name in expr.unit.printed or size_of(function.body) > INLINE):
         return called(expr, function, args)
     outer = expr.names
     expr.names = {p.name: a for p, a in zip(function.params, args, strict=True)}
@@ -41,33 +52,40 @@ def _fits(expr: ExprEmitter, kind: t.Type, value: Held) -> bool:
     return low <= value.low and value.high <= high
 
 
+def callee(expr: ExprEmitter, function: s.Function) -> Callee[Operand | None, *tuple[Operand, ...]]:
+    """The compiled function. Scalars are passed as they are, others by their places; a result that
+    is no scalar is written to a place, which is passed last."""
+    types = [expr.layout.register(param.type)[0] for param in function.params]
+    result = expr.layout.register(function.result)[0]
+    kinds = [READ if ty == "ptr" else operand(ty, ty) for ty in types]
+    if result == "ptr":
+        return Callee(f"fn_{function.name}", (PTR, *kinds, OWN), None)
+    return Callee(f"fn_{function.name}", (PTR, *kinds), operand(result, result))
+
+
 def called(expr: ExprEmitter, function: s.Function, args: list[Held]) -> Held:
-    """A call of a function of its own: scalars are passed as they are, others by their places, and
-    a result that is no scalar is written to a place."""
+    """A call of a function of its own."""
     unit_function(expr, function)
-    name, kinds, kind = f"fn_{function.name}", [p.type for p in function.params], function.result
-    refs = [passed(expr, k, value) for k, value in zip(kinds, args, strict=True)]
-    types = [expr.layout.register(k)[0] for k in (*kinds, kind)]
-    if isinstance(kind, SCALARS):
-        callee = Callee(name, ("ptr", *types[:-1]), types[-1])
-        return received(expr, kind, expr.code.call(callee, "%ctx", *refs))
-    room = expr.code.memory(expr.layout.slots(kind))
-    expr.code.call(Callee(name, ("ptr", *types)), "%ctx", *refs, room)
-    return InMemory(kind, room)
+    kind, target = function.result, callee(expr, function)
+    given = [passed(expr, p.type, v) for p, v in zip(function.params, args, strict=True)]
+    if target.result is None:
+        given.append(expr.code.memory(expr.layout.slots(kind)))
+    found = expr.code.call(target, CTX, *given)
+    _, low, high = expr.layout.register(kind)
+    return received(kind, given[-1] if found is None else found, low, high)
 
 
-def passed(expr: ExprEmitter, kind: t.Type, value: Held) -> Ref:
+def passed(expr: ExprEmitter, kind: t.Type, value: Held) -> Operand:
     """A value as an argument of its type."""
-    if not isinstance(value, Scalar):
-        return expr.keep.address(expr.keep.placed(value, kind))
-    _, low, high = expr.layout.register(kind)
-    return expr.keep.rebased(value, low, high) if isinstance(kind, t.Set) else value.ref
-
-
-def received(expr: ExprEmitter, kind: t.Type, ref: Ref) -> Held:
-    """A value that was passed."""
-    _, low, high = expr.layout.register(kind)
-    return Scalar(ref, low, high) if isinstance(kind, SCALARS) else InMemory(kind, ref)
+    match value:
+        case Truth():
+            return value
+        case Scalar() if isinstance(kind, t.Set):
+            return expr.keep.rebased(value, *expr.layout.register(kind)[1:])
+        case Scalar():
+            return value.ref
+        case _:
+            return expr.keep.address(expr.keep.placed(value, kind))
 
 
 def unit_function(expr: ExprEmitter, function: s.Function) -> None:
@@ -75,33 +93,33 @@ def unit_function(expr: ExprEmitter, function: s.Function) -> None:
     if function.name in expr.unit.printed:
         return
     expr.unit.printed.add(function.name)
-    texts, names = ["ptr %ctx"], dict[str, Held]()
+    target, names, out = callee(expr, function), dict[str, Held](), Pointer("%out")
+    params = []
     for i, param in enumerate(function.params):
-        ty = expr.layout.register(param.type)[0]
-        texts.append(f"{'ptr noalias readonly' if ty == 'ptr' else ty} %a{i}")
-        names[param.name] = received(expr, param.type, f"%a{i}")
-    kind, (ty, *_) = function.result, expr.layout.register(function.result)
-    if ty == "ptr":
-        ty, texts = "void", [*texts, "ptr noalias %out"]
-    code = Code(f"internal {ty} @fn_{function.name}({', '.join(texts)})", "nounwind")
+        ty, low, high = expr.layout.register(param.type)
+        params.append(operand(ty, f"%a{i}"))
+        names[param.name] = received(param.type, params[i], low, high)
+    if target.result is None:
+        params.append(out)
+    code = Code.of(target, CTX, *params)
     inner = expr.in_function(code, names)
     value = inner.value(function.body)
-    if isinstance(value, Scalar):
-        hold(inner, kind, value)
-        code.give(passed(inner, kind, value))
-    else:
-        inner.keep.put(value, kind, "%out", 0)
+    if target.result is None:
+        inner.keep.put(value, function.result, out, 0)
         code.give()
+    else:
+        hold(inner, function.result, value)
+        code.give(passed(inner, function.result, value))
     expr.unit.add(code)
 
 
-def hold(expr: ExprEmitter, kind: t.Type, value: Scalar) -> None:
+def hold(expr: ExprEmitter, kind: t.Type, value: Held) -> None:
     """Go on only if a number is within its type."""
     low, high = expr.layout.span(kind)
-    if isinstance(kind, t.Set) or low == -FAR or _fits(expr, kind, value):
+    if not isinstance(value, Scalar) or low == -FAR or _fits(expr, kind, value):
         return
-    at = expr.code.binary("sub", value.ref, str(low))
-    with expr.code.unless(expr.code.compare("ule", at, str(high - low))):
+    at = expr.code.sub(value.ref, low)
+    with expr.code.unless(expr.code.compare("ule", at, high - low)):
         expr.fatal(FATAL_COUNTER if isinstance(kind, t.Counter) else FATAL_RANGE)
 
 

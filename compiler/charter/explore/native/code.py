@@ -1,119 +1,195 @@
 """Builder of LLVM IR: instructions with constant folding, calls, and control flow. Only this module
-writes instructions as text; `functions.py` has the types of what is called.
+writes instructions as text; `functions.py` has the functions that are called.
 
-A reference is the text of an operand: `%t7`, a number, `true`. Everything is i64 but truths (i1),
-wide sets (iN) and pointers.
+An operand is a number (a Python int, or a register), a truth or a pointer; the type checker lets
+none stand for another. Numbers are i64, except where a method is told another width (of sets).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NewType
+from typing import Generic, Literal, NewType, TypeVar, TypeVarTuple, cast
 
-Ref = str
-Truth = NewType("Truth", str)
-"""A reference to an i1. Nothing else can be branched on."""
+
+class Ref(str):
+    """A number in a register."""
+
+    __slots__ = ()
+
+
+class Truth(str):
+    """An i1: TRUE, FALSE or a register. Nothing else can be branched on."""
+
+    __slots__ = ()
+
+
+class Pointer(str):
+    """The address of numbers: a register, or the name of a constant array."""
+
+    __slots__ = ()
+
+
+Number = int | Ref
+Operand = Number | Truth | Pointer
+Label = NewType("Label", str)
+"""The name of a block."""
 
 TRUE, FALSE = Truth("true"), Truth("false")
 
-FOLDED: dict[str, Callable[[int, int], int]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
-    "shl": lambda a, b: a << b,
-    "lshr": lambda a, b: a >> b,
-}
-COMPARED: dict[str, Callable[[int, int], bool]] = {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "slt": lambda a, b: a < b,
-    "sle": lambda a, b: a <= b,
-    "sgt": lambda a, b: a > b,
-    "sge": lambda a, b: a >= b,
-    "ult": lambda a, b: a % (1 << 64) < b % (1 << 64),
-    "ule": lambda a, b: a % (1 << 64) <= b % (1 << 64),
-    "ugt": lambda a, b: a % (1 << 64) > b % (1 << 64),
-    "uge": lambda a, b: a % (1 << 64) >= b % (1 << 64),
-}
+I64: Number = Ref("i64")
+I32: Number = Ref("i32")
+I1: Truth = Truth("i1")
+PTR: Pointer = Pointer("ptr")
+READ: Pointer = Pointer("ptr noalias readonly")
+OWN: Pointer = Pointer("ptr noalias")
+"""Types of parameters and results: each is, to the type checker, an operand of its type."""
 
+Operation = Literal["add", "sub", "mul", "and", "or", "xor", "shl", "lshr"]
+Comparison = Literal["eq", "ne", "lt", "le", "gt", "ge", "ult", "ule", "ugt"]
 
-def constant(ref: Ref) -> int | None:
-    """The number that a reference is, if it is one."""
-    if ref[0] in "%@":
-        return None
-    if ref in ("true", "false"):
-        return int(ref == "true")
-    return int(ref) if ref.lstrip("-").isdigit() else None
+FOLDED: Mapping[Operation, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "shl": operator.lshift,
+    "lshr": operator.rshift,
+}
+COMPARED: Mapping[Comparison, tuple[str, Callable[[int, int], bool]]] = {
+    "eq": ("eq", operator.eq),
+    "ne": ("ne", operator.ne),
+    "lt": ("slt", operator.lt),
+    "le": ("sle", operator.le),
+    "gt": ("sgt", operator.gt),
+    "ge": ("sge", operator.ge),
+    "ult": ("ult", lambda a, b: a % (1 << 64) < b % (1 << 64)),
+    "ule": ("ule", lambda a, b: a % (1 << 64) <= b % (1 << 64)),
+    "ugt": ("ugt", lambda a, b: a % (1 << 64) > b % (1 << 64)),
+}
+"""The instruction, and what it says of constants. Without a `u`, numbers are signed."""
+
+R = TypeVar("R")
+T = TypeVar("T", Ref, Truth, Pointer)
+Ts = TypeVarTuple("Ts")
 
 
 @dataclass(frozen=True, slots=True)
-class Callee:
-    """A compiled function that can be called: the types of what it takes, and of its result."""
+class Callee(Generic[R, *Ts]):
+    """A compiled function: the types of its parameters and of its result (None: it has none)."""
 
     name: str
-    params: tuple[str, ...]
-    result: str = "void"
+    params: tuple[*Ts]
+    result: R
+    attributes: str = "nounwind"
+    exported: bool = False
+
+
+def operand(ty: str, text: str) -> Operand:
+    """A register, of a type that only the charter knows."""
+    if ty == "ptr":
+        return Pointer(text)
+    return Truth(text) if ty == "i1" else Ref(text)
+
+
+def array(name: Pointer, numbers: Sequence[int], *, writable: bool = False) -> str:
+    """An array that all functions share."""
+    items = ", ".join(f"i64 {number}" for number in numbers or (0,))
+    kind, rest = ("global", "") if writable else ("constant", ", align 16")
+    return f"{name} = internal {kind} [{max(1, len(numbers))} x i64] [{items}]{rest}"
+
+
+def _listed(types: Iterable[object], operands: Iterable[object]) -> str:
+    return ", ".join(f"{ty} {text}" for ty, text in zip(types, operands, strict=True))
 
 
 @dataclass(slots=True)
 class Code:
-    """A function under construction. `head` is its signature: `i64 @f(ptr %ctx)`."""
+    """A function under construction. `head` is its signature, `result` the type of its result."""
 
     head: str
-    attributes: str = ""
-    lines: list[str] = field(default_factory=list)
-    allocas: list[str] = field(default_factory=list)
+    result: str
+    attributes: str
+    _lines: list[str] = field(default_factory=list)
+    _allocas: list[str] = field(default_factory=list)
     fresh: int = 0
-    block: str = "begin"
+    block: Label = Label("begin")
+
+    @staticmethod
+    def of(function: Callee[R, *Ts], *names: *Ts) -> Code:
+        """An empty function, given the names of its parameters."""
+        result = str(function.result or "void")
+        linkage = "" if function.exported else "internal "
+        head = f"{linkage}{result} @{function.name}({_listed(function.params, names)})"
+        return Code(head, result, function.attributes)
 
     def text(self) -> str:
         """The whole function; its last block must have ended."""
-        body = "\n".join([*self.allocas, "br label %begin", "begin:", *self.lines])
+        body = "\n".join([*self._allocas, "br label %begin", "begin:", *self._lines])
         return f"define {self.head} {self.attributes} {{\nentry:\n{body}\n}}\n"
 
     # --- instructions ----------------------------------------------------------------------------
 
-    def let(self, text: str) -> Ref:
+    def _let(self, kind: type[T], text: str) -> T:
         """The result of an instruction."""
         self.fresh += 1
-        ref = f"%t{self.fresh}"
-        self.lines.append(f"{ref} = {text}")
-        return ref
+        name = f"%t{self.fresh}"
+        self._lines.append(f"{name} = {text}")
+        return kind(name)
 
-    def do(self, text: str) -> None:
-        """An instruction without a result."""
-        self.lines.append(text)
+    @contextmanager
+    def discarding(self) -> Iterator[None]:
+        """Drops the instructions that are written inside."""
+        kept, allocas, block = len(self._lines), len(self._allocas), self.block
+        yield
+        del self._lines[kept:], self._allocas[allocas:]
+        self.block = block
 
-    def binary(self, op: str, a: Ref, b: Ref, ty: str = "i64") -> Ref:
+    def binary(self, op: Operation, a: Number, b: Number, ty: str = "i64") -> Number:
         """An operation on two numbers."""
-        x, y = constant(a), constant(b)
-        if x is not None and y is not None:
-            return str(FOLDED[op](x, y))
-        if y == 0 and op in ("add", "sub", "or", "xor", "shl", "lshr"):
-            return a
-        if x == 0 and op in ("add", "or", "xor"):
-            return b
-        if 0 in (x, y) and op in ("and", "mul"):
-            return "0"
-        return self.let(f"{op} {ty} {a}, {b}")
+        if isinstance(a, int):
+            if isinstance(b, int):
+                return FOLDED[op](a, b)
+            if a == 0 and op in ("add", "or", "xor"):
+                return b
+            if a == 0 and op in ("and", "mul"):
+                return 0
+        elif b == 0:
+            return 0 if op in ("and", "mul") else a
+        return self._let(Ref, f"{op} {ty} {a}, {b}")
 
-    def add(self, a: Ref, b: Ref) -> Ref:
+    def add(self, a: Number, b: Number) -> Number:
         """The sum."""
         return self.binary("add", a, b)
 
-    def compare(self, how: str, a: Ref, b: Ref, ty: str = "i64") -> Truth:
+    def sub(self, a: Number, b: Number) -> Number:
+        """The difference."""
+        return self.binary("sub", a, b)
+
+    def mul(self, a: Number, b: Number) -> Number:
+        """The product."""
+        return self.binary("mul", a, b)
+
+    def compare(self, how: Comparison, a: Number, b: Number, ty: str = "i64") -> Truth:
         """A comparison of two numbers."""
-        x, y = constant(a), constant(b)
-        if x is not None and y is not None:
-            return TRUE if COMPARED[how](x, y) else FALSE
-        if a == b and how in ("eq", "sle", "sge", "ule", "uge"):
+        word, folded = COMPARED[how]
+        if isinstance(a, int) and isinstance(b, int):
+            return TRUE if folded(a, b) else FALSE
+        if a == b and how in ("eq", "le", "ge", "ule"):
             return TRUE
-        return Truth(self.let(f"icmp {how} {ty} {a}, {b}"))
+        return self._let(Truth, f"icmp {word} {ty} {a}, {b}")
+
+    def nonzero(self, a: Number, ty: str = "i64") -> Truth:
+        """Whether a number is not zero, or a set not empty."""
+        return self.compare("ne", a, 0, ty)
+
+    def not_null(self, a: Pointer) -> Truth:
+        """Whether a pointer is not null."""
+        return self._let(Truth, f"icmp ne ptr {a}, null")
 
     def both(self, a: Truth, b: Truth) -> Truth:
         """`a and b`; both are evaluated."""
@@ -121,7 +197,7 @@ class Code:
             return FALSE
         if TRUE in (a, b):
             return b if a == TRUE else a
-        return Truth(self.let(f"and i1 {a}, {b}"))
+        return self._let(Truth, f"and i1 {a}, {b}")
 
     def either(self, a: Truth, b: Truth) -> Truth:
         """`a or b`; both are evaluated."""
@@ -129,72 +205,95 @@ class Code:
             return TRUE
         if FALSE in (a, b):
             return b if a == FALSE else a
-        return Truth(self.let(f"or i1 {a}, {b}"))
+        return self._let(Truth, f"or i1 {a}, {b}")
+
+    def differ(self, a: Truth, b: Truth) -> Truth:
+        """Whether two truths are different."""
+        if b in (TRUE, FALSE):
+            a, b = b, a
+        if a in (TRUE, FALSE):
+            return self.negation(b) if a == TRUE else b
+        return self._let(Truth, f"xor i1 {a}, {b}")
 
     def negation(self, a: Truth) -> Truth:
         """`not a`."""
         if a in (TRUE, FALSE):
             return FALSE if a == TRUE else TRUE
-        return Truth(self.let(f"xor i1 {a}, true"))
+        return self._let(Truth, f"xor i1 {a}, true")
 
-    def select(self, test: Truth, yes: Ref, no: Ref, ty: str = "i64") -> Ref:
+    def select(self, test: Truth, yes: Number, no: Number, ty: str = "i64") -> Number:
         """One of two numbers."""
         if test in (TRUE, FALSE):
             return yes if test == TRUE else no
-        return yes if yes == no else self.let(f"select i1 {test}, {ty} {yes}, {ty} {no}")
+        return yes if yes == no else self._let(Ref, f"select i1 {test}, {ty} {yes}, {ty} {no}")
 
-    def widened(self, a: Truth, ty: str = "i64") -> Ref:
+    def widened(self, a: Truth) -> Number:
         """A truth as a number."""
         if a in (TRUE, FALSE):
-            return "1" if a == TRUE else "0"
-        return self.let(f"zext i1 {a} to {ty}")
+            return int(a == TRUE)
+        return self._let(Ref, f"zext i1 {a} to i64")
 
-    def cast(self, a: Ref, old: str, new: str) -> Ref:
+    def cast(self, a: Number, old: str, new: str) -> Number:
         """A number of another width, unsigned."""
-        if old == new or constant(a) is not None:
+        if old == new or isinstance(a, int):
             return a
         word = "zext" if int(old[1:]) < int(new[1:]) else "trunc"
-        return self.let(f"{word} {old} {a} to {new}")
+        return self._let(Ref, f"{word} {old} {a} to {new}")
 
     # --- memory ----------------------------------------------------------------------------------
 
-    def memory(self, slots: int) -> Ref:
+    def memory(self, slots: int) -> Pointer:
         """Stack memory for so many numbers, allocated once per call of the function."""
+        return self._allocated(f"[{max(1, slots)} x i64]")
+
+    def _allocated(self, ty: str) -> Pointer:
         self.fresh += 1
-        self.allocas.append(f"%m{self.fresh} = alloca [{max(1, slots)} x i64], align 16")
-        return f"%m{self.fresh}"
+        self._allocas.append(f"%m{self.fresh} = alloca {ty}, align 16")
+        return Pointer(f"%m{self.fresh}")
 
-    def at(self, pointer: Ref, offset: Ref | int) -> Ref:
+    def at(self, pointer: Pointer, offset: Number) -> Pointer:
         """The address `offset` numbers after another."""
-        if str(offset) == "0":
+        if offset == 0:
             return pointer
-        return self.let(f"getelementptr i64, ptr {pointer}, i64 {offset}")
+        return self._let(Pointer, f"getelementptr i64, ptr {pointer}, i64 {offset}")
 
-    def load(self, pointer: Ref, offset: Ref | int = 0, ty: str = "i64") -> Ref:
-        """The value at an address (LLVM `load`)."""
-        return self.let(f"load {ty}, ptr {self.at(pointer, offset)}, align 8")
+    def row(self, pointer: Pointer, number: Number, size: Number) -> Pointer:
+        """The address of a row in an array of rows, each of `size` numbers."""
+        return self.at(pointer, self.mul(number, size))
 
-    def store(self, value: Ref, pointer: Ref, offset: Ref | int = 0, ty: str = "i64") -> None:
-        """Write to memory."""
-        self.do(f"store {ty} {value}, ptr {self.at(pointer, offset)}, align 8")
+    def load(self, pointer: Pointer, offset: Number = 0, ty: str = "i64") -> Ref:
+        """The number at an address (LLVM `load`)."""
+        return self._let(Ref, f"load {ty}, ptr {self.at(pointer, offset)}, align 8")
 
-    def copy(self, target: Ref, source: Ref, slots: int) -> None:
+    def load_pointer(self, pointer: Pointer, offset: Number = 0) -> Pointer:
+        """The address that stands at an address."""
+        return self._let(Pointer, f"load ptr, ptr {self.at(pointer, offset)}, align 8")
+
+    def store(
+        self, value: Number | Pointer, pointer: Pointer, offset: Number = 0, ty: str = "i64"
+    ) -> None:
+        """Write a number or an address to memory."""
+        if isinstance(value, Pointer):
+            ty = "ptr"
+        self._lines.append(f"store {ty} {value}, ptr {self.at(pointer, offset)}, align 8")
+
+    def copy(self, target: Pointer, source: Pointer, slots: int) -> None:
         """Copy numbers between areas that do not overlap."""
         if slots == 1:
             self.store(self.load(source), target)
         elif slots:
-            self.do(
+            self._lines.append(
                 f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 {target}, ptr align 8 {source}, "
                 f"i64 {slots * 8}, i1 false)"
             )
 
-    def clear(self, target: Ref, slots: int) -> None:
+    def clear(self, target: Pointer, slots: int) -> None:
         """Zeros."""
-        self.do(
+        self._lines.append(
             f"call void @llvm.memset.p0.i64(ptr align 8 {target}, i8 0, i64 {slots * 8}, i1 false)"
         )
 
-    def bump(self, pointer: Ref, offset: Ref | int = 0, by: Ref = "1") -> Ref:
+    def bump(self, pointer: Pointer, offset: Number = 0, by: Number = 1) -> Ref:
         """Add to a number in memory; returns its old value."""
         place = self.at(pointer, offset)
         old = self.load(place)
@@ -203,48 +302,43 @@ class Code:
 
     # --- calls -----------------------------------------------------------------------------------
 
-    def call(self, function: Callee, *args: Ref | int) -> Ref:
-        """The result of a function ("" for void)."""
-        given = ", ".join(f"{ty} {arg}" for ty, arg in zip(function.params, args, strict=True))
-        text = f"call {function.result} @{function.name}({given})"
-        if function.result != "void":
-            return self.let(text)
-        self.do(text)
-        return ""
+    def call(self, function: Callee[R, *Ts], *args: *Ts) -> R:
+        """The result of a function."""
+        types = (str(ty).partition(" ")[0] for ty in function.params)
+        text = f"call {function.result or 'void'} @{function.name}({_listed(types, args)})"
+        if function.result is None:
+            self._lines.append(text)
+            return function.result
+        return cast(R, self._let(type(cast(Ref, function.result)), text))
 
-    def ask(self, function: Callee, *args: Ref | int) -> Truth:
-        """The result of a function that returns a truth."""
-        assert function.result == "i1"
-        return Truth(self.call(function, *args))
-
-    def merged(self, ty: str, *ways: tuple[Ref, str]) -> Ref:
+    def merged(self, ty: str, *ways: tuple[Operand, Label]) -> Operand:
         """A phi node: the value from the block that jumped here."""
-        return self.let(f"phi {ty} {', '.join(f'[{ref}, %{block}]' for ref, block in ways)}")
+        ends = ", ".join(f"[{value}, %{block}]" for value, block in ways)
+        return operand(ty, self._let(Ref, f"phi {ty} {ends}"))
 
-    def give(self, result: Ref | int = "") -> None:
-        """End the function with its result ("" for void)."""
-        ty = self.head.partition(" @")[0].rpartition(" ")[2]
-        self.do(f"ret {ty} {result}".rstrip())
+    def give(self, result: Operand | None = None) -> None:
+        """End the function with its result, if it has one."""
+        self._lines.append("ret void" if result is None else f"ret {self.result} {result}")
 
     # --- control ---------------------------------------------------------------------------------
 
-    def label(self) -> str:
+    def label(self) -> Label:
         """A new name for a block."""
         self.fresh += 1
-        return f"b{self.fresh}"
+        return Label(f"b{self.fresh}")
 
-    def start(self, label: str) -> None:
+    def start(self, label: Label) -> None:
         """Begin a block."""
-        self.lines.append(f"{label}:")
+        self._lines.append(f"{label}:")
         self.block = label
 
-    def jump(self, label: str) -> None:
+    def jump(self, label: Label) -> None:
         """End the block with a jump."""
-        self.do(f"br label %{label}")
+        self._lines.append(f"br label %{label}")
 
-    def fork(self, test: Truth, yes: str, no: str) -> None:
+    def fork(self, test: Truth, yes: Label, no: Label) -> None:
         """End the block with a conditional jump."""
-        self.do(f"br i1 {test}, label %{yes}, label %{no}")
+        self._lines.append(f"br i1 {test}, label %{yes}, label %{no}")
 
     @contextmanager
     def when(self, test: Truth) -> Iterator[None]:
@@ -270,7 +364,7 @@ class Code:
         self.start(after)
 
     @contextmanager
-    def counting(self, count: Ref, first: Ref = "0") -> Iterator[Ref]:
+    def counting(self, count: Number, first: Number = 0) -> Iterator[Ref]:
         """A loop over the numbers from `first` up to, not including, `count`."""
         place = self.memory(1)
         self.store(first, place)
@@ -278,20 +372,18 @@ class Code:
         self.jump(head)
         self.start(head)
         number = self.load(place)
-        self.fork(self.compare("slt", number, count), body, after)
+        self.fork(self.compare("lt", number, count), body, after)
         self.start(body)
         yield number
-        self.store(self.add(number, "1"), place)
+        self.store(self.add(number, 1), place)
         self.jump(head)
         self.start(after)
 
     @contextmanager
-    def choosing(self, mask: Ref, ty: str = "i64") -> Iterator[Ref]:
+    def choosing(self, mask: Number, ty: str = "i64") -> Iterator[Number]:
         """A loop over the bits of a mask, lowest first; once, with a number past the last bit, if
         there are none."""
-        self.fresh += 1
-        place = f"%m{self.fresh}"
-        self.allocas.append(f"{place} = alloca {ty}, align 16")
+        place = self._allocated(ty)
         self.store(mask, place, 0, ty)
         body, after = self.label(), self.label()
         self.jump(body)
@@ -300,25 +392,24 @@ class Code:
         number = self.lowest(left, ty)
         yield number
         left = self.load(place, 0, ty)
-        rest = self.let(f"and {ty} {left}, {self.let(f'sub {ty} {left}, 1')}")
+        rest = self.binary("and", left, self.binary("sub", left, 1, ty), ty)
         self.store(rest, place, 0, ty)
-        self.fork(self.compare("ne", rest, "0", ty), body, after)
+        self.fork(self.nonzero(rest, ty), body, after)
         self.start(after)
 
-    def lowest(self, mask: Ref, ty: str = "i64") -> Ref:
+    def lowest(self, mask: Number, ty: str = "i64") -> Number:
         """The number of the lowest bit of a mask, its width if there is none."""
-        bit = self.let(f"call {ty} @llvm.cttz.{ty}({ty} {mask}, i1 false)")
+        bit = self._let(Ref, f"call {ty} @llvm.cttz.{ty}({ty} {mask}, i1 false)")
         return self.cast(bit, ty, "i64")
 
-    def highest(self, mask: Ref) -> Ref:
+    def highest(self, mask: Number) -> Number:
         """The number of the highest bit of a mask, -1 if there is none."""
-        zeros = self.let(f"call i64 @llvm.ctlz.i64(i64 {mask}, i1 false)")
-        return self.binary("sub", "63", zeros)
+        zeros = self._let(Ref, f"call i64 @llvm.ctlz.i64(i64 {mask}, i1 false)")
+        return self.sub(63, zeros)
 
-    def bits(self, mask: Ref, ty: str = "i64") -> Ref:
+    def bits(self, mask: Number, ty: str = "i64") -> Number:
         """The number of set bits (population count)."""
-        known = constant(mask)
-        if known is not None:
-            return str(known.bit_count())
-        count = self.let(f"call {ty} @llvm.ctpop.{ty}({ty} {mask})")
+        if isinstance(mask, int):
+            return mask.bit_count()
+        count = self._let(Ref, f"call {ty} @llvm.ctpop.{ty}({ty} {mask})")
         return self.cast(count, ty, "i64")

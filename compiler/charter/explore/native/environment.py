@@ -13,15 +13,19 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import functions as fn
 from charter.explore.native.body import VariableSlots, arguments_of
-from charter.explore.native.code import TRUE, Callee, Code, Ref, Truth
+from charter.explore.native.code import TRUE, Code, Number, Pointer, Ref, Truth
 from charter.explore.native.context import ERROR, OP, ROWS_ROOM, MachineContext
 from charter.explore.native.expr import Expr
+from charter.explore.native.functions import CTX
 from charter.explore.native.layout import CannotCompile
 from charter.explore.native.unit import FATAL_COUNTER, Unit
 from charter.explore.native.values import Scalar
 
 POOL = 68
 """The most values of one counter in an argument list."""
+
+Masks = dict[str, list[Number]]
+"""For each counter, masks of its current values."""
 
 
 def counters_in(kind: t.Type) -> str:
@@ -75,9 +79,9 @@ class OfferPrinter:
 
     def print_issued(self) -> None:
         """`@issued(ctx)`: which counters the state holds."""
-        self.code = code = Code("internal void @issued(ptr %ctx)", "nounwind")
+        self.code = code = Code.of(fn.ISSUED, CTX)
         if self.issued.size:
-            code.clear(code.at("%ctx", self.context.masks), self.issued.size)
+            code.clear(code.at(CTX, self.context.masks), self.issued.size)
         for variable, at in zip(
             self.variable_slots.variables, self.variable_slots.offsets, strict=True
         ):
@@ -96,13 +100,13 @@ class OfferPrinter:
         match kind:
             case t.Counter(name=name):
                 if name in self.issued.all:
-                    bit = code.binary("shl", "1", code.load("%ctx", at))
-                    bit = code.select(there, bit, "0")
+                    bit = code.binary("shl", 1, code.load(CTX, at))
+                    bit = code.select(there, bit, 0)
                     self.note(self.issued.all[name], bit)
                     for sort, element in keys:
                         self.note(self.issued.under[name, sort] + element, bit)
             case t.Option(inner=inner):
-                tag = code.compare("ne", code.load("%ctx", at), "0")
+                tag = code.nonzero(code.load(CTX, at))
                 self.collect(inner, (at + 1, code.both(there, tag)), keys)
             case t.Record(fields=fields):
                 for _, part in fields:
@@ -110,7 +114,7 @@ class OfferPrinter:
                     at += layout.slots(part)
             case t.Union(cases=cases):
                 for number, (_, params) in enumerate(cases):
-                    tag = code.compare("eq", code.load("%ctx", at), str(number))
+                    tag = code.compare("eq", code.load(CTX, at), number)
                     here = at + 1
                     for _, part in params:
                         self.collect(part, (here, code.both(there, tag)), keys)
@@ -120,9 +124,9 @@ class OfferPrinter:
                     more = (*keys, (key.name, i)) if isinstance(key, t.Sort) else keys
                     self.collect(value, (at + i * layout.slots(value), there), more)
             case t.Seq() | t.Ranking():
-                count = code.load("%ctx", at)
+                count = code.load(CTX, at)
                 for i in range(layout.most(kind)):
-                    inside = code.both(there, code.compare("slt", str(i), count))
+                    inside = code.both(there, code.compare("lt", i, count))
                     place = at + 1 + i * layout.slots(kind.inner)
                     self.collect(kind.inner, (place, inside), keys)
             case t.Set():
@@ -130,55 +134,55 @@ class OfferPrinter:
             case t.Bool() | t.Int() | t.Sort() | t.Enum():
                 pass  # holds no counter
 
-    def note(self, at: int, bit: Ref) -> None:
+    def note(self, at: int, bit: Number) -> None:
         """Add a bit to a mask."""
-        place = self.code.at("%ctx", self.context.masks + at)
+        place = self.code.at(CTX, self.context.masks + at)
         self.code.store(self.code.binary("or", self.code.load(place), bit), place)
 
     def print_pool(self) -> None:
         """`@pool(ctx, current, all, out)`: writes the values, each with whether it is foreign;
         returns their number."""
-        code = Code("internal i64 @pool(ptr %ctx, i64 %held, i64 %all, ptr %out)", "nounwind")
-        none = code.compare("eq", "%held", "0")
-        current = code.select(none, "%all", "%held")
-        newest = code.highest("%all")
+        held, issued, out = Ref("%held"), Ref("%all"), Pointer("%out")
+        code = Code.of(fn.POOL, CTX, held, issued, out)
+        none = code.compare("eq", held, 0)
+        current = code.select(none, issued, held)
+        newest = code.highest(issued)
         count, left = code.memory(1), code.memory(1)
-        code.store("0", count)
+        code.store(0, count)
 
-        def add(value: Ref, foreign: Ref) -> None:
-            at = code.binary("mul", code.bump(count), "2")
-            place = code.at("%out", at)
+        def add(value: Number, foreign: Number) -> None:
+            place = code.row(out, code.bump(count), 2)
             code.store(value, place)
             code.store(foreign, place, 1)
 
         code.store(current, left)
         with code.counting(code.bits(current)):
             value = code.highest(code.load(left))
-            bit = code.binary("shl", "1", value)
+            bit = code.binary("shl", 1, value)
             code.store(code.binary("xor", code.load(left), bit), left)
-            add(value, "0")
-        others = code.binary("and", "%all", code.binary("xor", current, "-1"))
-        with code.when(code.compare("ne", others, "0")):
-            add(code.highest(others), "1")
-        with code.when(code.compare("sgt", newest, "0")):
-            below = code.binary("sub", code.binary("shl", "1", newest), "1")
-            free = code.binary("and", below, code.binary("xor", "%all", "-1"))
-            with code.when(code.compare("ne", free, "0")):
-                add(code.highest(free), "1")
-        with code.when(code.compare("sgt", newest, "62")):
-            code.call(fn.FAIL, "%ctx", "1", FATAL_COUNTER)
-        foreign = code.widened(code.compare("ne", current, "0"))
-        add(code.binary("and", code.add(newest, "1"), "63"), foreign)
+            add(value, 0)
+        others = code.binary("and", issued, code.binary("xor", current, -1))
+        with code.when(code.nonzero(others)):
+            add(code.highest(others), 1)
+        with code.when(code.compare("gt", newest, 0)):
+            below = code.sub(code.binary("shl", 1, newest), 1)
+            free = code.binary("and", below, code.binary("xor", issued, -1))
+            with code.when(code.nonzero(free)):
+                add(code.highest(free), 1)
+        with code.when(code.compare("gt", newest, 62)):
+            code.call(fn.FAIL, CTX, 1, FATAL_COUNTER)
+        foreign = code.widened(code.nonzero(current))
+        add(code.binary("and", code.add(newest, 1), 63), foreign)
         code.give(code.load(count))
         self.unit.add(code)
 
     # --- operations ------------------------------------------------------------------------------
 
-    def print_offer(self, number: int, name: str, target: Callee) -> None:
+    def print_offer(self, number: int, name: str, target: fn.Outcomes) -> None:
         """`@offer_<number>(ctx)`: an operation with every list of arguments."""
         operation = self.unit.machine.operations[name]
-        self.code = code = Code(f"internal void @offer_{number}(ptr %ctx)", "nounwind")
-        code.store(str(number), "%ctx", OP)
+        self.code = code = Code.of(fn.offer(number), CTX)
+        code.store(number, CTX, OP)
         loops = _Loops(self, operation, number, target)
         open_ = any(t.holds(param.type, t.Counter) for param in operation.params)
         for foreign in (0, 1) if open_ else (0,):
@@ -194,7 +198,7 @@ class _Loops:
     offers: OfferPrinter
     operation: s.Operation | s.Step
     number: int
-    target: Callee
+    target: fn.Outcomes
 
     @property
     def code(self) -> Code:
@@ -205,11 +209,11 @@ class _Loops:
         offsets, _ = arguments_of(self.offers.unit.layout, self.operation.params)
         return self.offers.context.arguments + offsets[index]
 
-    def closed(self, index: int, foreign: int, masks: dict[str, list[Ref]]) -> None:
+    def closed(self, index: int, foreign: int, masks: Masks) -> None:
         """Loops over the parameters without counters, from number `index` on."""
         params = self.operation.params
         if index == len(params):
-            self.open(0, foreign, ("0", masks))
+            self.open(0, foreign, (0, masks))
             return
         kind = params[index].type
         if t.holds(kind, t.Counter):
@@ -217,38 +221,38 @@ class _Loops:
             return
         code, layout, at = self.code, self.offers.unit.layout, self.place(index)
         slots = layout.slots(kind)
-        with code.counting(str(layout.size(kind))) as i:
+        with code.counting(layout.size(kind)) as i:
             if isinstance(kind, t.Bool | t.Int | t.Sort | t.Enum):
-                code.store(i, "%ctx", at)
+                code.store(i, CTX, at)
             else:
                 rows = self.offers.unit.values(kind, layout.domain(kind))
-                row = code.at(rows, code.binary("mul", i, str(slots)))
-                code.copy(code.at("%ctx", at), row, slots)
+                row = code.row(rows, i, slots)
+                code.copy(code.at(CTX, at), row, slots)
             self.closed(index + 1, foreign, self.narrowed(kind, i, masks))
 
-    def narrowed(self, kind: t.Type, at: Ref, masks: dict[str, list[Ref]]) -> dict[str, list[Ref]]:
+    def narrowed(self, kind: t.Type, at: Number, masks: Masks) -> Masks:
         """The masks of current counters with one more value in the argument list."""
         code, issued = self.code, self.offers.issued
         match kind:
             case t.Sort(name=sort):
                 element, there = at, TRUE
             case t.Option(inner=t.Sort(name=sort)):
-                there = code.compare("ne", at, "0")
-                element = code.select(there, code.binary("sub", at, "1"), "0")
+                there = code.nonzero(at)
+                element = code.select(there, code.sub(at, 1), 0)
             case _:
                 return masks
         found = {name: list(refs) for name, refs in masks.items()}
         for name in issued.all:
             start = self.offers.context.masks + issued.under[name, sort]
-            mask = code.load(code.at("%ctx", start), element)
-            found.setdefault(name, []).append(code.select(there, mask, "0"))
+            mask = code.load(code.at(CTX, start), element)
+            found.setdefault(name, []).append(code.select(there, mask, 0))
         return found
 
-    def open(self, index: int, foreign: int, so_far: tuple[Ref, dict[str, list[Ref]]]) -> None:
+    def open(self, index: int, foreign: int, so_far: tuple[Number, Masks]) -> None:
         """Loops over the parameters with counters; `so_far`: foreign counters, current masks."""
         params, (total, masks) = self.operation.params, so_far
         if index == len(params):
-            with self.code.when(self.code.compare("eq", total, str(foreign))):
+            with self.code.when(self.code.compare("eq", total, foreign)):
                 self.call()
             return
         kind = params[index].type
@@ -257,13 +261,13 @@ class _Loops:
             return
         at = self.place(index)
 
-        def rest(more: Ref) -> None:
+        def rest(more: Number) -> None:
             both = self.code.add(total, more)
-            with self.code.when(self.code.compare("sle", both, str(foreign))):
+            with self.code.when(self.code.compare("le", both, foreign)):
                 self.open(index + 1, foreign, (both, masks))
 
         name = counters_in(kind)
-        mask = "0"
+        mask: Number = 0
         for ref in masks.get(name, []):
             mask = self.code.binary("or", mask, ref)
         match kind:
@@ -271,78 +275,79 @@ class _Loops:
                 self.values(name, mask, lambda value, more: self.counted(at, value, more, rest))
             case t.Option():
                 code = self.code
-                code.clear(code.at("%ctx", at), 2)
-                rest("0")
+                code.clear(code.at(CTX, at), 2)
+                rest(0)
                 self.values(name, mask, lambda value, more: self.present(at, value, more, rest))
             case t.Map(key=key):
                 self.mapped(key, (name, mask), at, rest)
             case _:  # `counters_in` has refused it
                 raise AssertionError(kind)
 
-    def counted(self, at: int, value: Ref, more: Ref, rest: Callable[[Ref], None]) -> None:
+    def counted(self, at: int, value: Number, more: Number, rest: Callable[[Number], None]) -> None:
         """A counter as an argument."""
-        self.code.store(value, "%ctx", at)
+        self.code.store(value, CTX, at)
         rest(more)
 
-    def present(self, at: int, value: Ref, more: Ref, rest: Callable[[Ref], None]) -> None:
+    def present(self, at: int, value: Number, more: Number, rest: Callable[[Number], None]) -> None:
         """A present counter as an argument."""
-        self.code.store("1", "%ctx", at)
+        self.code.store(1, CTX, at)
         self.counted(at + 1, value, more, rest)
 
-    def pool(self, name: str, mask: Ref) -> tuple[Ref, Ref]:
+    def pool(self, name: str, mask: Number) -> tuple[Pointer, Number]:
         """The values of one counter in memory, and how many."""
         code, offers = self.code, self.offers
         room = code.memory(2 * POOL)
-        everything = code.load("%ctx", offers.context.masks + offers.issued.all[name])
-        count = code.call(fn.POOL, "%ctx", mask, everything, room)
+        everything = code.load(CTX, offers.context.masks + offers.issued.all[name])
+        count = code.call(fn.POOL, CTX, mask, everything, room)
         return room, count
 
-    def values(self, name: str, mask: Ref, body: Callable[[Ref, Ref], None]) -> None:
+    def values(self, name: str, mask: Number, body: Callable[[Number, Number], None]) -> None:
         """A loop over the values of one counter, each with whether it is foreign."""
         code = self.code
         room, count = self.pool(name, mask)
         with code.counting(count) as i:
-            entry = code.at(room, code.binary("mul", i, "2"))
+            entry = code.row(room, i, 2)
             body(code.load(entry), code.load(entry, 1))
 
     def mapped(
-        self, key: t.Type, pool: tuple[str, Ref], at: int, rest: Callable[[Ref], None]
+        self, key: t.Type, pool: tuple[str, Number], at: int, rest: Callable[[Number], None]
     ) -> None:
         """A map to optional counters: its possible values are written first, then looped over."""
         code, layout = self.code, self.offers.unit.layout
         size, (name, mask) = layout.size(key), pool
         issued, context = self.offers.issued, self.offers.context
-        pools: list[tuple[Ref, Ref]] = []
+        pools: list[tuple[Pointer, Number]] = []
         for i in range(size):
             here = mask
             if isinstance(key, t.Sort):
-                under = code.load("%ctx", context.masks + issued.under[name, key.name] + i)
+                under = code.load(CTX, context.masks + issued.under[name, key.name] + i)
                 here = code.binary("or", mask, under)
             pools.append(self.pool(name, here))
         width = 2 * size + 1
         rows, count = code.memory(width * (2 + size * (POOL + 1))), code.memory(1)
-        code.store("0", count)
+        code.store(0, count)
 
-        def row(changed: int, entry: tuple[Ref, Ref] | None, foreign: str) -> None:
-            start = code.at(rows, code.binary("mul", code.bump(count), str(width)))
+        def row(changed: int, entry: tuple[Number, Number] | None, foreign: int) -> None:
+            start = code.row(rows, code.bump(count), width)
             for i, (room, _) in enumerate(pools):
-                there, value = ("1", code.load(room)) if changed != -1 else ("0", "0")
+                there: Number = int(changed != -1)
+                value: Number = code.load(room) if there else 0
                 if i == changed and entry is not None:
                     there, value = entry
                 code.store(there, start, 2 * i)
                 code.store(value, start, 2 * i + 1)
             code.store(foreign, start, 2 * size)
 
-        row(-2, None, "0")
-        row(-1, None, "0")
+        row(-2, None, 0)
+        row(-1, None, 0)
         for i, (room, values) in enumerate(pools):
-            row(i, ("0", "0"), "1")
-            with code.counting(values, "1") as v:
-                value = code.load(code.at(room, code.binary("mul", v, "2")))
-                row(i, ("1", value), "1")
+            row(i, (0, 0), 1)
+            with code.counting(values, 1) as v:
+                value = code.load(code.row(room, v, 2))
+                row(i, (1, value), 1)
         with code.counting(code.load(count)) as r:
-            start = code.at(rows, code.binary("mul", r, str(width)))
-            code.copy(code.at("%ctx", at), start, 2 * size)
+            start = code.row(rows, r, width)
+            code.copy(code.at(CTX, at), start, 2 * size)
             rest(code.load(start, 2 * size))
 
     def call(self) -> None:
@@ -350,14 +355,14 @@ class _Loops:
         code, offers = self.code, self.offers
         context, unit = offers.context, offers.unit
         expr = Expr(unit, code)
-        expr.before = offers.variable_slots.places(code.at("%ctx", context.fields))
+        expr.before = offers.variable_slots.places(code.at(CTX, context.fields))
         wanted = [
             condition
             for name, condition in unit.machine.instance.only
             if name == self.operation.name
         ]
         for index, param in enumerate(self.operation.params):
-            expr.names[param.name] = expr.keep.part(param.type, "%ctx", self.place(index))
+            expr.names[param.name] = expr.keep.part(param.type, CTX, self.place(index))
         on = code.label()
         for condition in wanted:
             inside = code.label()
@@ -367,14 +372,14 @@ class _Loops:
         if isinstance(self.operation, n.Operation):
             reply = unit.layout.slots(self.operation.result)
         size = 1 + reply + offers.variable_slots.slots
-        rows, args = code.at("%ctx", context.rows), code.at("%ctx", context.arguments)
-        fields = code.at("%ctx", context.fields)
+        rows, args = code.at(CTX, context.rows), code.at(CTX, context.arguments)
+        fields = code.at(CTX, context.fields)
         if context.trail:
-            code.clear(code.at("%ctx", context.guards), context.trail)
-        count = code.call(self.target, "%ctx", fields, args, rows, ROWS_ROOM)
-        happened = code.binary("or", count, code.load("%ctx", ERROR))
-        with code.when(code.compare("ne", happened, "0")):
-            code.call(fn.DELIVER, "%ctx", count, size, 1 + reply)
+            code.clear(code.at(CTX, context.guards), context.trail)
+        count = code.call(self.target, CTX, fields, args, rows, ROWS_ROOM)
+        happened = code.binary("or", count, code.load(CTX, ERROR))
+        with code.when(code.nonzero(happened)):
+            code.call(fn.DELIVER, CTX, count, size, 1 + reply)
         code.jump(on)
         code.start(on)
 

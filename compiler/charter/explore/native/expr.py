@@ -14,10 +14,19 @@ from charter.core.walk import children
 from charter.diagnostics import Span
 from charter.explore.native import calls, loops, operators, primitives
 from charter.explore.native import functions as fn
-from charter.explore.native.code import FALSE, TRUE, Code, Ref, Truth, constant
+from charter.explore.native.code import FALSE, TRUE, Code, Label, Number, Operand, Truth
 from charter.explore.native.layout import CannotCompile, Layout, mask_type
 from charter.explore.native.unit import FATAL_RANGE, Unit
-from charter.explore.native.values import SCALARS, Composite, Held, InMemory, Keeper, Scalar, scalar
+from charter.explore.native.values import (
+    Composite,
+    Held,
+    InMemory,
+    Keeper,
+    Scalar,
+    received,
+    scalar,
+    truth,
+)
 
 ERROR, FATAL = 0, 1
 """Slots of the context: the first failure, and why the engine cannot go on."""
@@ -33,7 +42,7 @@ class Expr:
     names: dict[str, Held] = field(default_factory=dict)
     before: Mapping[str, Held] = field(default_factory=dict)
     after: Mapping[str, Held] = field(default_factory=dict)
-    took: Ref = "-1"
+    took: Number = -1
     keep: Keeper = field(init=False)
 
     def __post_init__(self) -> None:
@@ -53,24 +62,23 @@ class Expr:
     def fail(self, why: str, span: Span) -> None:
         """Note that a value is undefined."""
         site = self.unit.site(why, span)
-        self.code.call(fn.FAIL, "%ctx", ERROR, site)
+        self.code.call(fn.FAIL, fn.CTX, ERROR, site)
 
     def fatal(self, why: int) -> None:
         """Note that the engine gives up."""
-        self.code.call(fn.FAIL, "%ctx", FATAL, why)
+        self.code.call(fn.FAIL, fn.CTX, FATAL, why)
 
     def demand(self, truth: Truth, why: str, span: Span) -> None:
         """Fail unless `truth`."""
-        if truth == "true":
-            return
-        with self.code.unless(truth):
-            self.fail(why, span)
+        if truth != TRUE:
+            with self.code.unless(truth):
+                self.fail(why, span)
 
     # --- expressions -----------------------------------------------------------------------------
 
     def truth(self, e: s.Expr) -> Truth:
         """A boolean expression."""
-        return scalar(self.value(e)).truth
+        return truth(self.value(e))
 
     def value(self, e: s.Expr) -> Held:
         """The value of `e`."""
@@ -87,14 +95,13 @@ class Expr:
                 whole = frozenset(self.layout.domain(t.inner_of(e.type)))
                 return self.keep.constant(e.type, whole)
             case n.Took(branch=branch):
-                wanted = str(self.unit.label(branch))
-                return Scalar(self.code.compare("eq", self.took, wanted))
+                return self.code.compare("eq", self.took, self.unit.label(branch))
             case n.Binary(op="and" | "or" | "implies" as op, left=left, right=right):
-                known = Scalar(FALSE if op == "and" else TRUE)
+                known = FALSE if op == "and" else TRUE
                 arms = (lambda: self.value(right), lambda: known)
                 return self.choose(e.type, self.truth(left), *(arms[::-1] if op == "or" else arms))
             case n.Binary(op="in", left=left, right=n.SetNew(items=members)):
-                return Scalar(self.one_of(left, members))
+                return self.one_of(left, members)
             case n.If(condition=condition, then=then, otherwise=otherwise):
                 test = self.truth(condition)
                 return self.choose(
@@ -124,7 +131,7 @@ class Expr:
             case n.Primitive():
                 return primitives.primitive(self, e, args)
             case n.Unary(op=op):
-                return operators.unary(self, op, scalar(args[0]))
+                return operators.unary(self, op, args[0])
             case n.Binary():
                 return operators.binary(self, e, args[0], args[1])
             case n.RecordNew():
@@ -134,9 +141,9 @@ class Expr:
             case n.UnionNew(tag=tag):
                 return Composite(e.type, (keep.number(t.tags_of(e.type).index(tag)), *args))
             case n.Present():
-                return Composite(e.type, (Scalar(TRUE), *args))
+                return Composite(e.type, (TRUE, *args))
             case n.IsCase(target=target, tag=tag):
-                return Scalar(self.is_case(target.type, tag, args[0]))
+                return self.is_case(target.type, tag, args[0])
             case n.CaseArg(target=target, tag=tag, position=position):
                 if isinstance(target.type, t.Option):
                     return keep.inner(args[0])
@@ -158,103 +165,102 @@ class Expr:
 
     # --- structure -------------------------------------------------------------------------------
 
-    def position(self, kind: t.Type, key: s.Expr, held: Held) -> Ref:
+    def position(self, kind: t.Type, key: s.Expr, held: Held) -> Number:
         """The position of a key in a map; a number out of range is undefined."""
         if isinstance(kind, t.Int):
-            at = self.code.binary("sub", scalar(held).ref, str(self.layout.low(kind)))
+            at = self.code.sub(scalar(held).ref, self.layout.low(kind))
         else:
             at = self.bit(kind, held)
-        size, known = self.layout.size(kind), constant(at)
+        size = self.layout.size(kind)
         value = self.names.get(key.name) if isinstance(key, n.Local) else None
         numbered = isinstance(kind, t.Sort | t.Bool | t.Enum)
-        sure = numbered if known is None else 0 <= known < size
+        sure = 0 <= at < size if isinstance(at, int) else numbered
         if sure or isinstance(value, Composite | InMemory):
             return at
-        inside = self.code.compare("ult", at, str(size))
+        inside = self.code.compare("ult", at, size)
         self.demand(inside, "not a key of the map", key.span)
-        return self.code.select(inside, at, "0")
+        return self.code.select(inside, at, 0)
 
-    def bit(self, kind: t.Type, value: Held) -> Ref:
+    def bit(self, kind: t.Type, value: Held) -> Number:
         """The position of a value in the domain of its type."""
         code, layout = self.code, self.layout
         match kind:
             case t.Bool():
-                return code.widened(scalar(value).truth)
+                return code.widened(truth(value))
             case t.Int():
                 return self.within(scalar(value), *layout.span(kind))
             case t.Sort() | t.Enum() | t.Counter():
                 return scalar(value).ref
             case t.Option(inner=inner):
                 there = self.keep.is_present(value)
-                if there == "false":
-                    return "0"
-                inside = code.add(self.bit(inner, self.keep.inner(value)), "1")
-                return code.select(there, inside, "0")
+                if there == FALSE:
+                    return 0
+                inside = code.add(self.bit(inner, self.keep.inner(value)), 1)
+                return code.select(there, inside, 0)
             case t.Record(fields=fields):
                 kinds = [part for _, part in fields]
                 return self.digits(kinds, lambda i: self.keep.field(value, i))
             case t.Map(key=key, value=part):
                 kinds = [part] * layout.size(key)
-                return self.digits(kinds, lambda i: self.keep.entry(value, str(i)))
+                return self.digits(kinds, lambda i: self.keep.entry(value, i))
             case _:
                 return self.searched(kind, value)
 
-    def digits(self, kinds: list[t.Type], part: Callable[[int], Held]) -> Ref:
+    def digits(self, kinds: list[t.Type], part: Callable[[int], Held]) -> Number:
         """The position of a value, computed from the positions of its parts."""
-        total = "0"
+        total: Number = 0
         for i, kind in enumerate(kinds):
-            total = self.code.binary("mul", total, str(self.layout.size(kind)))
+            total = self.code.mul(total, self.layout.size(kind))
             total = self.code.add(total, self.bit(kind, part(i)))
         return total
 
-    def searched(self, kind: t.Type, value: Held) -> Ref:
+    def searched(self, kind: t.Type, value: Held) -> Number:
         """The position in a table of the domain, by linear search."""
         code, slots, size = self.code, self.layout.slots(kind), self.layout.size(kind)
         rows = self.unit.values(kind, self.layout.domain(kind))
         room = self.keep.address(self.keep.placed(value, kind))
         found = code.memory(1)
-        code.store("-1", found)
-        with code.counting(str(size)) as i:
-            row = code.at(rows, code.binary("mul", i, str(slots)))
-            same = code.ask(fn.SAME, row, room, slots)
+        code.store(-1, found)
+        with code.counting(size) as i:
+            row = code.row(rows, i, slots)
+            same = code.call(fn.SAME, row, room, slots)
             code.store(code.select(same, i, code.load(found)), found)
         at = code.load(found)
-        missing = code.compare("slt", at, "0")
+        missing = code.compare("lt", at, 0)
         with code.when(missing):
             self.fatal(FATAL_RANGE)
-        return code.select(missing, "0", at)
+        return code.select(missing, 0, at)
 
-    def within(self, number: Scalar, low: int, high: int) -> Ref:
+    def within(self, number: Scalar, low: int, high: int) -> Number:
         """The distance of a number from `low`; above `high` the engine gives up."""
-        at = self.code.binary("sub", number.ref, str(low))
+        at = self.code.sub(number.ref, low)
         if low <= number.low and number.high <= high:
             return at
-        inside = self.code.compare("ule", at, str(high - low))
+        inside = self.code.compare("ule", at, high - low)
         with self.code.unless(inside):
             self.fatal(FATAL_RANGE)
-        return self.code.select(inside, at, "0")
+        return self.code.select(inside, at, 0)
 
-    def element(self, kind: t.Type, at: Ref) -> Held:
+    def element(self, kind: t.Type, at: Number) -> Held:
         """The value at a position of the domain of a type."""
-        known = constant(at)
-        if known is not None:
-            return self.keep.constant(kind, self.layout.domain(kind)[known])
+        if isinstance(at, int):
+            return self.keep.constant(kind, self.layout.domain(kind)[at])
         match kind:
             case t.Bool():
-                return Scalar(self.code.compare("ne", at, "0"))
+                return self.code.nonzero(at)
             case t.Int() | t.Sort() | t.Enum() | t.Counter():
                 low, high = self.layout.span(kind)
-                return Scalar(self.code.add(at, str(low)), low, high)
+                return Scalar(self.code.add(at, low), low, high)
             case _:
                 rows = self.unit.values(kind, self.layout.domain(kind))
                 slots = self.layout.slots(kind)
-                row = self.code.at(rows, self.code.binary("mul", at, str(slots)))
+                row = self.code.row(rows, at, slots)
                 return self.keep.part(kind, row, 0)
 
-    def member(self, kind: t.Type, at: Ref, mask: Scalar) -> Held:
+    def member(self, kind: t.Type, at: Number, mask: Scalar) -> Held:
         """The member for a bit of a mask."""
         if isinstance(kind, t.Int):
-            return Scalar(self.code.add(at, str(mask.low)), mask.low, mask.high)
+            return Scalar(self.code.add(at, mask.low), mask.low, mask.high)
         return self.element(kind, at)
 
     def map_new(self, kind: t.Map, name: str, value: s.Expr) -> Held:
@@ -263,14 +269,14 @@ class Expr:
         if size <= loops.UNROLLED:
             parts: list[Held] = []
             for i in range(size):
-                self.names[name] = self.element(kind.key, str(i))
+                self.names[name] = self.element(kind.key, i)
                 parts.append(self.value(value))
             return Composite(kind, tuple(parts))
         room, slots = code.memory(self.layout.slots(kind)), self.layout.slots(kind.value)
-        with code.counting(str(size)) as i_:
+        with code.counting(size) as i_:
             self.names[name] = self.element(kind.key, i_)
             item = self.value(value)
-            self.keep.put(item, kind.value, code.at(room, code.binary("mul", i_, str(slots))), 0)
+            self.keep.put(item, kind.value, code.row(room, i_, slots), 0)
         return InMemory(kind, room)
 
     # --- choice ----------------------------------------------------------------------------------
@@ -284,41 +290,41 @@ class Expr:
         code = self.code
         first, second, after = code.label(), code.label(), code.label()
         code.fork(test, first, second)
-        ends: list[tuple[Scalar, str]] = []
+        ends: list[tuple[Operand, int, int, Label]] = []
         for label, way in ((first, yes), (second, no)):
             code.start(label)
-            ends.append((self._settled(way(), kind), code.block))
+            ends.append((*self._settled(way(), kind), code.block))
             code.jump(after)
         code.start(after)
-        (x, from_x), (y, from_y) = ends
-        low, high = min(x.low, y.low), max(x.high, y.high)
+        (x, *_, from_x), (y, *_, from_y) = ends
+        low, high = min(low for _, low, _, _ in ends), max(high for _, _, high, _ in ends)
         is_set = isinstance(kind, t.Set)
         ty = mask_type(high - low + 1) if is_set else self.layout.register(kind)[0]
-        ref = x.ref if x.ref == y.ref else code.merged(ty, (x.ref, from_x), (y.ref, from_y))
-        return Scalar(ref, low, high) if isinstance(kind, SCALARS) else InMemory(kind, ref)
+        found = x if x == y else code.merged(ty, (x, from_x), (y, from_y))
+        return received(kind, found, low, high)
 
-    def _settled(self, value: Held, kind: t.Type) -> Scalar:
-        """A value as it is joined with another; what is no scalar is told by its address."""
+    def _settled(self, value: Held, kind: t.Type) -> tuple[Operand, int, int]:
+        """A value as it is joined with another, with the least and the greatest of numbers."""
         if not isinstance(value, Scalar):
-            return Scalar(self.keep.address(self.keep.placed(value, kind)))
+            return calls.passed(self, kind, value), 0, 0
         if not isinstance(kind, t.Set):
-            return value
+            return value.ref, value.low, value.high
         _, low, high = self.layout.register(kind)
         if self.layout.is_open(kind.inner):
             low, high = -32, 223
             if value.low < low or value.high > high:
                 raise CannotCompile("a set of numbers without a range")
-        return Scalar(self.keep.rebased(value, low, high), low, high)
+        return self.keep.rebased(value, low, high), low, high
 
-    def is_case(self, kind: t.Type, tag: str, target: Held) -> Ref:
+    def is_case(self, kind: t.Type, tag: str, target: Held) -> Truth:
         """Whether an option, a union or an enum is in a case."""
         if isinstance(kind, t.Option):
             there = self.keep.is_present(target)
             return there if tag == "present" else self.code.negation(there)
         held = self.keep.tag(target) if isinstance(kind, t.Union) else scalar(target).ref
-        return self.code.compare("eq", held, str(t.tags_of(kind).index(tag)))
+        return self.code.compare("eq", held, t.tags_of(kind).index(tag))
 
-    def one_of(self, item: s.Expr, members: tuple[s.Expr, ...]) -> Ref:
+    def one_of(self, item: s.Expr, members: tuple[s.Expr, ...]) -> Truth:
         """Whether a value is a member of a set literal."""
         value, found = self.value(item), FALSE
         for member in members:

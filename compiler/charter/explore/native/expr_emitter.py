@@ -7,7 +7,7 @@ from typing import Protocol
 from charter.core import small as s
 from charter.core import types as t
 from charter.diagnostics import Span
-from charter.explore.native.code import Code, Ref, Truth
+from charter.explore.native.code import Code, Number, Truth
 from charter.explore.native.layout import Layout
 from charter.explore.native.unit import Unit
 from charter.explore.native.values import Held, Keeper, Scalar
@@ -40,11 +40,11 @@ class ExprEmitter(Protocol):
     def value(self, e: s.Expr) -> Held:
         """The value of `e`."""
 
-    def bit(self, kind: t.Type, value: Held) -> Ref:
+    def bit(self, kind: t.Type, value: Held) -> Number:
         """The position of a value in the domain of its type."""
 
-    def within(self, number: Scalar, low: int, high: int) -> Ref:
+    def within(self, number: Scalar, low: int, high: int) -> Number:
         """The distance of a number from `low`; above `high` the engine gives up."""
 
-    def member(self, kind: t.Type, at: Ref, mask: Scalar) -> Held:
+    def member(self, kind: t.Type, at: Number, mask: Scalar) -> Held:
         """The member for a bit of a mask."""

@@ -1,70 +1,108 @@
-"""Names and types of the functions of a compiled program, for their callers."""
+"""The functions of a compiled program, with the types of their parameters and results, for those
+who print and who call them; and names of parameters that several of them have."""
 
 from __future__ import annotations
 
-from charter.explore.native.code import Callee
+from charter.explore.native.code import (
+    I1,
+    I32,
+    I64,
+    OWN,
+    PTR,
+    READ,
+    Callee,
+    Number,
+    Pointer,
+    Ref,
+    Truth,
+)
+
+CTX, COUNT = Pointer("%ctx"), Ref("%count")
+STATE, AFTER = Pointer("%s"), Pointer("%z")
+"""The context; how many; a state, and one after it."""
 
 # Failures: set ERROR or FATAL in the context.
-FAIL = Callee("fail", ("ptr", "i64", "i64"))
+FAIL = Callee("fail", (PTR, I64, I64), None)
 
 # States: slots to packed words and back, canonical forms, limits of the instance.
-PACK = Callee("pack", ("ptr", "ptr"))
-UNPACK = Callee("unpack", ("ptr", "ptr"))
-SAME = Callee("same", ("ptr", "ptr", "i64"), "i1")
-OUTSIDE = Callee("outside", ("ptr",), "i1")
-KEY = Callee("key", ("ptr", "ptr"))
-LEAST = Callee("least", ("ptr", "ptr"))
-PERMUTED = Callee("permuted", ("ptr", "ptr", "i64"))
-NAMED = Callee("named", ("ptr",))
-IN_ORDER = Callee("in_order", ("ptr",), "i1")
-ANCHORED = Callee("anchored", ("ptr",), "i1")
+PACK = Callee("pack", (READ, OWN), None, exported=True)
+UNPACK = Callee("unpack", (READ, OWN), None, exported=True)
+SAME = Callee("same", (PTR, PTR, I64), I1)
+OUTSIDE = Callee("outside", (READ,), I1)
+KEY = Callee("key", (READ, OWN), None, exported=True)
+LEAST = Callee("least", (READ, OWN), None, "nounwind noinline")
+PERMUTED = Callee("permuted", (READ, OWN, I64), None)
+NAMED = Callee("named", (OWN,), None)
+IN_ORDER = Callee("in_order", (READ,), I1)
+ANCHOR = Callee("anchor", (READ,), None, exported=True)
+ANCHORED = Callee("anchored", (READ,), I1)
 
 # The environment: counters in the state, and values to offer.
-ISSUED = Callee("issued", ("ptr",))
-POOL = Callee("pool", ("ptr", "i64", "i64", "ptr"), "i64")
+ISSUED = Callee("issued", (PTR,), None)
+POOL = Callee("pool", (PTR, I64, I64, PTR), I64)
 
 # The search: outcomes of one state, properties, notes.
-OUTCOMES = Callee("outcomes", ("ptr",))
-STATES = Callee("states", ("ptr",))
-DELIVER = Callee("deliver", ("ptr", "i64", "i64", "i64"))
-ONCE = Callee("once", ("ptr", "i64", "i64"), "i64")
-EMIT = Callee("emit", ("ptr", "i64", "ptr"))
-NOTE = Callee("note", ("ptr", "i64", "i64"))
+OUTCOMES = Callee("outcomes", (PTR,), None, exported=True)
+OUTCOMES_OF = Callee("outcomes_of", (PTR, I64), I64, exported=True)
+NOTED = Callee("noted", (PTR, I64, I64), I64, exported=True)
+STATES = Callee("states", (PTR,), None)
+DELIVER = Callee("deliver", (PTR, I64, I64, I64), None)
+ONCE = Callee("once", (PTR, I64, I64), I64)
+EMIT = Callee("emit", (PTR, I64, READ), None)
+NOTE = Callee("note", (PTR, I64, I64), None, "nounwind noinline")
+EXPAND = Callee("expand", (PTR, PTR, I64), I64, exported=True)
+CHECK = Callee("check", (PTR, PTR, I64), I64, exported=True)
+RECALL = Callee("recall", (PTR, PTR, I64), I64, exported=True)
+
+# The visited set.
+INSERT = Callee("insert", (PTR, I64, PTR, I64, OWN, PTR), I64, exported=True)
+GROW = Callee("grow", (PTR, I64, PTR, I64), None, exported=True)
+MERGE = Callee("merge", (PTR, PTR, I64), None, exported=True)
 
 # The transition graph: edges, and values of predicates.
-FIND = Callee("find", ("ptr", "i64", "ptr", "ptr", "i64"), "i64")
-LINK = Callee("link", ("ptr", "ptr"))
-RESOLVE = Callee("resolve", ("ptr",))
-TRUTHS = Callee("truths", ("ptr", "ptr"))
+FIND = Callee("find", (PTR, I64, PTR, PTR, I64), I64)
+LINK = Callee("link", (PTR, READ), None)
+RESOLVE = Callee("resolve", (PTR,), None)
+TRUTHS = Callee("truths", (PTR, PTR), None)
+FOLLOW = Callee("follow", (PTR, PTR, I64), I64, exported=True)
+
+# Fair strongly connected components of the graph.
+REACH = Callee("reach", (PTR,), I64, exported=True)
+COMPONENTS = Callee("components", (PTR,), I64, exported=True)
+MARK_UNFAIR = Callee("mark_unfair", (PTR,), None, exported=True)
+FIRST = Callee("first", (PTR, I64), I64, exported=True)
 
 # Of the machine itself.
-GREATER = Callee("llvm.smax.i64", ("i64", "i64"), "i64")
-LESSER = Callee("llvm.smin.i64", ("i64", "i64"), "i64")
-PREFETCH = Callee("llvm.prefetch.p0", ("ptr", "i32", "i32", "i32"))
+GREATER = Callee("llvm.smax.i64", (I64, I64), I64)
+LESSER = Callee("llvm.smin.i64", (I64, I64), I64)
+PREFETCH = Callee("llvm.prefetch.p0", (PTR, I32, I32, I32), None)
+
+Outcomes = Callee[Number, Pointer, Pointer, Pointer, Pointer, Number]
+"""An operation or step: given the context, the variables before, the arguments, memory for outcomes
+and its capacity. Returns the number of outcomes."""
 
 
-def operation(component: str, name: str) -> Callee:
-    """An operation, given context, variables before, arguments, memory for outcomes and its
-    capacity. Returns the number of outcomes."""
-    return Callee(f"op_{component}_{name}", ("ptr", "ptr", "ptr", "ptr", "i64"), "i64")
+def operation(component: str, name: str) -> Outcomes:
+    """An operation."""
+    return Callee(f"op_{component}_{name}", (PTR, READ, READ, OWN, I64), I64)
 
 
-def step(name: str) -> Callee:
-    """A step of a system; the same signature."""
-    return Callee(f"step_{name}", ("ptr", "ptr", "ptr", "ptr", "i64"), "i64")
+def step(name: str) -> Outcomes:
+    """A step of a system."""
+    return Callee(f"step_{name}", (PTR, READ, READ, OWN, I64), I64)
 
 
-def offer(number: int) -> Callee:
+def offer(number: int) -> Callee[None, Pointer]:
     """An operation with every list of arguments."""
-    return Callee(f"offer_{number}", ("ptr",))
+    return Callee(f"offer_{number}", (PTR,), None)
 
 
-def prop(number: int) -> Callee:
+def prop(number: int) -> Callee[Truth, Pointer, Pointer, Pointer, Number]:
     """Whether a property is violated (a witness: found): the context, the states before and after,
     the branch that was taken."""
-    return Callee(f"prop_{number}", ("ptr", "ptr", "ptr", "i64"), "i1")
+    return Callee(f"prop_{number}", (PTR, READ, READ, I64), I1)
 
 
-def ranked(counters: int) -> Callee:
+def ranked(counters: int) -> Callee[None, Pointer, *tuple[Number, ...]]:
     """Replaces each counter of a state by its rank in the mask of its type."""
-    return Callee("ranked", ("ptr", *["i64"] * counters))
+    return Callee("ranked", (OWN, *[I64] * counters), None)

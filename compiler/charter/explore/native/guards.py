@@ -11,6 +11,7 @@ from charter.core import small as s
 from charter.core.obligations import atoms
 from charter.explore.native.code import Truth
 from charter.explore.native.expr import Expr
+from charter.explore.native.functions import CTX
 
 PER_WORD = 31
 
@@ -62,13 +63,13 @@ class Guards:
         code.store(code.widened(left), place)
         with code.when(left if goes_on else code.negation(left)):
             code.store(code.widened(self.truth(right)), place)
-        return code.compare("ne", code.load(place), "0")
+        return code.nonzero(code.load(place))
 
     def _atom(self, truth: Truth) -> Truth:
         code = self.expr.code
         word, at = divmod(self.atom, PER_WORD)
         self.atom += 1
-        bits = code.binary("shl", code.add(code.widened(truth), "2"), str(2 * at))
-        place = code.at("%ctx", self.place + word)
+        bits = code.binary("shl", code.add(code.widened(truth), 2), 2 * at)
+        place = code.at(CTX, self.place + word)
         code.store(code.binary("or", code.load(place), bits), place)
         return truth

@@ -17,7 +17,7 @@ from charter.core.transition import argument
 from charter.core.walk import nodes
 from charter.explore.native import functions as fn
 from charter.explore.native.body import VariableSlots, arguments_of
-from charter.explore.native.code import Code, Ref, Truth
+from charter.explore.native.code import Code, Number, Pointer, Ref, Truth
 from charter.explore.native.context import (
     CAPACITY,
     ENABLED,
@@ -41,8 +41,12 @@ from charter.explore.native.context import (
     MachineContext,
 )
 from charter.explore.native.expr import Expr
+from charter.explore.native.functions import AFTER, COUNT, CTX, STATE
 from charter.explore.native.unit import FATAL_SUCCESSORS, Unit
 from charter.explore.native.visited_set import hashed
+
+BLOCK = Pointer("%states")
+"""The states of a block, one row after another."""
 
 
 @dataclass(slots=True)
@@ -79,13 +83,10 @@ class Kernel:
 
     def print_property(self, number: int, prop: s.Property) -> None:
         """`@prop_<number>(ctx, before, after, took)`: whether to note the property."""
-        head = (
-            f"internal i1 @prop_{number}(ptr %ctx, ptr noalias readonly %s, "
-            "ptr noalias readonly %z, i64 %took)"
-        )
-        code = Code(head, "nounwind")
-        expr = Expr(self.unit, code, took="%took")
-        expr.before, expr.after = self.variable_slots.places("%s"), self.variable_slots.places("%z")
+        took, places = Ref("%took"), self.variable_slots.places
+        code = Code.of(fn.prop(number), CTX, STATE, AFTER, took)
+        expr = Expr(self.unit, code, took=took)
+        expr.before, expr.after = places(STATE), places(AFTER)
         self.bind_arguments(expr, prop.body)
         holds = expr.truth(prop.body)
         code.give(holds if prop.kind == "witness" else code.negation(holds))
@@ -98,37 +99,38 @@ class Kernel:
             offsets, _ = arguments_of(self.unit.layout, operation.params)
             for param, at in zip(operation.params, offsets, strict=True):
                 if argument(name, param.name) in read:
-                    place = expr.code.at("%ctx", self.context.arguments)
+                    place = expr.code.at(CTX, self.context.arguments)
                     held = expr.keep.part(param.type, place, at)
                     expr.names[argument(name, param.name)] = held
 
     def print_note(self) -> None:
         """`@note(ctx, number, site)`."""
-        code = Code("internal void @note(ptr %ctx, i64 %number, i64 %site)", "nounwind noinline")
-        at = code.add(code.binary("mul", "%number", str(NOTE)), str(self.context.noted))
-        place = code.at("%ctx", at)
-        with code.when(code.compare("eq", code.bump(place), "0")):
-            code.store(code.load("%ctx", SOURCE), place, 1)
-            code.store(code.load("%ctx", SEQ), place, 2)
-            code.store("%site", place, 3)
+        number, site = Ref("%number"), Ref("%site")
+        code = Code.of(fn.NOTE, CTX, number, site)
+        at = code.add(code.mul(number, NOTE), self.context.noted)
+        place = code.at(CTX, at)
+        with code.when(code.compare("eq", code.bump(place), 0)):
+            code.store(code.load(CTX, SOURCE), place, 1)
+            code.store(code.load(CTX, SEQ), place, 2)
+            code.store(site, place, 3)
         code.give()
         self.unit.add(code)
 
     def noting(self, code: Code, number: int, hit: Truth) -> None:
         """Note a property that is hit or undefined."""
-        error = code.load("%ctx", ERROR)
-        failed = code.compare("ne", error, "0")
+        error = code.load(CTX, ERROR)
+        failed = code.nonzero(error)
         with code.when(code.either(failed, hit)):
             shift = code.widened(failed)
-            code.store("0", "%ctx", ERROR)
-            code.call(fn.NOTE, "%ctx", code.add(str(number), shift), error)
+            code.store(0, CTX, ERROR)
+            code.call(fn.NOTE, CTX, code.add(number, shift), error)
 
     def print_states(self) -> None:
         """`@states(ctx)`: checks the properties of the expanded state."""
-        code = Code("internal void @states(ptr %ctx)", "nounwind")
-        s = code.at("%ctx", self.context.fields)
+        code = Code.of(fn.STATES, CTX)
+        s = code.at(CTX, self.context.fields)
         for number, _ in self.states:
-            self.noting(code, number, code.ask(fn.prop(number), "%ctx", s, s, -1))
+            self.noting(code, number, code.call(fn.prop(number), CTX, s, s, -1))
         code.give()
         self.unit.add(code)
 
@@ -136,31 +138,31 @@ class Kernel:
 
     def print_deliver(self) -> None:
         """`@deliver(ctx, count, size, offset)`: the rows of one operation, without repeats."""
-        head = "internal void @deliver(ptr %ctx, i64 %count, i64 %size, i64 %offset)"
-        code, context = Code(head, "nounwind"), self.context
-        rows = code.at("%ctx", context.rows)
-        error = code.load("%ctx", ERROR)
+        size, offset = Ref("%size"), Ref("%offset")
+        code, context = Code.of(fn.DELIVER, CTX, COUNT, size, offset), self.context
+        rows = code.at(CTX, context.rows)
+        error = code.load(CTX, ERROR)
         failed, done = code.label(), code.label()
         fine = code.label()
-        code.fork(code.compare("ne", error, "0"), failed, fine)
+        code.fork(code.nonzero(error), failed, fine)
         code.start(failed)
-        note = code.add(code.load("%ctx", OP), str(self.undefined))
-        code.call(fn.NOTE, "%ctx", note, error)
-        self.tell(code, code.binary("sub", "0", error), code.at("%ctx", context.fields))
-        code.store("0", "%ctx", ERROR)
-        code.bump("%ctx", SEQ)
+        note = code.add(code.load(CTX, OP), self.undefined)
+        code.call(fn.NOTE, CTX, note, error)
+        self.tell(code, code.sub(0, error), code.at(CTX, context.fields))
+        code.store(0, CTX, ERROR)
+        code.bump(CTX, SEQ)
         code.jump(done)
         code.start(fine)
-        kept = code.call(fn.ONCE, rows, "%count", "%size")
-        code.bump("%ctx", GENERATED, kept)
-        code.bump("%ctx", ENABLED, kept)
+        kept = code.call(fn.ONCE, rows, COUNT, size)
+        code.bump(CTX, GENERATED, kept)
+        code.bump(CTX, ENABLED, kept)
         with code.counting(kept) as i:
-            row = code.at(rows, code.binary("mul", i, "%size"))
+            row = code.row(rows, i, size)
             if context.detailed:
-                code.store(row, "%ctx", ROW, "ptr")
-            after = code.at(row, "%offset")
-            code.call(fn.EMIT, "%ctx", code.load(row), after)
-            code.bump("%ctx", SEQ)
+                code.store(row, CTX, ROW)
+            after = code.at(row, offset)
+            code.call(fn.EMIT, CTX, code.load(row), after)
+            code.bump(CTX, SEQ)
         code.jump(done)
         code.start(done)
         code.give()
@@ -168,125 +170,123 @@ class Kernel:
 
     def print_emit(self) -> None:
         """`@emit(ctx, branch, after)`: one transition."""
-        code = Code(
-            "internal void @emit(ptr %ctx, i64 %branch, ptr noalias readonly %z)", "nounwind"
-        )
-        context = self.context
-        fields = code.at("%ctx", context.fields)
+        branch = Ref("%branch")
+        code, context = Code.of(fn.EMIT, CTX, branch, AFTER), self.context
+        fields = code.at(CTX, context.fields)
         outside, inside, done = code.label(), code.label(), code.label()
         if self.predicates is not None:
             linked, searched = code.label(), code.label()
-            code.fork(code.compare("ne", code.load("%ctx", LINKS), "0"), linked, searched)
+            code.fork(code.nonzero(code.load(CTX, LINKS)), linked, searched)
             code.start(linked)
-            code.call(fn.LINK, "%ctx", "%z")
+            code.call(fn.LINK, CTX, AFTER)
             code.jump(done)
             code.start(searched)
-        code.fork(code.ask(fn.OUTSIDE, "%z"), outside, inside)
+        code.fork(code.call(fn.OUTSIDE, AFTER), outside, inside)
         code.start(outside)
-        code.bump("%ctx", OUTSIDE)
+        code.bump(CTX, OUTSIDE)
         code.jump(done)
         code.start(inside)
-        code.bump("%ctx", code.add("%branch", str(context.taken)))
+        code.bump(CTX, code.add(branch, context.taken))
         for number, _ in self.moves:
-            hit = code.ask(fn.prop(number), "%ctx", fields, "%z", "%branch")
+            hit = code.call(fn.prop(number), CTX, fields, AFTER, branch)
             self.noting(code, number, hit)
-        listing = code.compare("ne", code.load("%ctx", OUTCOMES), "0")
-        words = code.at("%ctx", context.key)
+        listing = code.nonzero(code.load(CTX, OUTCOMES))
+        words = code.at(CTX, context.key)
         with code.when(listing):
-            code.call(fn.KEY, "%z", words)
-            self.tell(code, "%branch", "%z")
-        same = code.ask(fn.SAME, fields, "%z", self.variable_slots.slots)
+            code.call(fn.KEY, AFTER, words)
+            self.tell(code, branch, AFTER)
+        same = code.call(fn.SAME, fields, AFTER, self.variable_slots.slots)
         with code.unless(code.either(same, listing)):
-            code.call(fn.KEY, "%z", words)
-            source = code.binary("shl", code.load("%ctx", SOURCE), str(SEQ_BITS))
-            tag = code.binary("or", source, code.load("%ctx", SEQ))
-            self.append(code, words, "%z", tag)
+            code.call(fn.KEY, AFTER, words)
+            source = code.binary("shl", code.load(CTX, SOURCE), SEQ_BITS)
+            tag = code.binary("or", source, code.load(CTX, SEQ))
+            self.append(code, words, AFTER, tag)
         code.jump(done)
         code.start(done)
         code.give()
         self.unit.add(code)
 
-    def append(self, code: Code, words: Ref, state: Ref, tag: Ref) -> None:
+    def append(self, code: Code, words: Pointer, state: Pointer, tag: Number) -> None:
         """Append a record to the buffer of its partition: key, state, hash and tag."""
         context = self.context
         refs = [code.load(words, i) for i in range(context.words)]
         spread = hashed(code, refs, self.seed)
-        part = code.binary("lshr", spread, str(64 - PARTITION_BITS))
-        out = code.at("%ctx", code.add(code.binary("mul", part, "2"), str(context.outs)))
+        part = code.binary("lshr", spread, 64 - PARTITION_BITS)
+        out = code.at(CTX, code.add(code.mul(part, 2), context.outs))
         count = code.load(out, 1)
-        full = code.compare("sge", count, code.load("%ctx", CAPACITY))
+        full = code.compare("ge", count, code.load(CTX, CAPACITY))
         with code.when(full):
-            code.call(fn.FAIL, "%ctx", FATAL, FATAL_SUCCESSORS)
+            code.call(fn.FAIL, CTX, FATAL, FATAL_SUCCESSORS)
         with code.unless(full):
-            buffer = code.load(out, 0, "ptr")
-            record = code.at(buffer, code.binary("mul", count, str(context.record)))
+            buffer = code.load_pointer(out)
+            record = code.row(buffer, count, context.record)
             for i, ref in enumerate(refs):
                 code.store(ref, record, i)
             if context.raw:
                 code.call(fn.PACK, state, code.at(record, context.words))
             code.store(spread, record, context.record - 2)
             code.store(tag, record, context.record - 1)
-            code.store(code.add(count, "1"), out, 1)
+            code.store(code.add(count, 1), out, 1)
 
-    def tell(self, code: Code, branch: Ref, after: Ref) -> None:
+    def tell(self, code: Code, branch: Number, after: Pointer) -> None:
         """Append an outcome to the log, if it is on."""
         context = self.context
-        pointer = code.load("%ctx", OUTCOMES, "ptr")
-        wanted = code.compare("ne", pointer, "null", "ptr")
-        listed = code.load("%ctx", OUTCOME_COUNT)
-        room = code.compare("slt", listed, code.load("%ctx", OUTCOME_ROOM))
+        pointer = code.load_pointer(CTX, OUTCOMES)
+        wanted = code.not_null(pointer)
+        listed = code.load(CTX, OUTCOME_COUNT)
+        room = code.compare("lt", listed, code.load(CTX, OUTCOME_ROOM))
         with code.when(code.both(wanted, room)):
-            row = code.at(pointer, code.binary("mul", listed, str(context.outcome_size)))
-            code.store(code.load("%ctx", OP), row, 0)
-            code.store(code.load("%ctx", SEQ), row, 1)
+            row = code.row(pointer, listed, context.outcome_size)
+            code.store(code.load(CTX, OP), row, 0)
+            code.store(code.load(CTX, SEQ), row, 1)
             code.store(branch, row, 2)
-            code.copy(code.at(row, 3), code.at("%ctx", context.key), context.words)
+            code.copy(code.at(row, 3), code.at(CTX, context.key), context.words)
             at = 3 + context.words
-            code.copy(code.at(row, at), code.at("%ctx", context.arguments), context.args)
+            code.copy(code.at(row, at), code.at(CTX, context.arguments), context.args)
             code.copy(code.at(row, at + context.args), after, context.slots)
             if context.detailed:
-                reply = code.at(code.load("%ctx", ROW, "ptr"), 1)
+                reply = code.at(code.load_pointer(CTX, ROW), 1)
                 code.copy(code.at(row, context.outcome_reply), reply, context.reply)
                 trail = code.at(row, context.outcome_reply + context.reply)
-                code.copy(trail, code.at("%ctx", context.guards), context.trail)
-            code.store(code.add(listed, "1"), "%ctx", OUTCOME_COUNT)
+                code.copy(trail, code.at(CTX, context.guards), context.trail)
+            code.store(code.add(listed, 1), CTX, OUTCOME_COUNT)
 
     # --- expansion -------------------------------------------------------------------------------
 
     def print_outcomes(self, operations: int) -> None:
         """`@outcomes(ctx)`: all outcomes of the state in the context."""
-        code = Code("void @outcomes(ptr %ctx)", "nounwind")
-        code.call(fn.STATES, "%ctx")
-        code.store("0", "%ctx", ENABLED)
+        code = Code.of(fn.OUTCOMES, CTX)
+        code.call(fn.STATES, CTX)
+        code.store(0, CTX, ENABLED)
         self.all_offers(code, operations)
         code.give()
         self.unit.add(code)
 
     def print_expand(self) -> None:
         """`@expand(ctx, states, count)` and `@check(ctx, states, count)`."""
-        for name in ("expand", "check"):
-            code = Code(f"i64 @{name}(ptr %ctx, ptr %states, i64 %count)", "nounwind")
+        for function in (fn.EXPAND, fn.CHECK):
+            code = Code.of(function, CTX, BLOCK, COUNT)
             context, number = self.context, code.memory(1)
-            code.store("0", number)
+            code.store(0, number)
             head, body, done = code.label(), code.label(), code.label()
             code.jump(head)
             code.start(head)
             i = code.load(number)
-            on = code.compare("slt", i, "%count")
-            if name == "expand":
+            on = code.compare("lt", i, COUNT)
+            if function is fn.EXPAND:
                 for p in range(PARTITIONS):
-                    filled = code.add(code.load("%ctx", context.outs + 2 * p + 1), str(MARGIN))
-                    on = code.both(on, code.compare("sle", filled, code.load("%ctx", CAPACITY)))
-                on = code.both(on, code.compare("eq", code.load("%ctx", FATAL), "0"))
+                    filled = code.add(code.load(CTX, context.outs + 2 * p + 1), MARGIN)
+                    on = code.both(on, code.compare("le", filled, code.load(CTX, CAPACITY)))
+                on = code.both(on, code.compare("eq", code.load(CTX, FATAL), 0))
             code.fork(on, body, done)
             code.start(body)
-            state = code.at("%states", code.binary("mul", i, str(context.width)))
-            fields = code.at("%ctx", context.fields)
+            state = code.row(BLOCK, i, context.width)
+            fields = code.at(CTX, context.fields)
             code.call(fn.UNPACK, state, fields)
-            code.store("0", "%ctx", SEQ)
-            code.call(fn.OUTCOMES if name == "expand" else fn.STATES, "%ctx")
-            code.bump("%ctx", SOURCE)
-            code.store(code.add(i, "1"), number)
+            code.store(0, CTX, SEQ)
+            code.call(fn.OUTCOMES if function is fn.EXPAND else fn.STATES, CTX)
+            code.bump(CTX, SOURCE)
+            code.store(code.add(i, 1), number)
             code.jump(head)
             code.start(done)
             code.give(code.load(number))
@@ -294,25 +294,22 @@ class Kernel:
 
     def print_recall(self) -> None:
         """`@recall(ctx, states, count)`: known states, with their tags, into the buffers."""
-        code, context = (
-            Code("i64 @recall(ptr %ctx, ptr %states, i64 %count)", "nounwind"),
-            self.context,
-        )
-        fields, words = code.at("%ctx", context.fields), code.at("%ctx", context.key)
-        with code.counting("%count") as i:
-            state = code.at("%states", code.binary("mul", i, str(context.width)))
+        code, context = Code.of(fn.RECALL, CTX, BLOCK, COUNT), self.context
+        fields, words = code.at(CTX, context.fields), code.at(CTX, context.key)
+        with code.counting(COUNT) as i:
+            state = code.row(BLOCK, i, context.width)
             code.call(fn.UNPACK, state, fields)
             code.call(fn.KEY, fields, words)
             self.append(code, words, fields, code.load(state, context.width - 1))
-        code.give("%count")
+        code.give(COUNT)
         self.unit.add(code)
 
     def all_offers(self, code: Code, operations: int) -> None:
         """Offer every operation, and note a deadlock if nothing was enabled."""
         if self.context.issued:
-            code.call(fn.ISSUED, "%ctx")
+            code.call(fn.ISSUED, CTX)
         for i in range(operations):
-            code.call(fn.offer(i), "%ctx")
+            code.call(fn.offer(i), CTX)
         if self.deadlock >= 0:
-            with code.when(code.compare("eq", code.load("%ctx", ENABLED), "0")):
-                code.call(fn.NOTE, "%ctx", self.deadlock, "0")
+            with code.when(code.compare("eq", code.load(CTX, ENABLED), 0)):
+                code.call(fn.NOTE, CTX, self.deadlock, 0)

@@ -8,7 +8,9 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import operators
+from charter.explore.native.code import FALSE, Truth
 from charter.explore.native.expr_emitter import ExprEmitter
+from charter.explore.native.functions import CTX
 from charter.explore.native.layout import CannotCompile, mask_type
 from charter.explore.native.values import Scalar, scalar
 
@@ -21,40 +23,40 @@ def each(expr: ExprEmitter, name: str, domain: s.Expr) -> Iterator[None]:
     `yield`: once per member if unrolled, else once."""
     code, inner = expr.code, t.inner_of(domain.type)
     mask = scalar(expr.value(domain))
-    size, ty = mask.high - mask.low + 1, mask_type(mask.high - mask.low + 1)
+    size, ty = mask.high - mask.low + 1, mask.ty
     if size > UNROLLED:
-        some = code.compare("ne", mask.ref, "0", ty)
+        some = code.nonzero(mask.ref, ty)
         with code.when(some), code.choosing(mask.ref, ty) as at:
             expr.names[name] = expr.member(inner, at, mask)
             yield
         return
     for i in range(size):
-        expr.names[name] = expr.member(inner, str(i), mask)
-        bit = code.binary("and", mask.ref, str(1 << i), ty)
-        test = code.compare("ne", bit, "0", ty)
-        if test != "false":
+        expr.names[name] = expr.member(inner, i, mask)
+        bit = code.binary("and", mask.ref, 1 << i, ty)
+        test = code.nonzero(bit, ty)
+        if test != FALSE:
             with code.when(test):
                 yield
 
 
-def quantified(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Scalar:
+def quantified(expr: ExprEmitter, e: n.Quantified[s.Expr]) -> Truth:
     """Emits `forall` or `some`; the loop ends at the first member that decides."""
     code = expr.code
     found, after = code.memory(1), code.label()
     decides = e.kind == "some"
-    code.store("0", found)
+    code.store(0, found)
     for _ in each(expr, e.name, e.domain):
         truth = expr.truth(e.body)
         hit, on = code.label(), code.label()
         code.fork(truth if decides else code.negation(truth), hit, on)
         code.start(hit)
-        code.store("1", found)
+        code.store(1, found)
         code.jump(after)
         code.start(on)
     code.jump(after)
     code.start(after)
-    known = code.compare("ne", code.load(found), "0")
-    return Scalar(known if decides else code.negation(known))
+    known = code.nonzero(code.load(found))
+    return known if decides else code.negation(known)
 
 
 def comprehend(expr: ExprEmitter, e: n.Comprehend[s.Expr]) -> Scalar:
@@ -63,7 +65,7 @@ def comprehend(expr: ExprEmitter, e: n.Comprehend[s.Expr]) -> Scalar:
     low, high = span(expr, e)
     ty = mask_type(high - low + 1)
     room = code.memory((high - low) // 64 + 1)
-    code.store("0", room, 0, ty)
+    code.store(0, room, 0, ty)
     for _ in each(expr, e.name, e.domain):
         with code.when(expr.truth(e.condition)):
             value = expr.value(e.body)
@@ -84,12 +86,10 @@ def span(expr: ExprEmitter, e: n.Comprehend[s.Expr]) -> tuple[int, int]:
     if e.flatten:
         raise CannotCompile("nested comprehensions of numbers without a range")
     code = expr.code
-    kept, allocas, block = len(code.lines), len(code.allocas), code.block
-    mask = scalar(expr.value(e.domain))
-    expr.names[e.name] = expr.member(t.inner_of(e.domain.type), code.add("%ctx_", "1"), mask)
-    found = scalar(expr.value(e.body))
-    del code.lines[kept:], code.allocas[allocas:]
-    code.block = block
+    with code.discarding():
+        mask = scalar(expr.value(e.domain))
+        expr.names[e.name] = expr.member(t.inner_of(e.domain.type), code.load(CTX), mask)
+        found = scalar(expr.value(e.body))
     if found.high - found.low > 255:
         raise CannotCompile("a set of numbers without a range")
     return found.low, found.high

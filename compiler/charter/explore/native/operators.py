@@ -7,20 +7,21 @@ from typing import Literal as OneOf
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.explore.native.code import FOLDED, TRUE, Ref, Truth, constant
+from charter.explore.native.code import FOLDED, TRUE, Number, Truth
 from charter.explore.native.expr_emitter import ExprEmitter
 from charter.explore.native.layout import CannotCompile, mask_type
 from charter.explore.native.unit import FATAL_COUNTER
-from charter.explore.native.values import Held, Scalar, scalar
+from charter.explore.native.values import Held, Scalar, scalar, truth
 
 SetOp = OneOf["union", "intersection", "difference", "subset"]
 
 
-def unary(expr: ExprEmitter, op: n.UnaryOp, operand: Scalar) -> Scalar:
+def unary(expr: ExprEmitter, op: n.UnaryOp, operand: Held) -> Held:
     """Prints `not` or the minus sign."""
     if op == "not":
-        return Scalar(expr.code.negation(operand.truth))
-    return Scalar(expr.code.binary("sub", "0", operand.ref), -operand.high, -operand.low)
+        return expr.code.negation(truth(operand))
+    number = scalar(operand)
+    return Scalar(expr.code.sub(0, number.ref), -number.high, -number.low)
 
 
 def binary(expr: ExprEmitter, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
@@ -29,11 +30,11 @@ def binary(expr: ExprEmitter, e: n.Binary[s.Expr], left: Held, right: Held) -> H
     match e.op:
         case "eq" | "ne":
             same = expr.keep.equal(left, right, e.left.type)
-            return Scalar(same if e.op == "eq" else code.negation(same))
+            return same if e.op == "eq" else code.negation(same)
         case "in":
-            return Scalar(member(expr, t.inner_of(e.right.type), left, scalar(right)))
+            return member(expr, t.inner_of(e.right.type), left, scalar(right))
         case "lt" | "le" | "gt" | "ge":
-            return Scalar(code.compare(f"s{e.op}", scalar(left).ref, scalar(right).ref))
+            return code.compare(e.op, scalar(left).ref, scalar(right).ref)
         case "add" | "sub" | "mul":
             number = arithmetic(expr, e.op, scalar(left), scalar(right))
             return bounded(expr, number) if isinstance(e.type, t.Counter) else number
@@ -43,14 +44,17 @@ def binary(expr: ExprEmitter, e: n.Binary[s.Expr], left: Held, right: Held) -> H
             raise AssertionError(f"{e.op} does not evaluate all of its operands")
 
 
-def set_of(expr: ExprEmitter, kind: t.Type, items: list[Held], count: Ref | None = None) -> Scalar:
+def set_of(
+    expr: ExprEmitter, kind: t.Type, items: list[Held], count: Number | None = None
+) -> Scalar:
     """Prints a set of items, or of the first `count` of them."""
     low, high = members_span(expr, kind, [item for item in items if isinstance(item, Scalar)])
-    ty, mask, code = mask_type(high - low + 1), "0", expr.code
+    code, ty = expr.code, mask_type(high - low + 1)
+    mask: Number = 0
     for i, item in enumerate(items):
-        inside = TRUE if count is None else code.compare("slt", str(i), count)
+        inside = TRUE if count is None else code.compare("lt", i, count)
         bit = single(expr, t.inner_of(kind), item, low, high)
-        mask = code.binary("or", mask, code.select(inside, bit, "0", ty), ty)
+        mask = code.binary("or", mask, code.select(inside, bit, 0, ty), ty)
     return Scalar(mask, low, high)
 
 
@@ -66,15 +70,15 @@ def members_span(expr: ExprEmitter, kind: t.Type, items: list[Scalar]) -> tuple[
     return low, high
 
 
-def single(expr: ExprEmitter, kind: t.Type, item: Held, low: int, high: int) -> Ref:
+def single(expr: ExprEmitter, kind: t.Type, item: Held, low: int, high: int) -> Number:
     """The mask with the bit of one member."""
     code, ty = expr.code, mask_type(high - low + 1)
     number = isinstance(kind, t.Int)
     at = expr.within(scalar(item), low, high) if number else expr.bit(kind, item)
-    return code.binary("shl", "1", code.cast(at, "i64", ty), ty)
+    return code.binary("shl", 1, code.cast(at, "i64", ty), ty)
 
 
-def algebra(expr: ExprEmitter, op: SetOp, a: Scalar, b: Scalar) -> Scalar:
+def algebra(expr: ExprEmitter, op: SetOp, a: Scalar, b: Scalar) -> Held:
     """Prints a union, intersection or difference."""
     code, low, high = expr.code, min(a.low, b.low), max(a.high, b.high)
     if high - low > 511:
@@ -87,34 +91,34 @@ def algebra(expr: ExprEmitter, op: SetOp, a: Scalar, b: Scalar) -> Scalar:
         case "intersection":
             return Scalar(code.binary("and", x, y, ty), low, high)
         case "difference" | "subset":
-            rest = code.binary("and", x, code.binary("xor", y, "-1", ty), ty)
+            rest = code.binary("and", x, code.binary("xor", y, -1, ty), ty)
             if op == "difference":
                 return Scalar(rest, low, high)
-            return Scalar(code.compare("eq", rest, "0", ty))
+            return code.compare("eq", rest, 0, ty)
 
 
 def member(expr: ExprEmitter, kind: t.Type, item: Held, mask: Scalar) -> Truth:
     """Whether a set has a member."""
-    code, ty = expr.code, mask_type(mask.high - mask.low + 1)
+    code, ty = expr.code, mask.ty
     inside = TRUE
     if isinstance(kind, t.Int):
         number = scalar(item)
-        at = code.binary("sub", number.ref, str(mask.low))
+        at = code.sub(number.ref, mask.low)
         if number.low < mask.low or number.high > mask.high:
-            inside = code.compare("ule", at, str(mask.high - mask.low))
-            at = code.select(inside, at, "0")
+            inside = code.compare("ule", at, mask.high - mask.low)
+            at = code.select(inside, at, 0)
     else:
         at = expr.bit(kind, item)
     moved = code.binary("lshr", mask.ref, code.cast(at, "i64", ty), ty)
-    bit = code.binary("and", moved, "1", ty)
-    return code.both(inside, code.compare("ne", bit, "0", ty))
+    bit = code.binary("and", moved, 1, ty)
+    return code.both(inside, code.nonzero(bit, ty))
 
 
 def bounded(expr: ExprEmitter, counter: Scalar) -> Scalar:
     """A counter that has been increased; the engine stops if it exceeds 63."""
     code = expr.code
-    if constant(counter.ref) is None:
-        with code.unless(code.compare("ule", counter.ref, "63")):
+    if not isinstance(counter.ref, int):
+        with code.unless(code.compare("ule", counter.ref, 63)):
             expr.fatal(FATAL_COUNTER)
     return Scalar(counter.ref, counter.low, min(63, counter.high))
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from charter.core import types as t
 from charter.core.nodes import StateVar
-from charter.explore.native.code import TRUE, Code, Ref, Truth
+from charter.explore.native.code import TRUE, Code, Number, Truth
+from charter.explore.native.functions import STATE
 from charter.explore.native.layout import Layout, mask_type
 
 ENOUGH = 48
@@ -31,7 +32,7 @@ class Signatures:
     fixed: Callable[[t.Type], bool]
     seen: int = field(default=0)
 
-    def of(self, variables: tuple[StateVar, ...], element: int) -> Ref:
+    def of(self, variables: tuple[StateVar, ...], element: int) -> Number:
         """The signature of one element."""
         places: list[tuple[StateVar, int]] = []
         at = 0
@@ -39,7 +40,8 @@ class Signatures:
             places.append((variable, at))
             at += self.layout.slots(variable.type)
         places.sort(key=lambda place: not self.keyed(place[0].type))
-        self.seen, total = 0, "0"
+        self.seen = 0
+        total: Number = 0
         for variable, at in places:
             if self.seen < ENOUGH:
                 total = self.mixed(total, self.signature(variable.type, (at, TRUE), element, False))
@@ -49,15 +51,15 @@ class Signatures:
         """Whether a map has the elements of the sort as its keys."""
         return isinstance(kind, t.Map) and kind.key == t.Sort(self.sort)
 
-    def mixed(self, total: Ref, part: Ref | None) -> Ref:
+    def mixed(self, total: Number, part: Number | None) -> Number:
         """Mix another part into a hash; the order matters."""
         if part is None:
             return total
-        return self.code.add(self.code.binary("mul", total, str(MIXER)), part)
+        return self.code.add(self.code.mul(total, MIXER), part)
 
     def signature(
         self, kind: t.Type, where: tuple[int, Truth], element: int, owned: bool
-    ) -> Ref | None:
+    ) -> Number | None:
         """The signature of an element in a value: who it names or, if the value is the element's
         own, everything. None: nothing. A value that is not there (`where`) says zero."""
         code, (at, there) = self.code, where
@@ -66,14 +68,14 @@ class Signatures:
                 if not owned:
                     return None
                 self.seen += 1
-                return code.load("%s", at)
+                return code.load(STATE, at)
             case t.Counter(name=name):
-                return code.load("%s", at) if owned and name not in self.opaque else None
+                return code.load(STATE, at) if owned and name not in self.opaque else None
             case t.Sort(name=name):
                 if name != self.sort:
-                    return code.load("%s", at) if owned and self.fixed(kind) else None
+                    return code.load(STATE, at) if owned and self.fixed(kind) else None
                 self.seen += 1
-                same = code.compare("eq", code.load("%s", at), str(element))
+                same = code.compare("eq", code.load(STATE, at), element)
                 return code.widened(code.both(there, same))
             case t.Set():
                 return self.members(kind, at, element, owned)
@@ -82,35 +84,35 @@ class Signatures:
             case t.Record(fields=fields):
                 return self.several([part for _, part in fields], where, element, owned)
             case t.Option(inner=inner):
-                tag = code.load("%s", at)
-                inside = code.both(there, code.compare("ne", tag, "0"))
+                tag = code.load(STATE, at)
+                inside = code.both(there, code.nonzero(tag))
                 found = self.signature(inner, (at + 1, inside), element, owned)
-                return self.mixed(found or "0", tag) if owned else found
+                return self.mixed(found or 0, tag) if owned else found
             case t.Union():
                 return self.case(kind, where, element, owned)
             case t.Seq() | t.Ranking():
                 return self.items(kind, where, element, owned)
 
-    def members(self, kind: t.Set, at: int, element: int, owned: bool) -> Ref | None:
+    def members(self, kind: t.Set, at: int, element: int, owned: bool) -> Number | None:
         """Of a set whether the element is in it and, of its own, how large it is."""
         code = self.code
         if not owned and kind.inner != t.Sort(self.sort):
             return None
         self.seen += 1
         ty = mask_type(self.layout.size(kind.inner))
-        mask = code.load("%s", at, ty)
-        count = code.bits(mask, ty) if owned else "0"
+        mask = code.load(STATE, at, ty)
+        count = code.bits(mask, ty) if owned else 0
         if kind.inner != t.Sort(self.sort):
             return count
-        bit = code.binary("and", code.binary("lshr", mask, str(element), ty), "1", ty)
+        bit = code.binary("and", code.binary("lshr", mask, element, ty), 1, ty)
         return self.mixed(count, code.cast(bit, ty, "i64"))
 
     def several(
         self, kinds: list[t.Type], where: tuple[int, Truth], element: int, owned: bool
-    ) -> Ref | None:
+    ) -> Number | None:
         """Parts that stand one behind the other."""
         at, there = where
-        found: Ref | None = None
+        found: Number | None = None
         for kind in kinds:
             part = self.signature(kind, (at, there), element, owned)
             found = part if found is None else self.mixed(found, part)
@@ -119,49 +121,49 @@ class Signatures:
 
     def entries(
         self, kind: t.Map, where: tuple[int, Truth], element: int, owned: bool
-    ) -> Ref | None:
+    ) -> Number | None:
         """Of a map over the sort the element's own entry, and the sum of what the others say; of
         another map its entries in their order, where nobody renames its keys."""
         at, there = where
         size, count = self.layout.slots(kind.value), self.layout.size(kind.key)
         if kind.key == t.Sort(self.sort):
             mine = self.signature(kind.value, (at + element * size, there), element, True)
-            total: Ref | None = None
+            total: Number | None = None
             for i in range(count):
                 if i != element:
                     part = self.signature(kind.value, (at + i * size, there), element, owned)
                     if part is not None:
-                        total = self.code.add(total or "0", part)
-            return self.mixed(mine or "0", total)
+                        total = self.code.add(total or 0, part)
+            return self.mixed(mine or 0, total)
         if not self.fixed(kind.key):
             return None
         return self.several([kind.value] * count, where, element, owned)
 
     def case(
         self, kind: t.Union, where: tuple[int, Truth], element: int, owned: bool
-    ) -> Ref | None:
+    ) -> Number | None:
         """The case that is there."""
         code, (at, there) = self.code, where
-        tag = code.load("%s", at)
-        total: Ref | None = None
+        tag = code.load(STATE, at)
+        total: Number | None = None
         for number, (_, params) in enumerate(kind.cases):
-            inside = code.both(there, code.compare("eq", tag, str(number)))
+            inside = code.both(there, code.compare("eq", tag, number))
             kinds = [part for _, part in params]
             part = self.several(kinds, (at + 1, inside), element, owned)
             if part is not None:
-                total = code.add(total or "0", code.select(inside, part, "0"))
-        return self.mixed(total or "0", tag) if owned else total
+                total = code.add(total or 0, code.select(inside, part, 0))
+        return self.mixed(total or 0, tag) if owned else total
 
     def items(
         self, kind: t.Seq | t.Ranking, where: tuple[int, Truth], element: int, owned: bool
-    ) -> Ref | None:
+    ) -> Number | None:
         """The items of a list in their order."""
         code, (at, there) = self.code, where
-        count, size = code.load("%s", at), self.layout.slots(kind.inner)
-        found: Ref | None = count if owned else None
+        count, size = code.load(STATE, at), self.layout.slots(kind.inner)
+        found: Number | None = count if owned else None
         for i in range(self.layout.most(kind)):
-            inside = code.both(there, code.compare("slt", str(i), count))
+            inside = code.both(there, code.compare("lt", i, count))
             part = self.signature(kind.inner, (at + 1 + i * size, inside), element, owned)
             if part is not None:
-                found = self.mixed(found or "0", code.select(inside, part, "0"))
+                found = self.mixed(found or 0, code.select(inside, part, 0))
         return found

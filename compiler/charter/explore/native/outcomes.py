@@ -15,13 +15,16 @@ from collections.abc import Iterable
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.explore.native import functions as fn
-from charter.explore.native.code import Callee, Code
+from charter.explore.native.code import Code, Ref
 from charter.explore.native.context import ROWS_ROOM, MachineContext
+from charter.explore.native.functions import CTX
 from charter.explore.native.unit import Unit
 from charter.semantics.machine import Machine
 
+NUMBER, TOOK = Ref("%number"), Ref("%took")
 
-def target_of(machine: Machine[s.Expr, s.Statement], name: str) -> Callee:
+
+def target_of(machine: Machine[s.Expr, s.Statement], name: str) -> fn.Outcomes:
     """The function of an operation or step."""
     if machine.component is None:
         return fn.step(name)
@@ -36,15 +39,15 @@ def row_size(unit: Unit, context: MachineContext, operation: s.Operation | s.Ste
 
 def print_outcomes(unit: Unit, context: MachineContext) -> None:
     """`@outcomes_of(ctx, number)`: the rows of an operation, without repeats."""
-    code = Code("i64 @outcomes_of(ptr %ctx, i64 %number)", "nounwind")
+    code = Code.of(fn.OUTCOMES_OF, CTX, NUMBER)
     found = code.memory(1)
-    code.store("0", found)
-    fields, args = code.at("%ctx", context.fields), code.at("%ctx", context.arguments)
-    rows = code.at("%ctx", context.rows)
+    code.store(0, found)
+    fields, args = code.at(CTX, context.fields), code.at(CTX, context.arguments)
+    rows = code.at(CTX, context.rows)
     for number, (name, operation) in enumerate(unit.machine.operations.items()):
-        with code.when(code.compare("eq", "%number", str(number))):
+        with code.when(code.compare("eq", NUMBER, number)):
             target = target_of(unit.machine, name)
-            count = code.call(target, "%ctx", fields, args, rows, ROWS_ROOM)
+            count = code.call(target, CTX, fields, args, rows, ROWS_ROOM)
             size = row_size(unit, context, operation)
             kept = code.call(fn.ONCE, rows, count, size)
             code.store(kept, found)
@@ -54,13 +57,13 @@ def print_outcomes(unit: Unit, context: MachineContext) -> None:
 
 def print_noted(unit: Unit, context: MachineContext, numbers: Iterable[int]) -> None:
     """`@noted(ctx, number, took)`."""
-    code = Code("i64 @noted(ptr %ctx, i64 %number, i64 %took)", "nounwind")
+    code = Code.of(fn.NOTED, CTX, NUMBER, TOOK)
     found = code.memory(1)
-    code.store("0", found)
-    before, after = code.at("%ctx", context.fields), code.at("%ctx", context.rows)
+    code.store(0, found)
+    before, after = code.at(CTX, context.fields), code.at(CTX, context.rows)
     for number in numbers:
-        with code.when(code.compare("eq", "%number", str(number))):
-            noted = code.ask(fn.prop(number), "%ctx", before, after, "%took")
+        with code.when(code.compare("eq", NUMBER, number)):
+            noted = code.call(fn.prop(number), CTX, before, after, TOOK)
             code.store(code.widened(noted), found)
     code.give(code.load(found))
     unit.add(code)

@@ -10,9 +10,8 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.explore.native import functions as fn
 from charter.explore.native import operators
-from charter.explore.native.code import TRUE, Ref, Truth, constant
+from charter.explore.native.code import TRUE, Number, Pointer, Truth
 from charter.explore.native.expr_emitter import ExprEmitter
-from charter.explore.native.layout import mask_type
 from charter.explore.native.values import Composite, Held, InMemory, Scalar, scalar
 
 
@@ -25,7 +24,7 @@ def primitive(expr: ExprEmitter, e: n.Primitive[s.Expr], args: list[Held]) -> He
             return extreme(expr, e, scalar(args[0]))
         case "set":
             count, places = expr.keep.length(args[0]), range(most(expr, args[0]))
-            items = [expr.keep.item(args[0], str(i)) for i in places]
+            items = [expr.keep.item(args[0], i) for i in places]
             return operators.set_of(expr, e.type, items, count)
         case "nth":
             return nth(expr, args[0], scalar(args[1]).ref, e.type)
@@ -39,27 +38,26 @@ def size(expr: ExprEmitter, kind: t.Type, value: Held) -> Scalar:
     """The number of members or items."""
     if isinstance(kind, t.Set):
         mask = scalar(value)
-        ty = mask_type(mask.high - mask.low + 1)
-        return Scalar(expr.code.bits(mask.ref, ty), 0, mask.high - mask.low + 1)
+        return Scalar(expr.code.bits(mask.ref, mask.ty), 0, mask.high - mask.low + 1)
     count = expr.keep.length(value)
-    return Scalar(count, constant(count) or 0, most(expr, value))
+    return Scalar(count, count if isinstance(count, int) else 0, most(expr, value))
 
 
 def extreme(expr: ExprEmitter, e: n.Primitive[s.Expr], mask: Scalar) -> Held:
     """The first or the last member of a set that is not empty."""
-    code, ty = expr.code, mask_type(mask.high - mask.low + 1)
+    code, ty = expr.code, mask.ty
     if e.name == "least":
         at = code.lowest(mask.ref, ty)
     elif ty == "i64":
         at = code.highest(mask.ref)
     else:
         place = code.memory(1)
-        code.store("0", place)
+        code.store(0, place)
         with code.choosing(mask.ref, ty) as bit:
             code.store(bit, place)
         at = code.load(place)
-    some = code.compare("ne", mask.ref, "0", ty)
-    return expr.member(e.type, code.select(some, at, "0"), mask)
+    some = code.nonzero(mask.ref, ty)
+    return expr.member(e.type, code.select(some, at, 0), mask)
 
 
 def most(expr: ExprEmitter, value: Held) -> int:
@@ -70,13 +68,13 @@ def most(expr: ExprEmitter, value: Held) -> int:
     return expr.layout.most(value.kind)
 
 
-def nth(expr: ExprEmitter, value: Held, at: Ref, kind: t.Type) -> Held:
+def nth(expr: ExprEmitter, value: Held, at: Number, kind: t.Type) -> Held:
     """The item at a position, which must be inside; a list of capacity 0 has none."""
     room = most(expr, value)
     if not room:
         return expr.keep.blank(kind)
-    inside = expr.code.compare("ult", at, str(room))
-    return expr.keep.item(value, expr.code.select(inside, at, "0"))
+    inside = expr.code.compare("ult", at, room)
+    return expr.keep.item(value, expr.code.select(inside, at, 0))
 
 
 def listed(expr: ExprEmitter, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
@@ -92,19 +90,19 @@ def listed(expr: ExprEmitter, e: n.Primitive[s.Expr], args: list[Held]) -> Held:
         out.copy(source, count)
         out.copy(other, keep.length(other))
         if isinstance(e.type, t.Seq):
-            fits = code.compare("sle", code.load(room), str(expr.layout.most(e.type)))
+            fits = code.compare("le", code.load(room), expr.layout.most(e.type))
             expr.demand(fits, "the sequence grows past its limit", e.span)
     elif e.name == "keep":
         out.copy(source, count, kept=scalar(args[1]))
     else:
         cut = scalar(args[1])
         at = cut.ref if cut.low >= 0 else code.call(fn.GREATER, cut.ref, 0)
-        bound = code.select(code.compare("slt", at, count), at, count)
+        bound = code.select(code.compare("lt", at, count), at, count)
         out.copy(source, *((bound,) if e.name == "take" else (count, bound)))
     return InMemory(target, room)
 
 
-def cleared(expr: ExprEmitter, kind: t.Type, most: int) -> tuple[t.Seq | t.Ranking, Ref]:
+def cleared(expr: ExprEmitter, kind: t.Type, most: int) -> tuple[t.Seq | t.Ranking, Pointer]:
     """Cleared memory for a new list of at most `most` items, and the list's type."""
     code, layout = expr.code, expr.layout
     assert isinstance(kind, t.Seq | t.Ranking)
@@ -132,21 +130,21 @@ class _Growing:
 
     expr: ExprEmitter
     kind: t.Seq | t.Ranking
-    room: Ref
+    room: Pointer
 
     def add(self, item: Held, wanted: Truth) -> None:
         """Write an item after the last; the length grows only if it is `wanted`."""
         code, size = self.expr.code, self.expr.layout.slots(self.kind.inner)
         count = code.load(self.room)
-        behind = code.at(self.room, code.binary("mul", count, str(size)))
+        behind = code.row(self.room, count, size)
         self.expr.keep.put(item, self.kind.inner, behind, 1)
-        if wanted != "true":
+        if wanted != TRUE:
             with code.unless(wanted):
                 code.clear(code.at(behind, 1), size)
         code.store(code.add(count, code.widened(wanted)), self.room)
 
     def copy(
-        self, source: InMemory, end: Ref, first: Ref = "0", kept: Scalar | None = None
+        self, source: InMemory, end: Number, first: Number = 0, kept: Scalar | None = None
     ) -> None:
         """Append the items `first` to `end` of another list, only members of `kept` if that is
         given."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core.transition import is_of_transition
-from charter.explore.native.body import SIGNATURE, VariableSlots, arguments_of, operate, print_step
+from charter.explore.native.body import VariableSlots, arguments_of, operate, print_step
 from charter.explore.native.context import NARROW, MachineContext, Memory
 from charter.explore.native.environment import IssuedMasks, OfferPrinter
 from charter.explore.native.guards import trail_words
@@ -285,4 +285,4 @@ def object_code(text: str, cache: Path | None) -> ObjectCode:
     return code
 
 
-__all__ = ["SIGNATURE", "CannotCompile", "Choices", "Program", "ProgramInterface", "program"]
+__all__ = ["CannotCompile", "Choices", "Program", "ProgramInterface", "program"]

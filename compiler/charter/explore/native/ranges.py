@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from charter.core import types as t
 from charter.core.nodes import StateVar
 from charter.explore.native.code import FALSE, TRUE, Code, Truth
+from charter.explore.native.functions import OUTSIDE, STATE
 from charter.explore.native.unit import Unit
 
 
@@ -21,7 +22,7 @@ class RangePrinter:
 
     def print(self) -> None:
         """`@outside(slots)`: whether a number or a length has left its range."""
-        self.code = Code("internal i1 @outside(ptr noalias readonly %s)", "nounwind")
+        self.code = Code.of(OUTSIDE, STATE)
         found, at = FALSE, 0
         for variable in self.variables:
             for test in self.outside(variable.type, at, TRUE):
@@ -36,7 +37,7 @@ class RangePrinter:
         match kind:
             case t.Int():
                 low, high = layout.span(kind)
-                test = code.compare("ugt", code.load("%s", at), str(high - low))
+                test = code.compare("ugt", code.load(STATE, at), high - low)
                 yield code.both(there, test)
             case t.Option(inner=inner):
                 yield from self.outside(inner, at + 1, there)
@@ -49,7 +50,7 @@ class RangePrinter:
                     here = at + 1
                     for _, part in params:
                         if ranged(part):
-                            tag = code.compare("eq", code.load("%s", at), str(number))
+                            tag = code.compare("eq", code.load(STATE, at), number)
                             yield from self.outside(part, here, code.both(there, tag))
                         here += layout.slots(part)
             case t.Map(key=key, value=value):
@@ -57,7 +58,7 @@ class RangePrinter:
                     yield from self.outside(value, at + i * layout.slots(value), there)
             case t.Seq() | t.Ranking():
                 most = layout.most(kind)
-                yield code.both(there, code.compare("ugt", code.load("%s", at), str(most)))
+                yield code.both(there, code.compare("ugt", code.load(STATE, at), most))
                 for i in range(most):
                     yield from self.outside(
                         kind.inner, at + 1 + i * layout.slots(kind.inner), there

@@ -20,7 +20,7 @@ from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native import functions as fn
 from charter.explore.native.body import arguments_of
-from charter.explore.native.code import TRUE, Code, Ref
+from charter.explore.native.code import TRUE, Code, Number, Pointer, Ref
 from charter.explore.native.context import (
     CAPACITY,
     ERROR,
@@ -33,10 +33,13 @@ from charter.explore.native.context import (
     SOURCE,
     MachineContext,
 )
-from charter.explore.native.kernel import Kernel
+from charter.explore.native.functions import AFTER, COUNT, CTX
+from charter.explore.native.kernel import BLOCK, Kernel
 from charter.explore.native.layout import CannotCompile, Layout
 from charter.explore.native.unit import FATAL_SUCCESSORS
 from charter.explore.native.visited_set import (
+    SIZE,
+    TABLE,
     TAKEN_BIT,
     TablePrinter,
     hashed,
@@ -152,21 +155,22 @@ class LinkPrinter:
     def print_find(self) -> None:
         """`@find(table, size, directory, words, spread)`: the number of the state with a key;
         ABSENT if there is none."""
-        head = "i64 @find(ptr %table, i64 %size, ptr %directory, ptr %words, i64 %spread)"
-        code, context = Code(f"internal {head}", "nounwind"), self.context
-        marked = code.binary("or", "%spread", str(TAKEN_BIT))
+        directory, words, spread = Pointer("%directory"), Pointer("%words"), Ref("%spread")
+        code = Code.of(fn.FIND, TABLE, SIZE, directory, words, spread)
+        context = self.context
+        marked = code.binary("or", spread, TAKEN_BIT)
         absent, there, compare = code.label(), code.label(), code.label()
-        keys = [code.load("%words", i) for i in range(context.words)]
+        keys = [code.load(words, i) for i in range(context.words)]
         table = TablePrinter(self.kernel.unit, context, self.seed)
-        with table.probing(code, "%table", "%spread", "%size") as (entry, onward):
+        with table.probing(code, TABLE, spread, SIZE) as (entry, onward):
             first = code.load(entry)
-            code.fork(code.compare("eq", first, "0"), absent, compare)
+            code.fork(code.compare("eq", first, 0), absent, compare)
             code.start(compare)
             deeper = code.label()
             code.fork(code.compare("eq", first, marked), deeper, onward)
             code.start(deeper)
             number = code.load(entry, 1)
-            row, equal = row_of(code, number, context.width), TRUE
+            row, equal = row_of(code, number, context.width, directory), TRUE
             for i, ref in enumerate(keys, context.key_at):
                 equal = code.both(equal, code.compare("eq", code.load(row, i), ref))
             code.fork(equal, there, onward)
@@ -176,62 +180,61 @@ class LinkPrinter:
         code.give(ABSENT)
         self.kernel.unit.add(code)
 
-    def tabled(self, code: Code, spread: Ref) -> tuple[Ref, Ref]:
+    def tabled(self, code: Code, spread: Number) -> tuple[Pointer, Number]:
         """The table of a hash's partition, and its size."""
-        links = code.load("%ctx", LINKS, "ptr")
-        part = code.binary("lshr", spread, str(64 - PARTITION_BITS))
-        place = code.at(links, code.add(code.binary("mul", part, "2"), str(TABLES)))
-        return code.load(place, 0, "ptr"), code.load(place, 1)
+        links = code.load_pointer(CTX, LINKS)
+        part = code.binary("lshr", spread, 64 - PARTITION_BITS)
+        place = code.at(links, code.add(code.mul(part, 2), TABLES))
+        return code.load_pointer(place), code.load(place, 1)
 
     def print_resolve(self) -> None:
         """`@resolve(ctx)`: looks up the targets of all waiting edges: address, hash, key."""
-        code, context = Code("internal void @resolve(ptr %ctx)", "nounwind"), self.context
-        out, waiting = code.at("%ctx", context.outs), code.at("%ctx", context.outs + 2)
-        buffer, pending = code.load(out, 0, "ptr"), code.load(waiting, 0, "ptr")
+        code, context = Code.of(fn.RESOLVE, CTX), self.context
+        out, waiting = code.at(CTX, context.outs), code.at(CTX, context.outs + 2)
+        buffer, pending = code.load_pointer(out), code.load_pointer(waiting)
         count = code.load(waiting, 1)
-        directory = code.load(code.load("%ctx", LINKS, "ptr"), DIRECTORY, "ptr")
+        directory = code.load_pointer(code.load_pointer(CTX, LINKS), DIRECTORY)
         table = TablePrinter(self.kernel.unit, context, self.seed)
         with code.counting(count) as i:
-            record = code.at(pending, code.binary("mul", i, str(pending_size(context))))
+            record = code.row(pending, i, pending_size(context))
             spread = code.load(record, 1)
             address, size = self.tabled(code, spread)
             entry = table.entry(code, address, home(code, spread, size))
-            mark = code.binary("or", spread, str(TAKEN_BIT))
+            mark = code.binary("or", spread, TAKEN_BIT)
             with code.when(code.compare("eq", code.load(entry), mark)):
                 row = row_of(code, code.load(entry, 1), context.width, directory)
                 prefetch(code, code.at(row, context.key_at))
         with code.counting(count) as i:
-            record = code.at(pending, code.binary("mul", i, str(pending_size(context))))
+            record = code.row(pending, i, pending_size(context))
             spread = code.load(record, 1)
             address, size = self.tabled(code, spread)
             key = code.at(record, 2)
             number = code.call(fn.FIND, address, size, directory, key, spread)
             place = code.at(buffer, code.load(record))
             code.store(code.binary("or", code.load(place), number), place)
-        code.store("0", waiting, 1)
+        code.store(0, waiting, 1)
         code.give()
         self.kernel.unit.add(code)
 
     def print_link(self) -> None:
         """`@link(ctx, after)`: appends one edge, unless the state does not change."""
-        head = "internal void @link(ptr %ctx, ptr noalias readonly %z)"
-        code, context = Code(head, "nounwind"), self.context
-        fields = code.at("%ctx", context.fields)
-        same = code.ask(fn.SAME, fields, "%z", context.slots)
+        code, context = Code.of(fn.LINK, CTX, AFTER), self.context
+        fields = code.at(CTX, context.fields)
+        same = code.call(fn.SAME, fields, AFTER, context.slots)
         with code.unless(same):
-            label = code.binary("shl", self.label(code), str(TARGET_BITS))
-            outside = code.ask(fn.OUTSIDE, "%z")
+            label = code.binary("shl", self.label(code), TARGET_BITS)
+            outside = code.call(fn.OUTSIDE, AFTER)
             with code.when(outside):
-                self.append(code, code.binary("or", label, str(ABSENT)))
+                self.append(code, code.binary("or", label, ABSENT))
             with code.unless(outside):
-                waiting = code.at("%ctx", context.outs + 2)
-                with code.when(code.compare("eq", code.load(waiting, 1), str(PENDING))):
-                    code.call(fn.RESOLVE, "%ctx")
-                number = code.binary("mul", code.bump(waiting, 1), str(pending_size(context)))
-                record = code.at(code.load(waiting, 0, "ptr"), number)
-                code.store(code.load("%ctx", context.outs + 1), record)
+                waiting = code.at(CTX, context.outs + 2)
+                with code.when(code.compare("eq", code.load(waiting, 1), PENDING)):
+                    code.call(fn.RESOLVE, CTX)
+                number = code.mul(code.bump(waiting, 1), pending_size(context))
+                record = code.at(code.load_pointer(waiting), number)
+                code.store(code.load(CTX, context.outs + 1), record)
                 words = code.at(record, 2)
-                code.call(fn.KEY, "%z", words)
+                code.call(fn.KEY, AFTER, words)
                 refs = [code.load(words, i) for i in range(context.words)]
                 spread = hashed(code, refs, self.seed)
                 code.store(spread, record, 1)
@@ -243,87 +246,89 @@ class LinkPrinter:
         code.give()
         self.kernel.unit.add(code)
 
-    def label(self, code: Code) -> Ref:
+    def label(self, code: Code) -> Number:
         """The label of the step that is taken."""
-        operation, found = code.load("%ctx", OP), "0"
+        operation = code.load(CTX, OP)
+        found: Number = 0
         for number, name in enumerate(self.labels.params):
             step = self.labels.steps.get(name)
             if step is None:
                 continue
             offsets, _ = arguments_of(self.labels.layout, self.labels.params[name])
-            at = "0"
+            at: Number = 0
             for place, size in step.named:
-                value = code.load("%ctx", self.context.arguments + offsets[place])
-                at = code.add(code.binary("mul", at, str(size)), value)
-            mine = code.compare("eq", operation, str(number))
-            found = code.select(mine, code.add(at, str(step.first)), found)
+                value = code.load(CTX, self.context.arguments + offsets[place])
+                at = code.add(code.mul(at, size), value)
+            mine = code.compare("eq", operation, number)
+            found = code.select(mine, code.add(at, step.first), found)
         return found
 
-    def append(self, code: Code, word: Ref) -> None:
+    def append(self, code: Code, word: Number) -> None:
         """Append a word to the buffer. There is always room for one more word: an END."""
-        out = code.at("%ctx", self.context.outs)
+        out = code.at(CTX, self.context.outs)
         count = code.load(out, 1)
-        full = code.compare("sge", count, code.load("%ctx", CAPACITY))
+        full = code.compare("ge", count, code.load(CTX, CAPACITY))
         with code.when(full):
-            code.call(fn.FAIL, "%ctx", FATAL, FATAL_SUCCESSORS)
+            code.call(fn.FAIL, CTX, FATAL, FATAL_SUCCESSORS)
         with code.unless(full):
-            code.store(word, code.load(out, 0, "ptr"), count)
-            code.store(code.add(count, "1"), out, 1)
+            code.store(word, code.load_pointer(out), count)
+            code.store(code.add(count, 1), out, 1)
 
     def print_truths(self) -> None:
         """`@truths(ctx, place)`: the values of all predicates in the expanded state."""
-        code = Code("internal void @truths(ptr %ctx, ptr %place)", "nounwind")
-        s = code.at("%ctx", self.context.fields)
-        word, predicates = "0", self.kernel.predicates or ()
+        place, predicates = Pointer("%place"), self.kernel.predicates or ()
+        code = Code.of(fn.TRUTHS, CTX, place)
+        s = code.at(CTX, self.context.fields)
+        word: Number = 0
         for i, (number, _) in enumerate(predicates):
-            hit = code.ask(fn.prop(number), "%ctx", s, s, -1)
-            error = code.load("%ctx", ERROR)
-            with code.when(code.compare("ne", error, "0")):
-                code.store("0", "%ctx", ERROR)
-                code.call(fn.NOTE, "%ctx", number + 1, error)
-            bit = code.binary("shl", code.widened(hit), str(i % 64))
+            hit = code.call(fn.prop(number), CTX, s, s, -1)
+            error = code.load(CTX, ERROR)
+            with code.when(code.nonzero(error)):
+                code.store(0, CTX, ERROR)
+                code.call(fn.NOTE, CTX, number + 1, error)
+            bit = code.binary("shl", code.widened(hit), i % 64)
             word = code.binary("or", word, bit)
             if i % 64 == 63 or i == len(predicates) - 1:
-                code.store(word, "%place", i // 64)
-                word = "0"
+                code.store(word, place, i // 64)
+                word = 0
         code.give()
         self.kernel.unit.add(code)
 
     def print_follow(self, operations: int) -> None:
         """`@follow`; SOURCE is the number of the first state."""
-        code = Code("i64 @follow(ptr %ctx, ptr %states, i64 %count)", "nounwind")
+        code = Code.of(fn.FOLLOW, CTX, BLOCK, COUNT)
         context, number, wide = (
             self.context,
             code.memory(1),
             truth_words(self.kernel.predicates or ()),
         )
-        code.store("0", number)
+        code.store(0, number)
         head, body, done = code.label(), code.label(), code.label()
         code.jump(head)
         code.start(head)
-        i, out = code.load(number), code.at("%ctx", context.outs)
-        filled = code.add(code.load(out, 1), str(MARGIN))
+        i, out = code.load(number), code.at(CTX, context.outs)
+        filled = code.add(code.load(out, 1), MARGIN)
         on = code.both(
-            code.compare("slt", i, "%count"),
-            code.compare("sle", filled, code.load("%ctx", CAPACITY)),
+            code.compare("lt", i, COUNT),
+            code.compare("le", filled, code.load(CTX, CAPACITY)),
         )
-        on = code.both(on, code.compare("eq", code.load("%ctx", FATAL), "0"))
+        on = code.both(on, code.compare("eq", code.load(CTX, FATAL), 0))
         code.fork(on, body, done)
         code.start(body)
-        state = code.at("%states", code.binary("mul", i, str(context.width)))
-        code.call(fn.UNPACK, state, code.at("%ctx", context.fields))
-        code.store("0", "%ctx", SEQ)
-        links, source = code.load("%ctx", LINKS, "ptr"), code.load("%ctx", SOURCE)
-        start = code.at(code.load(out, 0, "ptr"), code.load(out, 1))
-        code.store(start, code.at(code.load(links, FIRSTS, "ptr"), source), 0, "ptr")
-        place = code.at(code.load(links, TRUTHS, "ptr"), code.binary("mul", source, str(wide)))
-        code.call(fn.TRUTHS, "%ctx", place)
+        state = code.row(BLOCK, i, context.width)
+        code.call(fn.UNPACK, state, code.at(CTX, context.fields))
+        code.store(0, CTX, SEQ)
+        links, source = code.load_pointer(CTX, LINKS), code.load(CTX, SOURCE)
+        start = code.at(code.load_pointer(out), code.load(out, 1))
+        code.store(start, code.at(code.load_pointer(links, FIRSTS), source))
+        place = code.row(code.load_pointer(links, TRUTHS), source, wide)
+        code.call(fn.TRUTHS, CTX, place)
         self.kernel.all_offers(code, operations)
-        code.call(fn.RESOLVE, "%ctx")
-        code.store("-1", code.load(out, 0, "ptr"), code.load(out, 1))
+        code.call(fn.RESOLVE, CTX)
+        code.store(-1, code.load_pointer(out), code.load(out, 1))
         code.bump(out, 1)
-        code.bump("%ctx", SOURCE)
-        code.store(code.add(i, "1"), number)
+        code.bump(CTX, SOURCE)
+        code.store(code.add(i, 1), number)
         code.jump(head)
         code.start(done)
         code.give(code.load(number))

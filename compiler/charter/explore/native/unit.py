@@ -9,7 +9,7 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.diagnostics import Span
-from charter.explore.native.code import Code, Ref
+from charter.explore.native.code import Code, Pointer, array
 from charter.explore.native.layout import Layout
 from charter.semantics.machine import Machine
 
@@ -37,7 +37,7 @@ class Unit:
     machine: Machine[s.Expr, s.Statement]
     layout: Layout
     functions: list[str] = field(default_factory=list)
-    tables: dict[tuple[int, ...], str] = field(default_factory=dict)
+    tables: dict[tuple[int, ...], Pointer] = field(default_factory=dict)
     sites: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     printed: set[str] = field(default_factory=set)
@@ -65,15 +65,15 @@ class Unit:
             self.labels.append(branch)
         return self.labels.index(branch)
 
-    def table(self, rows: Iterable[int]) -> Ref:
+    def table(self, rows: Iterable[int]) -> Pointer:
         """A constant array of numbers."""
         key = tuple(rows)
         known = self.tables.get(key)
         if known is None:
-            known = self.tables[key] = f"@c{len(self.tables)}"
+            known = self.tables[key] = Pointer(f"@c{len(self.tables)}")
         return known
 
-    def values(self, kind: t.Type, members: Iterable[Value]) -> Ref:
+    def values(self, kind: t.Type, members: Iterable[Value]) -> Pointer:
         """A constant array of values, each laid out in slots."""
         return self.table(slot for member in members for slot in self.layout.encode(kind, member))
 
@@ -83,11 +83,7 @@ class Unit:
 
     def text(self) -> str:
         """The whole module."""
-        constants = [
-            f"{name} = internal constant [{max(1, len(rows))} x i64] "
-            f"[{', '.join(f'i64 {row}' for row in rows or (0,))}], align 16"
-            for rows, name in self.tables.items()
-        ]
+        constants = [array(name, rows) for rows, name in self.tables.items()]
         return "\n".join([PRELUDE, *constants, *self.functions])
 
 

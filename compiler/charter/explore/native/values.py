@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.explore.native import functions as fn
-from charter.explore.native.code import FALSE, TRUE, Code, Ref, Truth, constant
+from charter.explore.native.code import FALSE, TRUE, Code, Number, Operand, Pointer, Truth
 from charter.explore.native.layout import CannotCompile, Layout, mask_type
 
 SCALARS = (t.Bool, t.Int, t.Sort, t.Counter, t.Enum, t.Set)
@@ -15,17 +15,17 @@ SCALARS = (t.Bool, t.Int, t.Sort, t.Counter, t.Enum, t.Set)
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A truth value, a number from `low` to `high`, or a set as a mask whose bits are the members
-    from `low` to `high`."""
+    """A number from `low` to `high`, or a set as a mask whose bits are the members from `low` to
+    `high`."""
 
-    ref: Ref
-    low: int = 0
-    high: int = 1
+    ref: Number
+    low: int
+    high: int
 
     @property
-    def truth(self) -> Truth:
-        """The reference, of a truth value."""
-        return Truth(self.ref)
+    def ty(self) -> str:
+        """The LLVM type of a mask."""
+        return mask_type(self.high - self.low + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class InMemory:
     """A value in memory that does not change while it is in use."""
 
     kind: t.Type
-    pointer: Ref
+    pointer: Pointer
     offset: int = 0
 
 
@@ -46,7 +46,7 @@ class Composite:
     parts: tuple[Held, ...]
 
 
-Held = Scalar | InMemory | Composite
+Held = Truth | Scalar | InMemory | Composite
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,33 +55,31 @@ class Keeper:
 
     code: Code
     layout: Layout
-    zeros: dict[str, Ref] = field(default_factory=dict)
 
     # --- taking apart ----------------------------------------------------------------------------
 
-    def part(self, kind: t.Type, pointer: Ref, offset: int) -> Held:
+    def part(self, kind: t.Type, pointer: Pointer, offset: int) -> Held:
         """The value of type `kind` in memory; a scalar is loaded at once."""
         if not isinstance(kind, SCALARS):
             return InMemory(kind, pointer, offset)
+        ty, low, high = self.layout.register(kind)
         if isinstance(kind, t.Set):
-            ty, low, high = self.layout.register(kind)
             return Scalar(self.code.load(pointer, offset, ty), low, high)
         raw = self.code.load(pointer, offset)
-        low, high = self.layout.span(kind)
         if isinstance(kind, t.Bool):
-            return Scalar(self.code.compare("ne", raw, "0"))
-        return Scalar(self.code.add(raw, str(self.layout.low(kind))), low, high)
+            return self.code.nonzero(raw)
+        return Scalar(self.code.add(raw, self.layout.low(kind)), low, high)
 
-    def address(self, place: InMemory) -> Ref:
+    def address(self, place: InMemory) -> Pointer:
         """The address of a value in memory."""
         return self.code.at(place.pointer, place.offset)
 
     def is_present(self, value: Held) -> Truth:
         """Whether an option holds something."""
         if isinstance(value, Composite):
-            return scalar(value.parts[0]).truth
+            return truth(value.parts[0])
         assert isinstance(value, InMemory)
-        return self.code.compare("ne", self.code.load(value.pointer, value.offset), "0")
+        return self.code.nonzero(self.code.load(value.pointer, value.offset))
 
     def inner(self, value: Held) -> Held:
         """The value inside an option."""
@@ -98,17 +96,17 @@ class Keeper:
         at = value.offset + self.layout.offset(value.kind, index)
         return self.part(value.kind.fields[index][1], value.pointer, at)
 
-    def tag(self, value: Held) -> Ref:
+    def tag(self, value: Held) -> Number:
         """The number of a union's case."""
         if isinstance(value, Composite):
-            return scalar(value.parts[0]).truth
+            return scalar(value.parts[0]).ref
         assert isinstance(value, InMemory)
         return self.code.load(value.pointer, value.offset)
 
     def argument(self, value: Held, tag: int, index: int) -> Held:
         """A parameter of a union whose case is `tag`."""
         if isinstance(value, Composite):
-            if scalar(value.parts[0]).ref == str(tag):
+            if scalar(value.parts[0]).ref == tag:
                 return value.parts[1 + index]
             value = self.placed(value)
         assert isinstance(value, InMemory) and isinstance(value.kind, t.Union)
@@ -116,36 +114,32 @@ class Keeper:
         before = sum(self.layout.slots(part) for _, part in params[:index])
         return self.part(params[index][1], value.pointer, value.offset + 1 + before)
 
-    def entry(self, value: Held, at: Ref) -> Held:
+    def entry(self, value: Held, at: Number) -> Held:
         """The value at a position of a map; the position must be valid."""
-        known = constant(at)
-        if isinstance(value, Composite) and known is not None:
-            return value.parts[known]
+        if isinstance(value, Composite) and isinstance(at, int):
+            return value.parts[at]
         place = self.placed(value)
         assert isinstance(place.kind, t.Map)
         return self._indexed(place, place.kind.value, place.offset, at)
 
-    def item(self, value: Held, at: Ref) -> Held:
+    def item(self, value: Held, at: Number) -> Held:
         """The item at a position of a list, which must be below its capacity."""
-        known = constant(at)
-        if isinstance(value, Composite) and known is not None and known < len(value.parts):
-            return value.parts[known]
+        if isinstance(value, Composite) and isinstance(at, int) and at < len(value.parts):
+            return value.parts[at]
         place = self.placed(value)
         assert isinstance(place.kind, t.Seq | t.Ranking)
         return self._indexed(place, place.kind.inner, place.offset + 1, at)
 
-    def _indexed(self, place: InMemory, kind: t.Type, offset: int, at: Ref) -> Held:
+    def _indexed(self, place: InMemory, kind: t.Type, offset: int, at: Number) -> Held:
         size = self.layout.slots(kind)
-        known = constant(at)
-        if known is not None:
-            return self.part(kind, place.pointer, offset + known * size)
-        moved = self.code.at(place.pointer, self.code.binary("mul", at, str(size)))
-        return self.part(kind, moved, offset)
+        if isinstance(at, int):
+            return self.part(kind, place.pointer, offset + at * size)
+        return self.part(kind, self.code.row(place.pointer, at, size), offset)
 
-    def length(self, value: Held) -> Ref:
+    def length(self, value: Held) -> Number:
         """The number of items of a list."""
         if isinstance(value, Composite):
-            return str(len(value.parts))
+            return len(value.parts)
         assert isinstance(value, InMemory)
         return self.code.load(value.pointer, value.offset)
 
@@ -162,10 +156,10 @@ class Keeper:
         self.put(value, kind, room, 0)
         return InMemory(kind, room)
 
-    def put(self, value: Held, kind: t.Type, pointer: Ref, offset: int) -> None:
+    def put(self, value: Held, kind: t.Type, pointer: Pointer, offset: int) -> None:
         """Write a value to memory, laid out as `kind`."""
         code, layout = self.code, self.layout
-        if isinstance(value, Scalar):
+        if isinstance(value, Truth | Scalar):
             self._put_scalar(value, kind, pointer, offset)
             return
         if isinstance(value, InMemory) and layout.alike(value.kind, kind):
@@ -174,12 +168,12 @@ class Keeper:
         match kind:
             case t.Option(inner=inner):
                 here = self.is_present(value)
-                if here == "false":
+                if here == FALSE:
                     code.clear(code.at(pointer, offset), layout.slots(kind))
                     return
                 code.store(code.widened(here), pointer, offset)
                 self.put(self.inner(value), inner, pointer, offset + 1)
-                if here != "true":
+                if here != TRUE:
                     with code.unless(here):
                         code.clear(code.at(pointer, offset + 1), layout.slots(inner))
             case t.Record(fields=fields):
@@ -189,7 +183,7 @@ class Keeper:
             case t.Map(key=key, value=inner):
                 for i in range(layout.size(key)):
                     at = offset + i * layout.slots(inner)
-                    self.put(self.entry(value, str(i)), inner, pointer, at)
+                    self.put(self.entry(value, i), inner, pointer, at)
             case t.Union() if isinstance(value, Composite):
                 self._put_union(value, kind, pointer, offset)
             case t.Seq() | t.Ranking():
@@ -197,21 +191,23 @@ class Keeper:
             case _:
                 raise CannotCompile(f"a {type(kind).__name__.lower()} whose layout changes")
 
-    def _put_scalar(self, value: Scalar, kind: t.Type, pointer: Ref, offset: int) -> None:
+    def _put_scalar(
+        self, value: Truth | Scalar, kind: t.Type, pointer: Pointer, offset: int
+    ) -> None:
         code = self.code
-        if isinstance(kind, t.Bool):
-            code.store(code.widened(value.truth), pointer, offset)
+        if isinstance(value, Truth):
+            code.store(code.widened(value), pointer, offset)
         elif isinstance(kind, t.Set):
             ty, low, high = self.layout.register(kind)
             code.store(self.rebased(value, low, high), pointer, offset, ty)
         else:
             low = self.layout.low(kind)
-            code.store(code.binary("sub", value.ref, str(low)), pointer, offset)
+            code.store(code.sub(value.ref, low), pointer, offset)
 
-    def _put_union(self, value: Composite, kind: t.Union, pointer: Ref, offset: int) -> None:
-        number = constant(scalar(value.parts[0]).ref)
-        assert number is not None
-        self.code.store(str(number), pointer, offset)
+    def _put_union(self, value: Composite, kind: t.Union, pointer: Pointer, offset: int) -> None:
+        number = scalar(value.parts[0]).ref
+        assert isinstance(number, int)
+        self.code.store(number, pointer, offset)
         at = 1
         for part, (_, inner) in zip(value.parts[1:], kind.cases[number][1], strict=True):
             self.put(part, inner, pointer, offset + at)
@@ -220,7 +216,7 @@ class Keeper:
             self.code.clear(self.code.at(pointer, offset + at), rest)
 
     def _put_list(
-        self, value: InMemory | Composite, kind: t.Seq | t.Ranking, pointer: Ref, offset: int
+        self, value: InMemory | Composite, kind: t.Seq | t.Ranking, pointer: Pointer, offset: int
     ) -> None:
         code, size = self.code, self.layout.slots(kind.inner)
         if isinstance(value, InMemory):
@@ -232,23 +228,23 @@ class Keeper:
             code.copy(code.at(pointer, offset), self.address(value), 1 + most * size)
             return
         code.clear(code.at(pointer, offset), self.layout.slots(kind))
-        code.store(str(len(value.parts)), pointer, offset)
+        code.store(len(value.parts), pointer, offset)
         for i, part in enumerate(value.parts[: self.layout.most(kind)]):
             self.put(part, kind.inner, pointer, offset + 1 + i * size)
 
-    def rebased(self, mask: Scalar, low: int, high: int) -> Ref:
+    def rebased(self, mask: Scalar, low: int, high: int) -> Number:
         """The mask with bits for `low` to `high` instead. Raises CannotCompile if a member may be
         outside."""
         code = self.code
-        if (mask.low < low or mask.high > high) and constant(mask.ref) != 0:
+        if (mask.low < low or mask.high > high) and mask.ref != 0:
             raise CannotCompile("a set of numbers that may be outside of its type")
-        old, new = mask_type(mask.high - mask.low + 1), mask_type(high - low + 1)
+        old, new = mask.ty, mask_type(high - low + 1)
         wide = old if int(old[1:]) > int(new[1:]) else new
         ref = code.cast(mask.ref, old, wide)
         if mask.low > low:
-            ref = code.binary("shl", ref, str(mask.low - low), wide)
+            ref = code.binary("shl", ref, mask.low - low, wide)
         elif mask.low < low:
-            ref = code.binary("lshr", ref, str(low - mask.low), wide)
+            ref = code.binary("lshr", ref, low - mask.low, wide)
         return code.cast(ref, wide, new)
 
     # --- comparing -------------------------------------------------------------------------------
@@ -260,7 +256,7 @@ class Keeper:
             return TRUE
         match kind:
             case t.Bool():
-                return code.negation(self._different(scalar(a).truth, scalar(b).truth))
+                return code.negation(code.differ(truth(a), truth(b)))
             case t.Set():
                 low, high = min(scalar(a).low, scalar(b).low), max(scalar(a).high, scalar(b).high)
                 pair = (self.rebased(scalar(a), low, high), self.rebased(scalar(b), low, high))
@@ -284,7 +280,7 @@ class Keeper:
                 x, y = self.is_present(a), self.is_present(b)
                 if FALSE in (x, y):
                     return code.negation(code.either(x, y))
-                same = code.negation(self._different(x, y))
+                same = code.negation(code.differ(x, y))
                 return code.both(same, self._inner_equal(a, b, inner, code.both(x, y)))
             case t.Record(fields=fields):
                 result = TRUE
@@ -294,7 +290,7 @@ class Keeper:
             case t.Map(key=key, value=inner):
                 result = TRUE
                 for i in range(layout.size(key)):
-                    pair_ = (self.entry(a, str(i)), self.entry(b, str(i)))
+                    pair_ = (self.entry(a, i), self.entry(b, i))
                     result = code.both(result, self.equal(*pair_, inner))
                 return result
             case t.Union() | t.Seq() | t.Ranking():
@@ -308,25 +304,18 @@ class Keeper:
                 places = [self.address(self.placed(v, model)) for v in (a, b)]
                 return self._same_memory(places[0], places[1], layout.slots(model))
 
-    def _different(self, x: Truth, y: Truth) -> Truth:
-        if y in (TRUE, FALSE):
-            x, y = y, x
-        if x in (TRUE, FALSE):
-            return self.code.negation(y) if x == TRUE else y
-        return Truth(self.code.binary("xor", x, y, "i1"))
-
     def _inner_equal(self, a: Held, b: Held, inner: t.Type, there: Truth) -> Truth:
         same = self.equal(self.inner(a), self.inner(b), inner)
         return self.code.either(self.code.negation(there), same)
 
-    def _same_memory(self, x: Ref, y: Ref, slots: int) -> Truth:
+    def _same_memory(self, x: Pointer, y: Pointer, slots: int) -> Truth:
         code = self.code
         if slots > 12:
-            return code.ask(fn.SAME, x, y, slots)
-        total = "0"
+            return code.call(fn.SAME, x, y, slots)
+        total: Number = 0
         for i in range(slots):
             total = code.binary("or", total, code.binary("xor", code.load(x, i), code.load(y, i)))
-        return code.compare("eq", total, "0")
+        return code.compare("eq", total, 0)
 
     # --- constants -------------------------------------------------------------------------------
 
@@ -334,13 +323,13 @@ class Keeper:
         """A constant."""
         match kind, value:
             case t.Bool(), bool():
-                return Scalar(TRUE if value else FALSE)
+                return TRUE if value else FALSE
             case t.Enum(members=members), str():
                 return self.number(members.index(value))
             case t.Option(inner=inner), None:
-                return Composite(kind, (Scalar(FALSE), self.blank(inner)))
+                return Composite(kind, (FALSE, self.blank(inner)))
             case t.Option(inner=inner), _:
-                return Composite(kind, (Scalar(TRUE), self.constant(inner, value)))
+                return Composite(kind, (TRUE, self.constant(inner, value)))
             case t.Record(fields=fields), tuple():
                 pairs = zip(fields, value, strict=True)
                 return Composite(kind, tuple(self.constant(part, v) for (_, part), v in pairs))
@@ -352,7 +341,7 @@ class Keeper:
             case t.Set(inner=inner), frozenset():
                 _, low, high = self.layout.register(kind)
                 mask = sum(1 << self.layout.position(inner, item) for item in value)
-                return Scalar(str(mask), low, high)
+                return Scalar(mask, low, high)
             case t.Map(value=inner), tuple():
                 return Composite(kind, tuple(self.constant(inner, v) for v in value))
             case (t.Seq() | t.Ranking()) as several, tuple():
@@ -365,7 +354,7 @@ class Keeper:
     @staticmethod
     def number(value: int) -> Scalar:
         """A constant number."""
-        return Scalar(str(value), value, value)
+        return Scalar(value, value, value)
 
     def blank(self, kind: t.Type) -> Held:
         """The value whose slots are all zero."""
@@ -376,3 +365,20 @@ def scalar(value: Held) -> Scalar:
     """The value, asserted to be a scalar."""
     assert isinstance(value, Scalar)
     return value
+
+
+def truth(value: Held) -> Truth:
+    """The value, asserted to be a truth."""
+    assert isinstance(value, Truth)
+    return value
+
+
+def received(kind: t.Type, operand: Operand, low: int, high: int) -> Held:
+    """The value that a register holds; of a number or set the least and the greatest."""
+    match operand:
+        case Truth():
+            return operand
+        case Pointer():
+            return InMemory(kind, operand)
+        case _:
+            return Scalar(operand, low, high)

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from random import Random
 
 from charter.explore.native import functions as fn
-from charter.explore.native.code import TRUE, Code, Ref, Truth
+from charter.explore.native.code import TRUE, Code, Label, Number, Pointer, Ref, Truth
 from charter.explore.native.context import PARTITION_BITS, PARTITIONS, MachineContext
+from charter.explore.native.functions import COUNT
 from charter.explore.native.states import BLOCK_BITS
 from charter.explore.native.unit import Unit
 
@@ -33,6 +34,9 @@ FRESH_BIT = 1 << 63
 SOON, SOONER = 8, 4
 """Records ahead of which an entry is asked for, and then the state that it names."""
 
+TABLE, SIZE, LISTS = Pointer("%table"), Ref("%size"), Pointer("%lists")
+FRESH, DIRECTORY = Pointer("%fresh"), Pointer("%directory")
+
 
 def multipliers(seed: int, count: int) -> tuple[int, ...]:
     """Random numbers of 128 bits."""
@@ -40,30 +44,30 @@ def multipliers(seed: int, count: int) -> tuple[int, ...]:
     return tuple(random.getrandbits(128) for _ in range(count))
 
 
-def hashed(code: Code, words: Sequence[Ref], seed: int) -> Ref:
+def hashed(code: Code, words: Sequence[Number], seed: int) -> Number:
     """The upper half of a sum of products of 128 bits. Two different keys have equal hashes with a
     probability of at most 2**-64 over the random multipliers (multilinear hashing: Lemire and
     Kaser, Strongly universal string hashing is fast, 2014)."""
     total, *factors = multipliers(seed, len(words) + 1)
-    found = str(total)
+    found: Number = total
     for word, factor in zip(words, factors, strict=True):
         wide = code.cast(word, "i64", "i128")
-        found = code.binary("add", code.binary("mul", wide, str(factor), "i128"), found, "i128")
-    return code.cast(code.binary("lshr", found, "64", "i128"), "i128", "i64")
+        found = code.binary("add", code.binary("mul", wide, factor, "i128"), found, "i128")
+    return code.cast(code.binary("lshr", found, 64, "i128"), "i128", "i64")
 
 
-def home(code: Code, spread: Ref, size: Ref) -> Ref:
+def home(code: Code, spread: Number, size: Number) -> Number:
     """The first slot of a hash table to probe for a hash."""
-    wide = code.cast(code.binary("shl", spread, str(PARTITION_BITS)), "i64", "i128")
+    wide = code.cast(code.binary("shl", spread, PARTITION_BITS), "i64", "i128")
     product = code.binary("mul", wide, code.cast(size, "i64", "i128"), "i128")
-    return code.cast(code.binary("lshr", product, "64", "i128"), "i128", "i64")
+    return code.cast(code.binary("lshr", product, 64, "i128"), "i128", "i64")
 
 
-def row_of(code: Code, number: Ref, width: int, directory: Ref = "%directory") -> Ref:
+def row_of(code: Code, number: Number, width: int, directory: Pointer = DIRECTORY) -> Pointer:
     """The row of a state in the list of states."""
-    block = code.load(directory, code.binary("lshr", number, str(BLOCK_BITS)), "ptr")
-    inside = code.binary("and", number, str((1 << BLOCK_BITS) - 1))
-    return code.at(block, code.binary("mul", inside, str(width)))
+    block = code.load_pointer(directory, code.binary("lshr", number, BLOCK_BITS))
+    inside = code.binary("and", number, (1 << BLOCK_BITS) - 1)
+    return code.row(block, inside, width)
 
 
 @dataclass(slots=True)
@@ -80,12 +84,14 @@ class TablePrinter:
         self.print_grow()
         self.print_merge()
 
-    def entry(self, code: Code, table: Ref, probe: Ref) -> Ref:
+    def entry(self, code: Code, table: Pointer, probe: Number) -> Pointer:
         """The address of an entry."""
-        return code.at(table, code.binary("mul", probe, str(self.context.entry)))
+        return code.row(table, probe, self.context.entry)
 
     @contextmanager
-    def probing(self, code: Code, table: Ref, spread: Ref, size: Ref) -> Iterator[tuple[Ref, str]]:
+    def probing(
+        self, code: Code, table: Pointer, spread: Number, size: Number
+    ) -> Iterator[tuple[Pointer, Label]]:
         """Prints a loop over the entries from a hash's first slot on. Yields the entry and the
         label of the next iteration; the caller's body must end in a jump."""
         probe, look, onward = code.memory(1), code.label(), code.label()
@@ -94,8 +100,8 @@ class TablePrinter:
         code.start(look)
         yield self.entry(code, table, code.load(probe)), onward
         code.start(onward)
-        on = code.add(code.load(probe), "1")
-        code.store(code.select(code.compare("eq", on, size), "0", on), probe)
+        on = code.add(code.load(probe), 1)
+        code.store(code.select(code.compare("eq", on, size), 0, on), probe)
         code.jump(look)
 
     # --- insert ----------------------------------------------------------------------------------
@@ -105,33 +111,30 @@ class TablePrinter:
         sorted by tag, and is modified. The table must have room for all records. The rows of new
         states are written to `fresh`; for `numbers`, each is followed by the position of its
         entry."""
-        head = (
-            "i64 @insert(ptr %table, i64 %size, ptr %lists, i64 %count, ptr noalias %fresh, "
-            "ptr %directory)"
-        )
-        code, context = Code(head, "nounwind"), self.context
+        code = Code.of(fn.INSERT, TABLE, SIZE, LISTS, COUNT, FRESH, DIRECTORY)
+        context = self.context
         record = context.record
         fresh = code.memory(1)
-        code.store("0", fresh)
+        code.store(0, fresh)
         pick, take, after, done, compare, new = (code.label() for _ in range(6))
         code.jump(pick)
         code.start(pick)
         left, lowest, limit = self.picked(code)
-        code.fork(code.compare("ne", lowest, "-1"), take, done)
+        code.fork(code.compare("ne", lowest, -1), take, done)
         code.start(take)
-        source = code.load(left, 0, "ptr")
-        code.store(code.at(source, record), left, 0, "ptr")
-        code.store(code.binary("sub", code.load(left, 1), "1"), left, 1)
+        source = code.load_pointer(left)
+        code.store(code.at(source, record), left)
+        code.store(code.sub(code.load(left, 1), 1), left, 1)
         self.prefetch(code, source)
         spread = code.load(source, record - 2)
         keys = [code.load(source, i) for i in range(context.words)]
         if context.memory == "keys":
-            marked = [code.binary("or", keys[0], str(TAKEN_BIT)), *keys[1:]]
+            marked = [code.binary("or", keys[0], TAKEN_BIT), *keys[1:]]
         else:
-            marked = [code.binary("or", spread, str(TAKEN_BIT))]
-        with self.probing(code, "%table", spread, "%size") as (entry, onward):
+            marked = [code.binary("or", spread, TAKEN_BIT)]
+        with self.probing(code, TABLE, spread, SIZE) as (entry, onward):
             first = code.load(entry)
-            code.fork(code.compare("eq", first, "0"), new, compare)
+            code.fork(code.compare("eq", first, 0), new, compare)
             code.start(compare)
             equal = code.compare("eq", first, marked[0])
             for i, ref in enumerate(marked[1:], 1):
@@ -148,74 +151,74 @@ class TablePrinter:
         self.keep(code, source, entry, code.bump(fresh))
         code.jump(after)
         code.start(after)
-        more = code.compare("ne", code.load(left, 1), "0")
-        before = code.compare("ult", code.load(code.load(left, 0, "ptr"), record - 1), limit)
+        more = code.nonzero(code.load(left, 1))
+        before = code.compare("ult", code.load(code.load_pointer(left), record - 1), limit)
         code.fork(code.both(more, before), take, pick)
         code.start(done)
         code.give(code.load(fresh))
         self.unit.add(code)
 
-    def keep(self, code: Code, source: Ref, entry: Ref, number: Ref) -> None:
+    def keep(self, code: Code, source: Pointer, entry: Pointer, number: Number) -> None:
         """Prints code that copies the row of a new state to row `number` of `fresh`."""
         context = self.context
-        row = code.at("%fresh", code.binary("mul", number, str(context.fresh)))
+        row = code.row(FRESH, number, context.fresh)
         start = context.words if context.raw else 0
         code.copy(row, code.at(source, start), context.words)
         if context.memory == "numbers":
-            code.store(code.binary("or", number, str(FRESH_BIT)), entry, 1)
-            code.store(entry, row, context.width, "ptr")
+            code.store(code.binary("or", number, FRESH_BIT), entry, 1)
+            code.store(entry, row, context.width)
             if context.raw:
                 code.copy(code.at(row, context.words), source, context.words)
         code.store(code.load(source, context.record - 1), row, context.width - 1)
 
-    def picked(self, code: Code) -> tuple[Ref, Ref, Ref]:
+    def picked(self, code: Code) -> tuple[Pointer, Number, Number]:
         """Prints the choice of the next record. Returns the list whose first record has the lowest
         tag, that tag (-1 if all lists are empty), and the lowest tag of the other lists, up to
         which records can be taken from this list."""
         best, limit, where = (code.memory(1) for _ in range(3))
-        for cell, first in ((best, "-1"), (limit, "-1"), (where, "0")):
+        for cell, first in ((best, -1), (limit, -1), (where, 0)):
             code.store(first, cell)
-        with code.counting("%count") as i:
-            place = code.at("%lists", code.binary("mul", i, "2"))
-            some = code.compare("ne", code.load(place, 1), "0")
-            tag = code.load(code.load(place, 0, "ptr"), self.context.record - 1)
-            tag, old = code.select(some, tag, "-1"), code.load(best)
+        with code.counting(COUNT) as i:
+            place = code.row(LISTS, i, 2)
+            some = code.nonzero(code.load(place, 1))
+            first_tag = code.load(code.load_pointer(place), self.context.record - 1)
+            tag, old = code.select(some, first_tag, -1), code.load(best)
             less = code.compare("ult", tag, old)
             other, second = code.select(less, old, tag), code.load(limit)
             closer = code.compare("ult", other, second)
             code.store(code.select(closer, other, second), limit)
             code.store(code.select(less, tag, old), best)
             code.store(code.select(less, i, code.load(where)), where)
-        place = code.at("%lists", code.binary("mul", code.load(where), "2"))
+        place = code.row(LISTS, code.load(where), 2)
         return place, code.load(best), code.load(limit)
 
-    def prefetch(self, code: Code, source: Ref) -> None:
+    def prefetch(self, code: Code, source: Pointer) -> None:
         """Prints a prefetch of what records a little further on will need; may read past a buffer's
         end."""
         record = self.context.record
         spread = code.load(source, SOON * record + record - 2)
-        prefetch(code, self.entry(code, "%table", home(code, spread, "%size")))
+        prefetch(code, self.entry(code, TABLE, home(code, spread, SIZE)))
         if self.context.memory != "numbers":
             return
         spread = code.load(source, SOONER * record + record - 2)
-        entry = self.entry(code, "%table", home(code, spread, "%size"))
+        entry = self.entry(code, TABLE, home(code, spread, SIZE))
         number = code.load(entry, 1)
-        same = code.compare("eq", code.load(entry), code.binary("or", spread, str(TAKEN_BIT)))
-        with code.when(code.both(same, code.compare("sge", number, "0"))):
+        same = code.compare("eq", code.load(entry), code.binary("or", spread, TAKEN_BIT))
+        with code.when(code.both(same, code.compare("ge", number, 0))):
             row = row_of(code, number, self.context.width)
             prefetch(code, code.at(row, self.context.key_at))
 
-    def same_key(self, code: Code, entry: Ref, keys: list[Ref]) -> Truth:
+    def same_key(self, code: Code, entry: Pointer, keys: list[Ref]) -> Truth:
         """Whether the state of an entry has this key."""
         context, place, number = self.context, code.memory(1), code.load(entry, 1)
-        is_fresh = code.compare("slt", number, "0")
+        is_fresh = code.compare("lt", number, 0)
         with code.when(is_fresh):
-            index = code.binary("and", number, str(FRESH_BIT - 1))
-            row = code.at("%fresh", code.binary("mul", index, str(context.fresh)))
-            code.store(row, place, 0, "ptr")
+            index = code.binary("and", number, FRESH_BIT - 1)
+            row = code.row(FRESH, index, context.fresh)
+            code.store(row, place)
         with code.unless(is_fresh):
-            code.store(row_of(code, number, context.width), place, 0, "ptr")
-        row, equal = code.load(place, 0, "ptr"), TRUE
+            code.store(row_of(code, number, context.width), place)
+        row, equal = code.load_pointer(place), TRUE
         for i, ref in enumerate(keys, context.key_at):
             equal = code.both(equal, code.compare("eq", code.load(row, i), ref))
         return equal
@@ -224,17 +227,18 @@ class TablePrinter:
 
     def print_grow(self) -> None:
         """Prints `grow`, which copies all entries into a larger table."""
-        head = "void @grow(ptr %old, i64 %size, ptr %table, i64 %more)"
-        code, context = Code(head, "nounwind"), self.context
-        with code.counting("%size") as i:
-            words = [code.load(self.entry(code, "%old", i), w) for w in range(context.entry)]
-            with code.unless(code.compare("eq", words[0], "0")):
-                spread, put = words[0], code.label()
+        old, more = Pointer("%old"), Ref("%more")
+        code, context = Code.of(fn.GROW, old, SIZE, TABLE, more), self.context
+        with code.counting(SIZE) as i:
+            words = [code.load(self.entry(code, old, i), w) for w in range(context.entry)]
+            with code.unless(code.compare("eq", words[0], 0)):
+                spread: Number = words[0]
+                put = code.label()
                 if context.memory == "keys":
-                    free = code.binary("and", words[0], str(TAKEN_BIT - 1))
+                    free = code.binary("and", words[0], TAKEN_BIT - 1)
                     spread = hashed(code, [free, *words[1:]], self.seed)
-                with self.probing(code, "%table", spread, "%more") as (place, onward):
-                    code.fork(code.compare("eq", code.load(place), "0"), put, onward)
+                with self.probing(code, TABLE, spread, more) as (place, onward):
+                    code.fork(code.compare("eq", code.load(place), 0), put, onward)
                 code.start(put)
                 for w, ref in enumerate(words):
                     code.store(ref, place, w)
@@ -244,35 +248,37 @@ class TablePrinter:
     def print_merge(self) -> None:
         """Prints `merge`. `lists` has a pointer and a count for the new rows of each partition. The
         states are numbered from `first` on and their rows copied into the list of states."""
-        code = Code("void @merge(ptr %lists, ptr %directory, i64 %first)", "nounwind")
+        first = Ref("%first")
+        code = Code.of(fn.MERGE, LISTS, DIRECTORY, first)
         context = self.context
         width, number = context.width, code.memory(1)
-        code.store("%first", number)
+        code.store(first, number)
         head, take, done = code.label(), code.label(), code.label()
         code.jump(head)
         code.start(head)
-        best, where = "-1", "0"
+        best: Number = -1
+        where: Number = 0
         for p in range(PARTITIONS):
-            some = code.compare("ne", code.load("%lists", 2 * p + 1), "0")
-            pointer = code.load("%lists", 2 * p, "ptr")
-            tag = code.select(some, code.load(pointer, width - 1), "-1")
+            some = code.nonzero(code.load(LISTS, 2 * p + 1))
+            pointer = code.load_pointer(LISTS, 2 * p)
+            tag = code.select(some, code.load(pointer, width - 1), -1)
             less = code.compare("ult", tag, best)
-            best, where = code.select(less, tag, best), code.select(less, str(2 * p), where)
-        code.fork(code.compare("ne", best, "-1"), take, done)
+            best, where = code.select(less, tag, best), code.select(less, 2 * p, where)
+        code.fork(code.compare("ne", best, -1), take, done)
         code.start(take)
-        place = code.at("%lists", where)
-        source, own = code.load(place, 0, "ptr"), code.bump(number)
+        place = code.at(LISTS, where)
+        source, own = code.load_pointer(place), code.bump(number)
         code.copy(row_of(code, own, width), source, width)
         if context.memory == "numbers":
-            code.store(own, code.load(source, width, "ptr"), 1)
-        code.store(code.at(source, context.fresh), place, 0, "ptr")
-        code.store(code.binary("sub", code.load(place, 1), "1"), place, 1)
+            code.store(own, code.load_pointer(source, width), 1)
+        code.store(code.at(source, context.fresh), place)
+        code.store(code.sub(code.load(place, 1), 1), place, 1)
         code.jump(head)
         code.start(done)
         code.give()
         self.unit.add(code)
 
 
-def prefetch(code: Code, place: Ref) -> None:
+def prefetch(code: Code, place: Pointer) -> None:
     """Prints a prefetch of memory that will be written."""
     code.call(fn.PREFETCH, place, 1, 3, 1)
