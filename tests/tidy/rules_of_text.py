@@ -100,8 +100,12 @@ def _anchor(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
 
 
+WITH_TABS: Final = ("Makefile", ".go", ".go.j2")
+"""make and gofmt indent with tabs."""
+
+
 def trailing_space(file: File) -> Iterator[str]:
-    if "\r" in file.text or ("\t" in file.text and not file.path.endswith("Makefile")):
+    if "\r" in file.text or ("\t" in file.text and not file.path.endswith(WITH_TABS)):
         yield "1: carriage returns and tabs have no place here"
     for number, line in file.lines():
         if line != line.rstrip():

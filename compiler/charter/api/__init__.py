@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from charter.api.adapters import LANGUAGES, AdapterFiles, adapter_files
 from charter.api.charters import (
     Charter,
     Simulation,
@@ -50,7 +51,9 @@ if TYPE_CHECKING:
     from charter.semantics.scenario import ScenarioFails
 
 __all__ = [
+    "LANGUAGES",
     "PLAIN",
+    "AdapterFiles",
     "CannotExplore",
     "Charter",
     "ExploreOptions",
@@ -67,6 +70,7 @@ __all__ = [
     "Unreadable",
     "WalksResult",
     "WrongBound",
+    "adapter_files",
     "bounded",
     "check_charter",
     "check_overlay",

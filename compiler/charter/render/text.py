@@ -1,12 +1,16 @@
-"""Shared text helpers: an emitter of lines, and the template environment."""
+"""Shared text helpers: an emitter of lines, the template environment, wrapping, plurals,
+citations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from charter.core import nodes as n
 
 INDENT = "    "
 
@@ -49,3 +53,30 @@ def environment(package: str) -> Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Paragraphs of at most `width` characters a line."""
+    rows: list[str] = []
+    for paragraph in re.sub(r"(?<!\n)\n(?![\n ])", " ", text).split("\n"):
+        row = paragraph[: len(paragraph) - len(paragraph.lstrip())]
+        for word in paragraph.lstrip().split(" "):
+            if row.strip() and len(row) + 1 + len(word) > width:
+                rows.append(row)
+                row = word
+            else:
+                row = f"{row} {word}" if row.strip() else row + word
+        rows.append(row.rstrip())
+    return rows
+
+
+def plural(name: str) -> str:
+    """`broker` as `brokers`."""
+    if name.endswith("y") and name[-2:-1] not in ("a", "e", "o", "u"):
+        return name[:-1] + "ies"
+    return name + ("es" if name.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def cited(citations: Iterable[n.Citation]) -> str:
+    """Citations on one line; "" for `silent`."""
+    return ", ".join(f"{c.source} {c.section}".strip() for c in citations if c.source != "silent")

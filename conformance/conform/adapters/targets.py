@@ -238,7 +238,8 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
             timeout=_PREPARE_SECONDS,
             check=False,
         )
-        said = json.loads(done.stdout.decode().strip().splitlines()[-1])
+        printed = done.stdout.decode().strip().splitlines()
+        said = json.loads(printed[-1]) if printed or done.returncode else {}
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotPrepare(f"{chosen.id} could not be prepared: {error}") from None
     except (ValueError, IndexError):

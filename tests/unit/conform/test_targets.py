@@ -68,6 +68,12 @@ def test_prepare_that_fails(tmp_path, monkeypatch, command, sentence):
         prepare(written(tmp_path / "x", TOML % command), "", {})
 
 
+def test_prepare_that_prints_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    content = (TOML % "pass").replace(', "{jar}"', "")
+    assert prepare(written(tmp_path / "x", content), "", {}).said == {}
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

@@ -18,10 +18,10 @@ from charter.render.python_model.imports import names_defined, with_imports
 from charter.render.python_model.line_breaks import Block, Doc, Spread, call, joined, lines
 from charter.render.python_model.names import PRELUDE, Names, camel
 from charter.render.python_model.narrow import bound
-from charter.render.python_model.operations import OperationPrinter, cited, place
+from charter.render.python_model.operations import OperationPrinter, place
 from charter.render.python_model.types import TypePrinter
 from charter.render.python_model.wire import WirePrinter
-from charter.render.text import Emitter, environment
+from charter.render.text import Emitter, cited, environment
 
 PACKAGE = "charter.render.python_model"
 FoundT = TypeVar("FoundT", n.Function, n.Operation)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files as resources
 
 from charter.core import nodes as n
+from charter.render.text import plural
 
 
 def _defined(template: str) -> frozenset[str]:
@@ -54,13 +55,6 @@ def snake(name: str) -> str:
         starts_word = char.isupper() and i > 0 and not name[i - 1].isupper()
         out += ("_" if starts_word and out[-1:] != "_" else "") + char.lower()
     return out
-
-
-def plural(name: str) -> str:
-    """`broker` as `brokers`."""
-    if name.endswith("y") and name[-2:-1] not in ("a", "e", "o", "u"):
-        return name[:-1] + "ies"
-    return name + ("es" if name.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 def safe(name: str, taken: Iterable[str] = ()) -> str:

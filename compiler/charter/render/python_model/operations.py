@@ -3,8 +3,7 @@ its own. Ghost state, and what is needed only for it, is left out."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from charter.core import nodes as n
@@ -16,12 +15,7 @@ from charter.render.python_model.line_breaks import WIDTH, Block, Doc, Spread, c
 from charter.render.python_model.names import camel
 from charter.render.python_model.narrow import Known, bound, present_where
 from charter.render.python_model.pieces import AND, CHOICE, OR, Assignment
-from charter.render.text import Emitter
-
-
-def cited(citations: Iterable[n.Citation]) -> str:
-    """Citations on one line; "" for `silent`."""
-    return ", ".join(f"{c.source} {c.section}".strip() for c in citations if c.source != "silent")
+from charter.render.text import Emitter, cited, wrapped
 
 
 def place(span: object) -> str:
@@ -410,18 +404,3 @@ class OperationPrinter:
             self.put(call("allowed.append", outcome))
         else:
             self.put(Block("[", (outcome,), "]"), "return ")
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """Paragraphs of at most `width` characters a line."""
-    rows: list[str] = []
-    for paragraph in re.sub(r"(?<!\n)\n(?![\n ])", " ", text).split("\n"):
-        row = paragraph[: len(paragraph) - len(paragraph.lstrip())]
-        for word in paragraph.lstrip().split(" "):
-            if row.strip() and len(row) + 1 + len(word) > width:
-                rows.append(row)
-                row = word
-            else:
-                row = f"{row} {word}" if row.strip() else row + word
-        rows.append(row.rstrip())
-    return rows

@@ -12,8 +12,9 @@ from charter.render.python_model.faults import fails_name, has_faults
 from charter.render.python_model.line_breaks import Block, Doc, call, from_text, joined, lines
 from charter.render.python_model.names import Names, camel
 from charter.render.python_model.observe import projected
-from charter.render.python_model.operations import doc_lines, wrapped
+from charter.render.python_model.operations import doc_lines
 from charter.render.python_model.types import TypePrinter
+from charter.render.text import wrapped
 
 _EXPORTS = (
     *("COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from charter import api
@@ -11,11 +12,13 @@ from conform.adapters.projects import project_here
 from conform.cli.commands.charters import Errors, loaded
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
+from conform.project.skeletons import Skeleton, is_adapter, write_skeleton
 
 EXAMPLES = """examples:
   conform generate
   conform generate --check
   conform generate --backend tla spec/examples/primary_backup.charter --instance tiny
+  conform generate --adapter go spec/lease.charter --out adapters/lease
 
 Without --backend: writes generated/ of the project from its charters and adapters. Exit code 0:
 it is up to date; 1: with --check something is stale, or a charter has errors. `conform vectors
@@ -24,18 +27,31 @@ belong to the present charter.
 
 With --backend tla: writes a charter as TLA+ modules and cfgs for TLC into a folder (default:
 build/tla). Exit code 1: the charter has errors, or the export does not support it.
+
+With --adapter: writes the types of a component for an adapter in that language into the adapter's
+folder (default: build/adapter-LANGUAGE). A folder without adapter.toml also gets all else that an
+adapter needs: a skeleton to complete, the SDK, and adapter.toml.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "charter", type=Path, nargs="?", help="with --backend: a charter, file or folder"
+        "charter",
+        type=Path,
+        nargs="?",
+        help="with --backend or --adapter: a charter, file or folder",
     )
     parser.add_argument("--backend", choices=["tla"], help="what to write of one charter")
     parser.add_argument(
+        "--adapter", choices=api.LANGUAGES, help="write the types for an adapter in a language"
+    )
+    parser.add_argument(
+        "--component", default="", help="with --adapter: a component, not the first"
+    )
+    parser.add_argument(
         "--out",
         type=Path,
-        help="with --backend: the folder (default: build/tla, then -VARIANT and -MUTANT)",
+        help="the folder (default: build/tla, then -VARIANT and -MUTANT; build/adapter-LANGUAGE)",
     )
     parser.add_argument("--instance", default="", help="with --backend: one instance, not all")
     parser.add_argument("--variant", default="", help="with --backend: a variant of the charter")
@@ -50,9 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.backend is not None:
         return _export(arguments)
-    alone = ("charter", "out", "instance", "variant", "mutant")
+    if arguments.adapter is not None:
+        return _adapter(arguments)
+    alone = ("charter", "out", "instance", "variant", "mutant", "component")
     if any(getattr(arguments, name) for name in alone):
-        raise ConformError("a charter and its options need --backend; without it, use --root")
+        raise ConformError(
+            "a charter and its options need --backend or --adapter; without them, use --root"
+        )
     project = project_here(arguments.root)
     if not project.charters.is_dir():
         raise ConformError(f"{project.charters} does not exist; charters of the project lie there")
@@ -84,24 +104,60 @@ def _export(arguments: argparse.Namespace) -> int:
     folder: Path = arguments.out or Path("build") / "-".join(["tla", *edits])
     try:
         files, warnings = api.exported(model, arguments.instance)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
     except api.Missing as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
         raise _errors("nothing was written", refused) from None
-    except OSError as error:
-        raise ConformError(f"{folder} cannot be written: {error.strerror}") from None
+    _write(folder, files)
     for warning in warnings:
         say(warning.show())
+    _tell_written(folder, files, arguments.json)
+    return 0
+
+
+def _adapter(arguments: argparse.Namespace) -> int:
+    if arguments.charter is None or arguments.check:
+        raise ConformError("--adapter takes a charter, and no --check: name a file or a folder")
+    model = loaded(arguments.charter, arguments.variant, arguments.mutant)
+    folder: Path = arguments.out or Path("build") / f"adapter-{arguments.adapter}"
+    try:
+        made = api.adapter_files(model, arguments.adapter, arguments.component)
+    except api.Missing as error:
+        raise ConformError(str(error)) from None
+    files = made.types
+    if is_adapter(folder):
+        _write(folder, files)
+    else:
+        files = write_skeleton(
+            Skeleton(
+                language=arguments.adapter,
+                id=folder.resolve().name,
+                protocol=model.protocol,
+                component=made.component,
+                files={**made.skeleton, **made.types},
+            ),
+            folder,
+        )
+    _tell_written(folder, files, arguments.json)
+    return 0
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    try:
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ConformError(f"{folder} cannot be written: {error.strerror}") from None
+
+
+def _tell_written(folder: Path, files: Iterable[str], as_json: bool) -> None:
     paths = [(folder / name).as_posix() for name in files]
-    if arguments.json:
+    if as_json:
         out_json({"written": [*paths]})
     else:
         for path in paths:
             out(path)
-    return 0
 
 
 def _errors(what: str, refused: api.Refused) -> Errors:

@@ -1,0 +1,199 @@
+"""Prints the types of a component in Go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from charter.core import types as t
+from charter.render.adapters import docs
+from charter.render.adapters.interface import Interface, SeenOperation
+from charter.render.adapters.names import TakenNames, pascal, words
+from charter.render.text import environment, wrapped
+
+_SDK = (
+    "About", "Adapter", "Bool", "Consts", "Fault", "Given", "Greeter", "Hello", "Imager", "List",
+    "NeverIssued", "NeverIssuedText", "NotLoadable", "Observation", "Pair", "Pairs", "Present",
+    "Question", "Serve", "Set", "Sorts", "Unsupported",
+)  # fmt: skip
+_INITIALISMS = {"id": "ID", "ttl": "TTL", "url": "URL", "ip": "IP", "api": "API", "uuid": "UUID"}
+_WIDTH = 100
+
+
+def exported(name: str) -> str:
+    """`topic_id` as `TopicID`."""
+    return "".join(_INITIALISMS.get(word, word.capitalize()) for word in words(name))
+
+
+def go_files(seen: Interface) -> dict[str, str]:
+    """The file with the types, by its path in the adapter's folder."""
+    return {"charter/protocol.go": _template("protocol.go.j2", seen)}
+
+
+def go_skeleton(seen: Interface) -> dict[str, str]:
+    """The adapter to be completed, by its path in the adapter's folder."""
+    return {"main.go": _template("main.go.j2", seen)}
+
+
+def _template(name: str, seen: Interface) -> str:
+    page = GoPage(seen)
+    template = environment("charter.render.adapters").get_template(name)
+    return template.render(page=page, seen=seen, docs=docs)
+
+
+@dataclass(slots=True)
+class GoPage:
+    """The parts of the file; `names` are those of types, cases, members and operations."""
+
+    seen: Interface
+    types: dict[str, str] = field(default_factory=dict)
+    cases: dict[str, str] = field(default_factory=dict)
+    members: dict[str, str] = field(default_factory=dict)
+    methods: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        scope = TakenNames(set(_SDK))
+        for named in self.seen.types:
+            self.types[named.name] = scope.claim(pascal(named.name))
+        for named in self.seen.types:
+            match named:
+                case t.Union(cases=cases):
+                    self.cases |= {tag: scope.claim(exported(tag)) for tag, _ in cases}
+                case t.Enum(name, members):
+                    start = self.types[name]
+                    self.members |= {m: scope.claim(start + pascal(m)) for m in members}
+                case t.Sort() | t.Counter() | t.Record():
+                    pass
+        methods = TakenNames({"Start", "Observe"})
+        for operation in self.seen.operations:
+            self.methods[operation.name] = methods.claim(exported(operation.name))
+            args = f"{exported(operation.name)}Args"
+            self.types[operation.args.name] = scope.claim(args)
+
+    # --- types -----------------------------------------------------------------------------------
+
+    def type(self, kind: t.Type) -> str:
+        """The type of a field or an item."""
+        match kind:
+            case t.Bool():
+                return "bool"
+            case t.Int():
+                return "int"
+            case t.Sort(name) | t.Counter(name) | t.Enum(name) | t.Record(name):
+                return self.types[name]
+            case t.Union(name):
+                return f"{self.types[name]}Value"
+            case t.Option(inner):
+                return f"*{self.type(inner)}"
+            case t.Set(inner):
+                return f"Set[{self.type(inner)}]"
+            case t.Seq(inner) | t.Ranking(inner):
+                return f"List[{self.type(inner)}]"
+            case t.Map(t.Bool(), value):
+                return f"map[Bool]{self.type(value)}"
+            case t.Map(t.Sort() | t.Enum() as key, value):
+                return f"map[{self.type(key)}]{self.type(value)}"
+            case t.Map(key, value):
+                return f"Pairs[{self.type(key)}, {self.type(value)}]"
+            case _:
+                assert_never(kind)
+
+    def reply(self, operation: SeenOperation, package: str = "") -> str:
+        """The type of a reply, seen from a package."""
+        match operation.reply:
+            case t.Union(name):
+                return package + self.types[name]
+            case t.Bool() | t.Int():
+                return self.type(operation.reply)
+            case t.Option(inner=t.Bool() | t.Int()):
+                return self.type(operation.reply)
+            case _:
+                return _qualified(self.type(operation.reply), package)
+
+    def signature(self, operation: SeenOperation, package: str = "") -> str:
+        """The parameters and results of the method of an operation."""
+        args = f"args {package}{self.types[operation.args.name]}" if operation.args.fields else ""
+        return f"{self.methods[operation.name]}({args}) ({self.reply(operation, package)}, error)"
+
+    def nested(self) -> list[t.Union]:
+        """The unions inside other types, which need a type that reads and writes them."""
+        held: list[t.Type] = [
+            *(o.args for o in self.seen.operations),
+            self.seen.observation,
+            self.seen.given,
+        ]
+        held += [o.reply for o in self.seen.operations if not isinstance(o.reply, t.Union)]
+        inside = {part for kind in held for part in t.inside(kind)}
+        for kind in self.seen.types:
+            if isinstance(kind, t.Union):
+                inside |= {part for _, ps in kind.cases for _, p in ps for part in t.inside(p)}
+        return [kind for kind in self.seen.types if isinstance(kind, t.Union) and kind in inside]
+
+    # --- lines -----------------------------------------------------------------------------------
+
+    def comment(self, text: str, depth: int = 0) -> str:
+        """A comment, with its line end; "" for no text."""
+        rows = wrapped(text, _WIDTH - 4 * depth - 3) if text else []
+        return "".join("\t" * depth + f"// {row}".rstrip() + "\n" for row in rows)
+
+    def type_comment(self, named: t.Sort | t.Counter | t.Enum | t.Record | t.Union) -> str:
+        """The comment of a type."""
+        return self.comment(docs.type_doc(self.seen, named, self.types[named.name]))
+
+    def fields(self, owner: str, fields: Sequence[tuple[str, t.Type]]) -> str:
+        """The fields of a struct, in columns between comments as gofmt has them."""
+        rows: list[str] = []
+        block: list[tuple[str, str, str]] = []
+        for name, kind in fields:
+            doc = self.seen.doc_of(owner, name)
+            if doc:
+                rows += [*_columns(block), self.comment(doc, 1).rstrip("\n")]
+                block = []
+            block.append((exported(name), self.type(kind), f'`json:"{name}"`'))
+        return "".join(f"{row}\n" for row in [*rows, *_columns(block)])
+
+    def struct(self, name: str, owner: str, fields: Sequence[tuple[str, t.Type]]) -> str:
+        """The declaration of a struct."""
+        if not fields:
+            return f"type {name} struct{{}}\n"
+        return f"type {name} struct {{\n{self.fields(owner, fields)}}}\n"
+
+    def sorts(self) -> str:
+        """The struct with the ids of elements."""
+        rows = [
+            (pascal(s.name), f"map[{self.types[s.name]}]int", f'`json:"{s.name}"`')
+            for s in self.seen.sorts
+        ]
+        if not rows:
+            return "type Sorts struct{}\n"
+        return "type Sorts struct {\n" + "".join(f"{row}\n" for row in _columns(rows)) + "}\n"
+
+    def enum(self, kind: t.Enum) -> str:
+        """The constants of an enum."""
+        name = self.types[kind.name]
+        rows = [(self.members[m], name, f'= "{m}"') for m in kind.members]
+        return "".join(f"{row}\n" for row in _columns(rows))
+
+    def strings(self, names: Sequence[str]) -> str:
+        """A slice of strings, one a line."""
+        if not names:
+            return "[]string{}"
+        return "[]string{\n" + "".join(f'\t"{name}",\n' for name in names) + "}"
+
+
+def _columns(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """Rows of three cells, aligned as gofmt aligns them."""
+    first = max((len(row[0]) for row in rows), default=0)
+    second = max((len(row[1]) for row in rows), default=0)
+    for name, kind, tag in rows:
+        yield f"\t{name:<{first}} {kind:<{second}} {tag}"
+
+
+def _qualified(text: str, package: str) -> str:
+    """A type with its package; the names of types begin with capitals."""
+    out = ""
+    for i, char in enumerate(text):
+        starts = char.isupper() and not (i and (text[i - 1].isalnum() or text[i - 1] == "_"))
+        out += package + char if starts else char
+    return out

@@ -1,0 +1,149 @@
+"""What an adapter sees of a component: operations, replies, observations, and their types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.core.reach import printed
+from charter.render.text import cited
+
+Paths = frozenset[tuple[str, ...]]
+Named = t.Sort | t.Counter | t.Enum | t.Record | t.Union
+
+OBSERVATION = "Observation"
+OBSERVED = "Observed"
+GIVEN = "Given"
+CONSTS = "Consts"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenOperation:
+    """An operation: its arguments as a record, and the type of its reply."""
+
+    name: str
+    doc: str
+    args: t.Record
+    reply: t.Type
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """The part of a component that an adapter sees. `types` are those that are mentioned, in the
+    order of the charter, apart from `observation`, `given` (a durable state), `consts`, and the
+    arguments of operations. `docs` are the charter's comments: `Partition`, `Partition.isr`."""
+
+    protocol: str
+    component: str
+    doc: str
+    types: tuple[Named, ...]
+    consts: t.Record
+    operations: tuple[SeenOperation, ...]
+    observation: t.Record
+    given: t.Record
+    docs: Mapping[str, str]
+
+    @property
+    def sorts(self) -> tuple[t.Sort, ...]:
+        """The sorts whose elements are arguments, or are shown."""
+        return tuple(kind for kind in self.types if isinstance(kind, t.Sort))
+
+    def doc_of(self, owner: str, member: str) -> str:
+        """The charter's comment on a field or a case; "" if there is none."""
+        return self.docs.get(f"{owner}.{member}", "")
+
+
+def interface(model: n.Model, component: n.Component) -> Interface:
+    """What an adapter of `component` sees."""
+    operations = tuple(_operation(operation) for operation in component.operations)
+    shown = _observation(component)
+    durable = tuple((v.name, v.type) for v in component.state if v.kind == "durable")
+    given = t.Record(GIVEN, durable)
+    kinds = [shown, given, *(o.args for o in operations), *(o.reply for o in operations)]
+    return Interface(
+        protocol=model.protocol,
+        component=component.name,
+        doc=component.doc,
+        types=tuple(_mentioned(model, kinds)),
+        consts=t.Record(CONSTS, printed(model, component).consts),
+        operations=operations,
+        observation=shown,
+        given=given,
+        docs=dict(model.docs),
+    )
+
+
+def _operation(operation: n.Operation) -> SeenOperation:
+    fields = tuple((param.name, param.type) for param in operation.params)
+    doc = "\n\n".join(part for part in (operation.doc, cited(operation.citations)) if part)
+    return SeenOperation(
+        operation.name, doc, t.Record(f"{operation.name}_args", fields), operation.result
+    )
+
+
+def _mentioned(model: n.Model, kinds: Iterable[t.Type]) -> Iterable[Named]:
+    """The named types inside `kinds`: those of the charter in its order, then what is observed of
+    records. `kinds` themselves are not among them if they are records of no charter."""
+    found = {part: None for kind in kinds for part in t.inside(kind)}
+    declared: tuple[Named, ...] = (
+        *model.sorts,
+        *model.counters,
+        *model.enums,
+        *model.records,
+        *model.unions,
+    )
+    yield from (kind for kind in declared if kind in found)
+    own = {record.name for record in model.records}
+    for part in found:
+        if isinstance(part, t.Record) and part.name.startswith(OBSERVED) and part.name not in own:
+            yield part
+
+
+def _observation(component: n.Component) -> t.Record:
+    """What the widest level shows, as a record of variables."""
+    shown = [o.path for o in component.observables if o.mode != "ignored"]
+    made: dict[str, t.Record] = {}
+    fields: list[tuple[str, t.Type]] = []
+    for variable in component.state:
+        paths = frozenset(path[1:] for path in shown if path[0] == variable.name)
+        if paths:
+            fields.append((variable.name, _shown(variable.type, paths, made)))
+    return t.Record(OBSERVATION, tuple(fields))
+
+
+def _shown(kind: t.Type, paths: Paths, made: dict[str, t.Record]) -> t.Type:
+    """The type of what `paths` show of a value; an empty path shows everything."""
+    if () in paths:
+        return kind
+    match kind:
+        case t.Option(inner):
+            return t.Option(_shown(inner, paths, made))
+        case t.Map(key, value):
+            return t.Map(key, _shown(value, paths, made))
+        case t.Record(name, fields):
+            kept: list[tuple[str, t.Type]] = []
+            for field, part in fields:
+                inside = frozenset(path[1:] for path in paths if path[:1] == (field,))
+                if inside:
+                    kept.append((field, _shown(part, inside, made)))
+            return kind if tuple(kept) == fields else _observed(name, tuple(kept), made)
+        case t.Bool() | t.Int() | t.Sort() | t.Counter() | t.Enum() | t.Union():
+            return kind
+        case t.Set() | t.Seq() | t.Ranking():
+            return kind
+        case _:
+            assert_never(kind)
+
+
+def _observed(
+    name: str, fields: tuple[tuple[str, t.Type], ...], made: dict[str, t.Record]
+) -> t.Record:
+    """A record with the observed fields; equal ones share a name."""
+    number, chosen = 1, f"{OBSERVED}{name}"
+    while made.setdefault(chosen, t.Record(chosen, fields)).fields != fields:
+        number += 1
+        chosen = f"{OBSERVED}{name}{number}"
+    return made[chosen]

@@ -1,0 +1,1 @@
+"""Projects of users: what `conform init` writes."""
