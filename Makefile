@@ -13,7 +13,7 @@ ONLY ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test slow check generate bench clean need-python need-java
+.PHONY: help setup demo test slow check generate bench dist clean need-python need-java
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -54,6 +54,10 @@ generate: setup ## write generated/ anew from spec/
 
 bench: need-java setup ## measure, and print ratios
 	set -e; for bench in $(BENCHES); do $(BIN)/python -m tests.benchmarks.$$bench; done
+
+dist: setup ## build the wheel into build/dist
+	rm -rf build/dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/dist .
 
 clean: ## remove what commands left behind, but neither .venv nor the cache of downloads
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis spark-warehouse

@@ -14,6 +14,7 @@ import pytest
 from charter import api
 from charter.core import nodes as n
 from charter.core.obligations import obligations
+from charter.core.reach import always
 from charter.prove import (
     Difference,
     Infeasible,
@@ -22,7 +23,6 @@ from charter.prove import (
     SingleStep,
     StepQuestion,
     Trace,
-    always,
     distinguish,
     invariants,
     reach,
@@ -37,7 +37,7 @@ CONTROLLER = "controller"
 ANSWERS = """
 import hashlib, sys
 from tests.support.switch import machine, switch
-from charter.prove import SingleStep, StepQuestion, always, single_step
+from charter.prove import SingleStep, StepQuestion, single_step
 from charter.core.obligations import obligations
 from charter.semantics.values import text, to_json
 model = switch()

@@ -39,8 +39,8 @@ mutant expires_early in tiny {
   replace conjunct last of lease.tick/expired with left <= 2
 } caught by full_time
 
-instance tiny of lease { Node = 2  ttl = 3 }
 instance tiny_short of lease { Node = 1  ttl = 1  misses tick/ticked }
+instance tiny of lease { Node = 2  ttl = 3 }
 scenario "two ticks" of lease {
   Node = {a}  ttl = 2
   do acquire(a) -> granted

@@ -92,6 +92,11 @@ def printed(model: n.Model, component: n.Component) -> n.Model:
     return Mentioned.of(model, exprs, stated).kept(model, consts)
 
 
+def always(model: n.Model, component: str) -> tuple[n.Property, ...]:
+    """The `always` properties of a component, which can be used as lemmas."""
+    return tuple(p for p in model.properties if p.kind == "always" and p.machine == component)
+
+
 def changed_operations(before: n.Model, after: n.Model, component: str) -> frozenset[str]:
     """The operations of a component that were edited, or call a function that was: no other can
     have other outcomes. All of them if anything else of the component was edited."""

@@ -47,7 +47,6 @@ from charter.prove.single import (
     SingleStep,
     StepQuestion,
     Undecided,
-    always,
     shadowed,
     single_step,
 )
@@ -85,7 +84,6 @@ __all__ = [
     "Unclear",
     "Undecided",
     "Violates",
-    "always",
     "distinguish",
     "induction",
     "invariants",

@@ -142,8 +142,3 @@ def loadable(program: SymbolicProgram) -> Term:
             for name, value in branch.after.items():
                 parts.append(types.equal(program.before[name], value))
     return terms.and_(*parts)
-
-
-def always(model: n.Model, component: str) -> tuple[n.Property, ...]:
-    """The `always` properties of a component, which can be used as lemmas."""
-    return tuple(p for p in model.properties if p.kind == "always" and p.machine == component)

@@ -22,8 +22,8 @@ from charter.suites.record import VectorRecord, merged, packed, unpacked
 from charter.suites.walks import Walks
 from charter.vectors.plan import OPEN
 
-TINY = "tiny_"
-"""The prefix of the names of instances that are small enough for a search."""
+TINY = "tiny"
+"""The start of the names of instances that are small enough for a search."""
 
 WALKS = 2_000
 """Random walks in each instance."""

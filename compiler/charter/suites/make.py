@@ -7,6 +7,7 @@ import heapq
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +17,6 @@ from charter.formats.suite import Manifest
 from charter.suites.build import Progress, build_full
 from charter.suites.found import place, read_found, write_found
 from charter.suites.record import VectorRecord, merged
-from charter.suites.search import search
 from charter.suites.smoke import smoke
 from charter.suites.store import write_records
 from charter.suites.subject import Subject, overlays_in, renamed, subject
@@ -48,8 +48,11 @@ def open_subject(charter: Path, sources: Sequence[Source], variant: str, compone
 
 
 def look(about: Subject, charter: Path, progress: Progress) -> Subject:
-    """Search again, and write the results beside the charter."""
-    found = search(about, progress)
+    """Search again, with the solver if it is installed, and write the results beside the
+    charter."""
+    from charter.suites.search import search
+
+    found = search(about, progress, find_spec("z3") is not None)
     write_found(place(charter, about.model.variant), found)
     return replace(about, found=found)
 

@@ -1,15 +1,15 @@
 """Searches for the questions of the small suite: for obligations in small instances, then with the
-solver; proofs for infeasible ones; steps that distinguish mutants. It takes minutes, and its
-results are committed."""
+solver if it is installed; steps that distinguish mutants. It takes up to minutes, and its results
+are committed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from charter import prove as smt
 from charter.core import nodes as n
-from charter.core.obligations import Obligation, obligations
+from charter.core.obligations import obligations
+from charter.core.reach import always
 from charter.formats.vector import Vector, Why
 from charter.project import pipeline
 from charter.semantics.builtins import EvaluationError
@@ -20,18 +20,14 @@ from charter.suites.explored import ExploredInstance
 from charter.suites.found import Found, FoundQuestion, in_order, rules_digest
 from charter.suites.smoke import Desk, mutant_model, mutants_of, tells_title
 from charter.suites.subject import Subject
-from charter.vectors.answer import NoAnswer
-from charter.vectors.plan import OPEN, PlannedStep
+from charter.vectors.answer import Answers, NoAnswer
+from charter.vectors.kills import tells
+from charter.vectors.plan import OPEN
 
 LOOKED_AT = 400
 """The most classes of transitions of one instance whose coverage is computed."""
 
-DEPTH = 5
-"""The most steps of runs that the solver searches for."""
-
-PROOF_INSTANCE = "standard"
-"""The name of the instance in which the solver searches for single steps; if missing, the first
-instance."""
+NO_SOLVER = "the solver was not asked, as z3 is not installed"
 
 
 @dataclass(slots=True)
@@ -81,10 +77,10 @@ class QuestionSearch:
         return True
 
 
-def search(about: Subject, progress: Progress) -> Found:
-    """Search for what is missing. Earlier questions are kept if they still have an answer; the
-    small instances are searched again only if a branch or a reply is not covered. Proofs are always
-    repeated."""
+def search(about: Subject, progress: Progress, solver: bool) -> Found:
+    """Search for what is missing, with the solver or without. Earlier questions are kept if they
+    still have an answer; the small instances are searched again only if a branch or a reply is not
+    covered. Proofs are always repeated."""
     wanted = obligations(about.model, about.component)
     found = QuestionSearch(about, Desk(about.model, wanted), {o.name for o in wanted})
     name = about.component.name
@@ -100,12 +96,53 @@ def search(about: Subject, progress: Progress) -> Found:
     else:
         for row in found.left:
             found.note(row, "not explored again, as every branch and reply is covered")
-    proofs, lemmas = _solved(found, tiny)
+    if not solver:
+        _told_by_exploration(found, tiny)
+        progress("mutants", total, total)
+        return _with_earlier_proofs(found)
+    from charter.suites import solving  # needs z3
+
+    proofs, lemmas = solving.solved(found, tiny)
     progress(f"solver, {len(found.left)} left", total - 2, total)
-    _mutants(found)
+    solving.mutants(found)
     progress("mutants", total, total)
     rules = rules_digest(about.model, lemmas)
     return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, found.opened())
+
+
+def _with_earlier_proofs(found: QuestionSearch) -> Found:
+    """The results of a search without the solver: its earlier proofs stay if they are about the
+    same rules."""
+    about, earlier = found.about, found.about.found
+    proofs = earlier.searched(about.model).proofs
+    lemmas = earlier.lemmas if proofs else ()
+    for row in found.left - set(proofs):
+        found.note(row, NO_SOLVER)
+    notes = {row: note for row, note in found.opened().items() if row not in proofs}
+    rules = rules_digest(about.model, lemmas)
+    return Found(tuple(in_order(found.asked)), proofs, lemmas, rules, notes)
+
+
+def _told_by_exploration(found: QuestionSearch, tiny: Sequence[n.Instance]) -> None:
+    """For each mutant a transition of a small instance after which all of its runs differ."""
+    about = found.about
+    files = pipeline.parse_or_refuse(about.sources)
+    told = {asked.title for asked in found.asked}
+    left = {m.name: m for m in mutants_of(about) if tells_title(m.name) not in told}
+    edited = {name: mutant_model(about, files, name) for name in left}
+    for instance in tiny if left else ():
+        explored = ExploredInstance.of(about.model, instance)
+        every = max(1, sum(1 for _ in explored.graph.cases()) // LOOKED_AT)
+        vectors = tuple(explored.loaded(every))
+        for name in [name for name in edited if name in left]:
+            machine = Machine.of(edited[name], replace(instance, offers=(), only=()))
+            answers = Answers(machine, machine.outcomes)
+            why = Why((), "exploration", tells_title(name), OPEN, ())
+            for vector in vectors:
+                if tells(answers, vector.question, vector.answer) == "always":
+                    found.keep(vector, instance, why)
+                    del left[name]
+                    break
 
 
 def _again(found: QuestionSearch) -> None:
@@ -132,7 +169,7 @@ def _begins_well(found: QuestionSearch, asked: FoundQuestion, instance: n.Instan
         return True
     state = Scope(machine.loaded(machine.from_durable(asked.question.given)))
     model, name = found.about.model, found.about.component.name
-    return all(machine.holds(prop, state) for prop in smt.always(model, name))
+    return all(machine.holds(prop, state) for prop in always(model, name))
 
 
 def _explored(found: QuestionSearch, instance: n.Instance) -> None:
@@ -153,116 +190,3 @@ def _explored(found: QuestionSearch, instance: n.Instance) -> None:
             f"not met by {looked} of {classes} classes of transitions",
             instance,
         )
-
-
-# --- the solver ----------------------------------------------------------------------------------
-
-
-def _solved(
-    found: QuestionSearch, tiny: Sequence[n.Instance]
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Search with the solver for what is left; returns its proofs, and the lemmas that they use.
-    Steps start in states that satisfy all `always` properties; lemmas are those that are proved."""
-    about = found.about
-    mine = [i for i in about.model.instances if i.machine == about.component.name]
-    instance = next((i for i in mine if i.name == PROOF_INSTANCE), mine[0])
-    opened = replace(instance, offers=(), only=())
-    machine = Machine.of(about.model, opened)
-    lemmas = smt.always(about.model, about.component.name)
-    kept = smt.invariants(machine, lemmas).proved
-    proved = tuple(lemma for lemma in lemmas if lemma.name in kept)
-    _single(found, machine, instance, lemmas)
-    proofs: dict[str, str] = {}
-    question = smt.StepQuestion(_left(found), proved)
-    for answer in smt.single_step(machine, question):
-        match answer:
-            case smt.Infeasible(obligation=row, core=core):
-                rests = ", ".join(core) or "the rules alone"
-                proofs[row] = f"proved in {instance.name}: {rests}"
-                found.left.discard(row)
-            case smt.Undecided(obligation=row, reason=reason):
-                found.note(row, f"no proof: the solver gave up, {reason}", instance)
-            case _:
-                found.note(
-                    answer.obligation,
-                    "no proof: a step from a state that no lemma excludes meets it",
-                    instance,
-                )
-    for small in tiny:
-        _runs(found, small)
-    return proofs, tuple(kept)
-
-
-def _left(found: QuestionSearch) -> tuple[Obligation, ...]:
-    return tuple(o for o in found.desk.wanted if o.name in found.left)
-
-
-def _single(
-    found: QuestionSearch, machine: Machine, instance: n.Instance, lemmas: tuple[n.Property, ...]
-) -> None:
-    """Single steps from states that can be loaded."""
-    engine, _ = found.desk.at(instance)
-    question = smt.StepQuestion(_left(found), lemmas, loadable=True)
-    where = "a step from a loaded state"
-    for answer in smt.single_step(machine, question):
-        match answer:
-            case smt.SingleStep(obligation=row) if row in found.left:
-                why = Why((), "solver", row, OPEN, ())
-                vector = engine.planner.loaded(step_of(answer.transition), why)
-                if not found.keep(vector, instance, why):
-                    found.note(row, f"{where}: there is one, which makes no vector", instance)
-            case smt.SingleStep():
-                pass  # met by an earlier vector
-            case smt.Infeasible(obligation=row):
-                found.note(row, f"{where}: there is none", instance)
-            case smt.Undecided(obligation=row, reason=reason):
-                found.note(row, f"{where}: the solver gave up, {reason}", instance)
-
-
-def _runs(found: QuestionSearch, instance: n.Instance) -> None:
-    """Runs from the initial state, for obligations that no loadable state meets."""
-    machine = Machine.of(found.about.model, instance)
-    engine, _ = found.desk.at(instance)
-    goals = [smt.Meets(o) for o in _left(found)]
-    if not goals:
-        return
-    for run in smt.reach(machine, goals, DEPTH):
-        match run:
-            case smt.Trace(goal=row):
-                acts = [(step.operation, step.args) for step in run.steps]
-                branches = [step.branch for step in run.steps]
-                why = Why((), "solver", row, OPEN, ())
-                kept = found.keep(engine.planner.walk(acts, why, branches), instance, why)
-                if not kept and row in found.left:
-                    found.note(row, "a run meets it, which makes no vector", instance)
-            case smt.Open(goal=row, depth=depth, reason=reason):
-                found.note(row, f"runs of {depth} steps: the solver gave up, {reason}", instance)
-            case smt.Beyond(goal=row, depth=depth):
-                found.note(row, f"no run of at most {depth} steps", instance)
-
-
-def step_of(found: smt.SolverTransition) -> PlannedStep:
-    """A transition of the solver for the planner; its state can be loaded."""
-    return PlannedStep(
-        found.before, lambda: (), found.operation, found.args, found.branch, found.reply
-    )
-
-
-def _mutants(found: QuestionSearch) -> None:
-    """For each mutant a step that it allows and the charter does not, or vice versa."""
-    about = found.about
-    files = pipeline.parse_or_refuse(about.sources)
-    lemmas = smt.always(about.model, about.component.name)
-    told = {asked.title for asked in found.asked}
-    for mutant in mutants_of(about):
-        if tells_title(mutant.name) in told:
-            continue
-        edited = mutant_model(about, files, mutant.name)
-        instance = next(i for i in about.model.instances if i.name == mutant.instance)
-        opened = replace(instance, offers=(), only=())
-        pair = (Machine.of(about.model, opened), Machine.of(edited, opened))
-        answer = smt.distinguish(pair, smt.PairQuestion(lemmas=lemmas, loadable=True))
-        if isinstance(answer, smt.Difference):
-            engine, _ = found.desk.at(instance)
-            why = Why((), "solver", tells_title(mutant.name), OPEN, ())
-            found.keep(engine.planner.loaded(step_of(answer.transition), why), instance, why)

@@ -191,8 +191,8 @@ def _command(name: str) -> Command:
         return cast("Command", importlib.import_module(f"conform.cli.commands.{name}"))
     except ModuleNotFoundError as error:
         raise ConformError(
-            f"this installation lacks {error.name}, which `conform {name}` needs; install the"
-            " project with its extras smt and spark"
+            f"this installation lacks {error.name}, which `conform {name}` needs; install"
+            " charter-conform again"
         ) from None
 
 

@@ -41,6 +41,10 @@ class MissingEngine(ConformError):
     """pyspark or Java is missing, or Spark could not start."""
 
 
+class MissingExtra(ConformError):
+    """An optional package is not installed."""
+
+
 class CannotWrite(ConformError):
     """The disk is full, or the folder is not writable."""
 

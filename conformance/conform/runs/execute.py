@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -13,6 +13,7 @@ from conform.adapters.prepared import prepared_digests
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import Prepared, files_digest
 from conform.console.errors import BadSuite, Untrustworthy
+from conform.console.extras import installed, remedy
 from conform.console.progress import bar
 from conform.judging import model
 from conform.judging.assess import VectorItem
@@ -37,7 +38,10 @@ from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
 
-Engine = Literal["spark", "inline"]
+Engine = Literal["auto", "spark", "inline"]
+
+INLINE = 20_000
+"""The most vectors that the engine `auto` judges in one process (docs/decisions/0042)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class RunOptions:
     target: str
     release: str = ""
     suite: str = ""
-    engine: Engine = "spark"
+    engine: Engine = "auto"
     master: str = "local[*]"
     limit: int = 0
     out: str = ""
@@ -80,11 +84,24 @@ def run_target(
     resolved = resolve(RunSelection("", options.target, options.release, options.suite), ranges)
     suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
+    options = replace(options, engine=engine_for(options, suite.manifest.vectors, say))
     about = {**_greet(prepared, suite, options), **judged_with(suite, resolved.entries)}
     folder = folder_at(options.out, about)
     with alone_in(folder):
         start_or_resume(folder, about, say)
         return _run_into(folder, about, resolved, options, began)
+
+
+def engine_for(options: RunOptions, vectors: int, say: Callable[[str], None]) -> Engine:
+    """The engine of a run: inline for what one process judges in seconds, else Spark if it is
+    installed."""
+    asked = min(options.limit or vectors, vectors)
+    if options.engine != "auto" or asked <= INLINE:
+        return "inline" if options.engine == "auto" else options.engine
+    if installed("pyspark"):
+        return "spark"
+    say(f"{asked:,} vectors are judged in one process; Spark uses all cores: {remedy('pyspark')}")
+    return "inline"
 
 
 def _run_into(

@@ -8,6 +8,7 @@ import pytest
 from tests.support.switch import machine, prop, switch
 
 from charter.core.obligations import obligations
+from charter.core.reach import always
 from charter.prove import (
     Alike,
     Beyond,
@@ -31,7 +32,6 @@ from charter.prove import (
     Trace,
     Undecided,
     Violates,
-    always,
     distinguish,
     induction,
     invariants,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from conform.adapters.doctor import Check, check_adapter
 from conform.adapters.projects import model_folders
 from conform.adapters.targets import java, model_values, prepare, target, targets
 from conform.console.errors import ConformError
+from conform.console.extras import installed, remedy
 from conform.console.terminal import columns, out, out_json
 from conform.suites.cache import cache_folder
 
@@ -27,9 +27,14 @@ EXAMPLES = """examples:
 
 Without --adapter: checks this machine. With it: checks the adapter against the protocol.
 
+`-` marks what is optional and not installed.
+
 Exit code 0: all is well; 1: the adapter breaks a rule of the protocol; 2: something is missing
 here, or the adapter cannot be started.
 """
+
+
+_ABSENT = "not installed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +51,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         out_json([check.json() for check in checks])
     else:
-        rows = [["ok" if c.ok else "NOT", c.rule, c.detail] for c in checks]
+        rows = [[_mark(check), check.rule, check.detail] for check in checks]
         out(columns(rows))
     return 0 if all(check.ok for check in checks) else (1 if arguments.adapter else 2)
+
+
+def _mark(check: Check) -> str:
+    if not check.ok:
+        return "NOT"
+    return "-" if check.detail.startswith(_ABSENT) else "ok"
 
 
 def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
@@ -73,10 +84,10 @@ def _json(arguments: argparse.Namespace, option: str) -> dict[str, Json]:
 def _of_machine() -> list[Check]:
     found = [
         Check("Python", sys.version_info >= (3, 11), sys.version.split()[0]),
+        _module("z3", "proofs, and vectors that only a solver finds"),
+        _module("pyspark", "runs of more vectors than one process judges in seconds"),
         _java(),
-        _program("mvn", "builds adapters of Java implementations; install Maven"),
-        _module("pyspark", "the engine spark needs it; install the extra `spark`"),
-        _module("z3", "proofs and vectors from Z3 need it; install the extra `smt`"),
+        _program("mvn", "adapters that fetch Java implementations; install Maven"),
         _cache(),
     ]
     try:
@@ -92,19 +103,20 @@ def _java() -> Check:
             [java(), "-version"], capture_output=True, timeout=20, check=False, text=True
         )
     except (OSError, subprocess.TimeoutExpired):
-        return Check("Java", False, "not found; install a JDK, 17 or newer, or set JAVA_HOME")
+        what = "Spark and adapters in Java; install a JDK, 17 or newer, or set JAVA_HOME"
+        return Check("Java", True, f"{_ABSENT}; for {what}")
     lines = done.stderr.strip().splitlines() or [""]
     return Check("Java", done.returncode == 0, lines[0])
 
 
 def _program(name: str, why: str) -> Check:
     found = shutil.which(name)
-    return Check(name, bool(found), found or f"not found: {why}")
+    return Check(name, True, found or f"{_ABSENT}; for {why}")
 
 
 def _module(name: str, why: str) -> Check:
-    found = importlib.util.find_spec(name) is not None
-    return Check(name, found, "installed" if found else f"not installed: {why}")
+    absent = f"{_ABSENT}; for {why}: {remedy(name)}"
+    return Check(name, True, "installed" if installed(name) else absent)
 
 
 def _cache() -> Check:

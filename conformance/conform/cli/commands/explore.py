@@ -35,7 +35,8 @@ from conform.cli.commands.story import (
     show_story,
 )
 from conform.cli.commands.unmet import show_unmet
-from conform.console.errors import ConformError, Interrupted, MissingEngine
+from conform.console.errors import ConformError, Interrupted
+from conform.console.extras import need
 from conform.console.progress import SearchListener, searching
 from conform.console.terminal import columns, number, out, out_json, say
 
@@ -257,13 +258,9 @@ def _options(arguments: argparse.Namespace) -> api.ExploreOptions:
         raise ConformError(
             f"--master {master} needs --journal DIR: a folder that all its workers see"
         )
-    try:
-        from conform.runs.engines.spark import session
-    except ModuleNotFoundError:
-        raise MissingEngine(
-            "pyspark is not installed; install the project with its extra spark, or use"
-            " --engine native"
-        ) from None
+    need("pyspark", "--engine spark", "use --engine native")
+    from conform.runs.engines.spark import session
+
     return replace(options, session=session(master, "--engine native"))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from charter import api
 from conform.cli.commands.charters import loaded
 from conform.console.errors import ConformError
+from conform.console.extras import need
 from conform.console.terminal import out, out_json
 
 EXAMPLES = """examples:
@@ -28,13 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    need("z3", "`conform prove`")
     model = loaded(arguments.charter, arguments.variant)
     try:
         found = api.prove(model, arguments.instance)
     except api.Missing as error:
         raise ConformError(str(error)) from None
-    except ImportError as error:
-        raise ConformError(f"{error.name} is not installed; install the extra `smt`") from None
     proved, reasons, others = found["proved"], found["open"], found["not_looked_at"]
     assert isinstance(proved, list)
     assert isinstance(others, list)

@@ -10,6 +10,7 @@ from pathlib import Path
 from charter.formats.canonical import Json
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
+from conform.console.extras import need
 from conform.console.terminal import columns, number, one_line, out, out_json, say, shortened
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished, RunOptions, run_target
@@ -34,7 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--suite", default="", help="folder, or digest of a recent suite (of three)"
     )
-    parser.add_argument("--engine", choices=("spark", "inline"), default="spark")
+    parser.add_argument(
+        "--engine",
+        choices=("auto", "inline", "spark"),
+        default="auto",
+        help="inline: in this process; spark: on all cores, or a cluster; auto: inline for what is"
+        " judged in seconds (default)",
+    )
     parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
     parser.add_argument("--limit", type=count, default=0, help="judge about LIMIT vectors")
     parser.add_argument("--out", default="", help="folder of the run (default: build/runs/ID)")
@@ -43,6 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.engine == "spark":
+        need("pyspark", "--engine spark", "use --engine inline")
     options = RunOptions(
         target=arguments.target,
         release=arguments.release,

@@ -8,6 +8,7 @@ from pathlib import Path
 from charter import api
 from charter.formats.canonical import Json
 from conform.console.errors import ConformError
+from conform.console.extras import installed, remedy
 from conform.console.progress import tasks
 from conform.console.terminal import columns, number, out, out_json, say
 
@@ -18,10 +19,10 @@ EXAMPLES = """examples:
   conform vectors spec/kafka --search
 
 The small suite (smoke) is also in generated/; `conform generate` keeps it up to date. --search
-looks for questions that cover more obligations, by exploration and with the solver, and for proofs
-that nothing can cover them. It writes both into the folder found/ beside the charter, from which
-both suites are made. Old questions stay if they still have an answer; to start again, remove the
-folder.
+looks for questions that cover more obligations, by exploration of the instances whose names begin
+with tiny, and with the solver if it is installed, which also proves that nothing can cover some of
+them. It writes both into the folder found/ beside the charter, from which both suites are made. Old
+questions stay if they still have an answer; to start again, remove the folder.
 
 Exit code 0: the suite is made, even if obligations are open; 1: the charter has errors, or a
 scenario fails (the suite is made without it); 2: the charter cannot be read.
@@ -47,6 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
         search=arguments.search,
         out=arguments.out,
     )
+    if arguments.search and not installed("z3"):
+        say(f"without z3, what only the solver finds or proves is left out ({remedy('z3')})")
     try:
         with tasks("vectors") as progress:
             made = api.make_suite(wanted, progress)

@@ -1,0 +1,135 @@
+"""Searches with the solver for what exploration left: runs and steps that meet obligations, proofs
+for those that nothing meets, and steps that distinguish mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from charter import prove as smt
+from charter.core import nodes as n
+from charter.core.obligations import Obligation
+from charter.core.reach import always
+from charter.formats.vector import Why
+from charter.project import pipeline
+from charter.semantics.machine import Machine
+from charter.suites.search import QuestionSearch
+from charter.suites.smoke import mutant_model, mutants_of, tells_title
+from charter.vectors.plan import OPEN, PlannedStep
+
+DEPTH = 5
+"""The most steps of runs that the solver searches for."""
+
+PROOF_INSTANCE = "standard"
+"""The name of the instance in which the solver searches for single steps; if missing, the first
+instance."""
+
+
+def solved(
+    found: QuestionSearch, tiny: Sequence[n.Instance]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Search with the solver for what is left; returns its proofs, and the lemmas that they use.
+    Steps start in states that satisfy all `always` properties; lemmas are those that are proved."""
+    about = found.about
+    mine = [i for i in about.model.instances if i.machine == about.component.name]
+    instance = next((i for i in mine if i.name == PROOF_INSTANCE), mine[0])
+    opened = replace(instance, offers=(), only=())
+    machine = Machine.of(about.model, opened)
+    lemmas = always(about.model, about.component.name)
+    kept = smt.invariants(machine, lemmas).proved
+    proved = tuple(lemma for lemma in lemmas if lemma.name in kept)
+    _single(found, machine, instance, lemmas)
+    proofs: dict[str, str] = {}
+    question = smt.StepQuestion(_left(found), proved)
+    for answer in smt.single_step(machine, question):
+        match answer:
+            case smt.Infeasible(obligation=row, core=core):
+                rests = ", ".join(core) or "the rules alone"
+                proofs[row] = f"proved in {instance.name}: {rests}"
+                found.left.discard(row)
+            case smt.Undecided(obligation=row, reason=reason):
+                found.note(row, f"no proof: the solver gave up, {reason}", instance)
+            case _:
+                found.note(
+                    answer.obligation,
+                    "no proof: a step from a state that no lemma excludes meets it",
+                    instance,
+                )
+    for small in tiny:
+        _runs(found, small)
+    return proofs, tuple(kept)
+
+
+def _left(found: QuestionSearch) -> tuple[Obligation, ...]:
+    return tuple(o for o in found.desk.wanted if o.name in found.left)
+
+
+def _single(
+    found: QuestionSearch, machine: Machine, instance: n.Instance, lemmas: tuple[n.Property, ...]
+) -> None:
+    """Single steps from states that can be loaded."""
+    engine, _ = found.desk.at(instance)
+    question = smt.StepQuestion(_left(found), lemmas, loadable=True)
+    where = "a step from a loaded state"
+    for answer in smt.single_step(machine, question):
+        match answer:
+            case smt.SingleStep(obligation=row) if row in found.left:
+                why = Why((), "solver", row, OPEN, ())
+                vector = engine.planner.loaded(step_of(answer.transition), why)
+                if not found.keep(vector, instance, why):
+                    found.note(row, f"{where}: there is one, which makes no vector", instance)
+            case smt.SingleStep():
+                pass  # met by an earlier vector
+            case smt.Infeasible(obligation=row):
+                found.note(row, f"{where}: there is none", instance)
+            case smt.Undecided(obligation=row, reason=reason):
+                found.note(row, f"{where}: the solver gave up, {reason}", instance)
+
+
+def _runs(found: QuestionSearch, instance: n.Instance) -> None:
+    """Runs from the initial state, for obligations that no loadable state meets."""
+    machine = Machine.of(found.about.model, instance)
+    engine, _ = found.desk.at(instance)
+    goals = [smt.Meets(o) for o in _left(found)]
+    if not goals:
+        return
+    for run in smt.reach(machine, goals, DEPTH):
+        match run:
+            case smt.Trace(goal=row):
+                acts = [(step.operation, step.args) for step in run.steps]
+                branches = [step.branch for step in run.steps]
+                why = Why((), "solver", row, OPEN, ())
+                kept = found.keep(engine.planner.walk(acts, why, branches), instance, why)
+                if not kept and row in found.left:
+                    found.note(row, "a run meets it, which makes no vector", instance)
+            case smt.Open(goal=row, depth=depth, reason=reason):
+                found.note(row, f"runs of {depth} steps: the solver gave up, {reason}", instance)
+            case smt.Beyond(goal=row, depth=depth):
+                found.note(row, f"no run of at most {depth} steps", instance)
+
+
+def step_of(found: smt.SolverTransition) -> PlannedStep:
+    """A transition of the solver for the planner; its state can be loaded."""
+    return PlannedStep(
+        found.before, lambda: (), found.operation, found.args, found.branch, found.reply
+    )
+
+
+def mutants(found: QuestionSearch) -> None:
+    """For each mutant a step that it allows and the charter does not, or vice versa."""
+    about = found.about
+    files = pipeline.parse_or_refuse(about.sources)
+    lemmas = always(about.model, about.component.name)
+    told = {asked.title for asked in found.asked}
+    for mutant in mutants_of(about):
+        if tells_title(mutant.name) in told:
+            continue
+        edited = mutant_model(about, files, mutant.name)
+        instance = next(i for i in about.model.instances if i.name == mutant.instance)
+        opened = replace(instance, offers=(), only=())
+        pair = (Machine.of(about.model, opened), Machine.of(edited, opened))
+        answer = smt.distinguish(pair, smt.PairQuestion(lemmas=lemmas, loadable=True))
+        if isinstance(answer, smt.Difference):
+            engine, _ = found.desk.at(instance)
+            why = Why((), "solver", tells_title(mutant.name), OPEN, ())
+            found.keep(engine.planner.loaded(step_of(answer.transition), why), instance, why)

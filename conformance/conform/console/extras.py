@@ -1,0 +1,30 @@
+"""The optional packages: which extra of the distribution has each."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from conform.console.errors import MissingExtra
+
+DISTRIBUTION = "charter-conform"
+EXTRAS = {"z3": "smt", "pyspark": "spark", "pandas": "spark"}
+
+
+def installed(package: str) -> bool:
+    """Whether a package can be imported, found without importing it."""
+    return find_spec(package) is not None
+
+
+def remedy(package: str) -> str:
+    """The command that installs an optional package."""
+    return f"pip install '{DISTRIBUTION}[{EXTRAS[package]}]'"
+
+
+def need(package: str, what: str, instead: str = "") -> None:
+    """Raises `MissingExtra` if an optional package that `what` needs is missing; `instead` is a
+    second remedy."""
+    if not installed(package):
+        other = f", or {instead}" if instead else ""
+        raise MissingExtra(
+            f"{what} needs {package}, which is not installed: {remedy(package)}{other}"
+        )
