@@ -15,6 +15,7 @@ from pathlib import Path
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.reading import BadVector, JsonReader
+from charter.formats.types import JudgedTypes, read_types
 from charter.formats.vector import FORMAT, Vector, read_line
 
 MANIFEST = "manifest.json"
@@ -63,6 +64,12 @@ class Manifest:
     counts: Mapping[str, int] = field(default_factory=dict)
     consts: Mapping[str, str] = field(default_factory=dict)
     """The constants that the rules read, and their types; questions have values for them."""
+    types: Mapping[str, Json] = field(default_factory=dict)
+    """The types of replies and observations as text; empty in a suite of an earlier version."""
+
+    def judged_types(self) -> JudgedTypes | None:
+        """The types of replies and observations, if the suite has them."""
+        return read_types(dict(self.types), "types") if self.types else None
 
     def json(self) -> dict[str, Json]:
         return {
@@ -77,6 +84,7 @@ class Manifest:
             "canaries": {name: list(ids) for name, ids in self.canaries.items()},
             "counts": dict(self.counts),
             **({"consts": dict(self.consts)} if self.consts else {}),
+            **({"types": dict(self.types)} if self.types else {}),
         }
 
 
@@ -112,10 +120,10 @@ def read_manifest(folder: Path) -> Manifest:
 def parse_manifest(value: Json, where: str) -> Manifest:
     """A manifest from parsed JSON. Raises `BadVector`."""
     whole = JsonReader(value, where)
-    consts = ("consts",) if "consts" in whole.object() else ()
+    optional = [name for name in ("consts", "types") if name in whole.object()]
     reader = whole.fields(
         "format", "digest", "protocol", "variant", "component", "spec_digest", "vectors",
-        "models", "canaries", "counts", *consts,
+        "models", "canaries", "counts", *optional,
     )  # fmt: skip
     if reader.value("format") != FORMAT:
         raise BadVector(
@@ -136,7 +144,8 @@ def parse_manifest(value: Json, where: str) -> Manifest:
         ),
         canaries={name: item.texts() for name, item in reader.item("canaries").entries()},
         counts={name: item.integer() for name, item in reader.item("counts").entries()},
-        consts=_names(reader.item("consts")) if consts else {},
+        consts=_names(reader.item("consts")) if "consts" in optional else {},
+        types=_types(reader.item("types")) if "types" in optional else {},
     )
 
 
@@ -146,6 +155,11 @@ def read_lines(path: Path) -> Iterator[Vector]:
         for number, line in enumerate(file, 1):
             if line.strip():
                 yield read_line(line, f"{path}:{number}")
+
+
+def _types(reader: JsonReader) -> dict[str, Json]:
+    read_types(reader.raw, reader.where)
+    return reader.object()
 
 
 def _names(reader: JsonReader) -> dict[str, str]:

@@ -36,8 +36,7 @@ class Made:
 
 
 def open_subject(charter: Path, sources: Sequence[Source], variant: str, component: str) -> Subject:
-    """The subject of a suite. Raises `Refused`, `BadProject`, or KeyError for a component that does
-    not exist."""
+    """The subject of a suite. Raises `Refused`, `BadProject`, or `Missing`."""
     project = find_project(charter)
     chosen = subject(renamed(sources, project.root if project else None), variant, component)
     chosen = replace(chosen, found=read_found(place(charter, variant)))

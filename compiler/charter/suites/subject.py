@@ -17,9 +17,10 @@ from charter.formats.suite import Manifest, Models
 from charter.passes.narrow import narrowed
 from charter.project import pipeline
 from charter.project.compile import compiled
-from charter.project.sources import Selection
+from charter.project.sources import Missing, Selection
 from charter.suites.adapters import adapters_in
 from charter.suites.found import NOTHING, Found
+from charter.suites.judged_types import judged_types
 
 PACKAGE = "charter_models"
 
@@ -81,6 +82,7 @@ class Subject:
             canaries=self.canaries,
             counts=counts,
             consts={name: show_type(kind) for name, kind in consts},
+            types=judged_types(self.component),
         )
 
     def models(self) -> Models:
@@ -106,12 +108,12 @@ class Subject:
 
 
 def subject(sources: Sequence[Source], variant: str, component: str = "") -> Subject:
-    """A component (the first, unless named) in a variant. Raises `Refused`, `Missing` (the variant)
-    or KeyError (the component)."""
+    """A component (the first, unless named) in a variant. Raises `Refused`, or `Missing`."""
     model = compiled(tuple(sources), Selection(variant))
     chosen = [c for c in model.components if component in ("", c.name)]
     if not chosen:
-        raise KeyError(component)
+        there_are = ", ".join(c.name for c in model.components) or "none"
+        raise Missing(f"there is no component {component!r}; there are: {there_are}")
     cut = narrowed(model, chosen[0].name)
     return Subject(tuple(sources), cut, chosen[0])
 

@@ -1,7 +1,8 @@
 """Tests an adapter against the adapter protocol: `conform doctor --adapter ID`.
 
-It sends questions that need no charter: empty ones, and one for each operation with meaningless
-arguments. The replies must conform to the protocol; their content is not judged.
+It sends empty questions, and one for each operation: as a vector of the target's suite has it, if
+there is one, and else without arguments. The replies must conform to the protocol; their content is
+not judged.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import IO
 
@@ -49,18 +50,24 @@ def schema() -> Mapping[str, object]:
     return content
 
 
-def check_adapter(start: AdapterStart, world: dict[str, Json]) -> Iterator[Check]:
-    """Try the adapter on every rule that needs no charter. `world` is what every question has:
-    `sorts`, and `consts` if the charter has constants.
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """What to ask. `world` is what every question has: `sorts`, and `consts` if the charter has
+    constants. `calls` are arguments of their types for operations, as far as they are known."""
 
-    Raises `CannotStart` if it does not start.
-    """
+    world: Mapping[str, Json]
+    calls: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+
+
+def check_adapter(start: AdapterStart, probes: Probes) -> Iterator[Check]:
+    """Try the adapter on every rule that needs no charter. Raises `CannotStart` if it does not
+    start."""
     connection = StdioConnection(start)
     try:
         yield Check(
             "answers hello", True, f"{connection.welcome.name} {connection.welcome.version}"
         )
-        trial = _Trial(connection, start, world)
+        trial = _Trial(connection, start, probes)
         for rule, attempt in trial.rules():
             try:
                 attempt()
@@ -80,11 +87,11 @@ class _Trial:
 
     connection: StdioConnection
     start: AdapterStart
-    world: dict[str, Json]
+    probes: Probes
 
     def rules(self) -> Iterator[tuple[str, Callable[[], None]]]:
         yield "hello names operations and what it observes", self.hello
-        if "consts" in self.world:
+        if "consts" in self.probes.world:
             yield "hello names the constants that questions have values for", self.constants
         yield "answers an empty batch", self.empty_batch
         yield "answers a question without operations", self.no_operations
@@ -122,7 +129,7 @@ class _Trial:
         result = answer.results.results[0]
         if result.status is not Status.OK or len(result.steps) != 1:
             raise _Failed(f"status {result.status}, {len(result.steps)} steps: {result.detail}")
-        observation = answer.results.values[result.steps[0][1]]
+        observation = _state(answer, 0)
         missing = set(self.connection.welcome.observes) ^ set(_names(observation))
         if missing:
             raise _Failed(f"hello and the observation do not agree about {sorted(missing)}")
@@ -145,14 +152,15 @@ class _Trial:
     def forgets(self) -> None:
         first = self._ask(self._question())
         operations = sorted(self.connection.welcome.operations)
-        self._ask(*(self._question(operation) for operation in operations))
+        self._ask(*(self._question(name, self._args(name)) for name in operations))
         again = self._ask(self._question())
         if _states(first) != _states(again):
             raise _Failed("the state before the first operation differs now")
 
     def unresolved(self) -> None:
-        args: dict[str, Json] = {"x": {"ref": [0, "there is no such variable"]}}
-        operation = min(self.connection.welcome.operations)
+        operation, name = self._with_argument()
+        nowhere: Json = {"ref": [0, "there is no such variable"]}
+        args = {**self._args(operation), name: nowhere}
         result = self._ask(self._question(operation, args)).results.results[0]
         if result.status is not Status.UNRESOLVED or len(result.steps) != 1:
             raise _Failed(f"status {result.status}, {len(result.steps)} steps: {result.detail}")
@@ -168,17 +176,34 @@ class _Trial:
 
     def image_where_asked(self) -> None:
         result = self._ask(self._question(delta=[])).results.results[0]
-        if any(step[2] != -1 for step in result.steps):
+        if any(step[2:] != [-1] for step in result.steps):
             raise _Failed("an image where the list `delta` is empty")
-        result = self._ask(self._question(delta=[0])).results.results[0]
-        if result.steps[0][2] == -1:
+        answer = self._ask(self._question(delta=[0]))
+        _state(answer, 0)
+        if answer.results.results[0].steps[0][2] == -1:
             raise _Failed("no image where `delta` lists the step")
 
     def _question(
         self, operation: str = "", args: dict[str, Json] | None = None, delta: Json = "each"
     ) -> bytes:
         calls: list[Json] = [{"operation": operation, "args": args or {}}] if operation else []
-        return orjson.dumps({**self.world, "given": None, "operations": calls, "delta": delta})
+        return orjson.dumps(
+            {**self.probes.world, "given": None, "operations": calls, "delta": delta}
+        )
+
+    def _args(self, operation: str) -> dict[str, Json]:
+        return dict(self.probes.calls.get(operation, {}))
+
+    def _with_argument(self) -> tuple[str, str]:
+        """An operation and one of its arguments, if possible one that can be a reference."""
+        if not self.connection.welcome.operations:
+            raise _Failed("hello lists no operations")
+        offered = sorted(self.connection.welcome.operations)
+        found = [(op, arg, value) for op in offered for arg, value in self._args(op).items()]
+        for operation, name, value in found:
+            if isinstance(value, dict) or str(value)[:1] in ("@", "~"):
+                return operation, name
+        return found[0][:2] if found else (offered[0], "x")
 
     def _ask(self, *questions: bytes) -> BatchAnswered:
         asked = [
@@ -199,7 +224,18 @@ def _names(observation: Json) -> list[str]:
 
 
 def _states(answer: BatchAnswered) -> list[Json]:
-    return [answer.results.values[result.steps[0][1]] for result in answer.results.results]
+    return [_state(answer, number) for number in range(len(answer.results.results))]
+
+
+def _state(answer: BatchAnswered, number: int) -> Json:
+    """The state before the first operation in a result; raises `_Failed` if it has none."""
+    result, values = answer.results.results[number], answer.results.values
+    if not result.steps:
+        raise _Failed(f"status {result.status}, no steps: {result.detail}")
+    first = result.steps[0]
+    if len(first) != 3 or not 0 <= first[1] < len(values):
+        raise _Failed(f"step 0 is {first}, not [-1, the index of a value, an index or -1]")
+    return values[first[1]]
 
 
 def ends(start: AdapterStart, rule: str, last: bytes) -> Check:

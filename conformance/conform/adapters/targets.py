@@ -244,8 +244,8 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
         raise CannotPrepare(f"{chosen.id} could not be prepared: {error}") from None
     except (ValueError, IndexError):
         raise CannotPrepare(
-            f"{chosen.id} could not be prepared: {command[0]} ended with {done.returncode} and"
-            f" printed nothing; `conform doctor --adapter {chosen.id}` shows more"
+            f"{chosen.id} could not be prepared: {command[0]} ended with {done.returncode} and its"
+            " last line on stdout is no JSON object; what it wrote to stderr stands above"
         ) from None
     if not isinstance(said, dict) or "error" in said or done.returncode:
         reason = said.get("error", said) if isinstance(said, dict) else said

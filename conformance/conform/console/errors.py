@@ -29,6 +29,10 @@ class CannotStart(ConformError):
     """The adapter did not start, or is not of the requested version."""
 
 
+class BadHello(ConformError):
+    """The adapter's hello names something that the charter does not have."""
+
+
 class BadSuite(ConformError):
     """A suite cannot be read: a file is truncated, of another format, or missing."""
 

@@ -12,7 +12,7 @@ from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
-from conform.judging.claims import IMAGE, lacks_image, refuted, resolves
+from conform.judging.claims import IMAGE, lacks_image, mistyped, refuted, resolves
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
 from conform.judging.judge import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
@@ -97,6 +97,9 @@ def _compared(
         verdict = _undisturbed(item, answer, track, operations)
         return Assessment(verdict, _transitions(walk, verdict.branches), walk.behaviour)
     question: dict[str, Json] = orjson.loads(item.question)
+    wrong = mistyped(judge.types, question, result, batch) if judge.types else ""
+    if wrong:
+        return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, wrong))
     found = _Case(question, answer, result, batch, judge.observes).findings(track, walk, siblings)
     verdict = Verdict(
         item.id,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from typing import cast
 
 import orjson
 
 from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
 from charter.formats.resolve import Unresolved, resolve
+from charter.formats.types import JudgedTypes
 from conform.judging.walk import BatchTexts, is_fault
 
 IMAGE = "image"
@@ -44,6 +46,24 @@ def resolves(question: Json, result: Result, batch: BatchTexts) -> str:
     except Unresolved:
         return ""
     return f"it answered unresolved, but showed a value for each reference of step {done + 1}"
+
+
+def mistyped(
+    types: JudgedTypes, question: Mapping[str, Json], result: Result, batch: BatchTexts
+) -> str:
+    """The first value in the steps of a result that is not of its type, or ""."""
+    sorts = cast("Mapping[str, Mapping[str, int]]", question["sorts"])
+    operations = cast("Sequence[Mapping[str, str]]", question["operations"])
+    for number, (reply, observation, _) in enumerate(result.steps):
+        value = batch.at(reply)
+        wrong = ""
+        if number and not is_fault(value):
+            wrong = types.wrong_reply(operations[number - 1]["operation"], value, sorts)
+        if not wrong and observation >= 0:
+            wrong = types.wrong_observation(batch.at(observation), sorts)
+        if wrong:
+            return f"step {number}: {wrong}"
+    return ""
 
 
 def lacks_image(question: bytes, result: Result, batch: BatchTexts) -> bool:

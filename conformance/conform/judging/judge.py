@@ -12,6 +12,7 @@ from typing import TypedDict
 
 from charter.formats.adapter import Result, Status
 from charter.formats.canonical import Json
+from charter.formats.types import JudgedTypes
 from charter.formats.verdict import Kind
 from conform.judging.relabel import (
     Relabelling,
@@ -71,12 +72,17 @@ NOT_JUDGED = {
 
 class Judge:
     """Judges vectors of a target that shows the variables `observes` (None: all) and claims the
-    operations and capabilities `offers`."""
+    operations and capabilities `offers`. `types` are those of replies and observations, if the
+    suite has them."""
 
     def __init__(
-        self, observes: tuple[str, ...] | None = None, offers: Collection[str] = ()
+        self,
+        observes: tuple[str, ...] | None = None,
+        offers: Collection[str] = (),
+        types: JudgedTypes | None = None,
     ) -> None:
         self.observes = observes
+        self.types = types
         self.offers = frozenset(offers)
         self.walker = Walker()
         self._expected = Relabelling()

@@ -24,6 +24,7 @@ from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import RunContext
 from conform.runs.findings import run_findings
+from conform.runs.hello import check_hello
 from conform.runs.resume import alone_in, folder_at, start_or_resume
 from conform.runs.select import (
     Ranges,
@@ -34,6 +35,7 @@ from conform.runs.select import (
     resolve,
     variables,
 )
+from conform.runs.trouble import adapter_trouble
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
@@ -131,6 +133,7 @@ def _run_into(
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
     concluded["findings"] = [finding.json() for finding in run_findings(folder)]
+    concluded["adapter_trouble"] = adapter_trouble(folder)
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
     folder.finish(concluded)
@@ -198,6 +201,7 @@ def _greet(prepared: Prepared, suite: Suite, options: RunOptions) -> dict[str, J
             f"the adapter drives the component {welcome.component}, but the suite is about"
             f" {manifest.component}; choose another with --suite"
         )
+    check_hello(welcome, manifest)
     name = "-".join(part for part in (chosen.id, prepared.release, manifest.digest[:8]) if part)
     return {
         "id": f"{name}-{options.limit}" if options.limit else name,
@@ -254,6 +258,7 @@ def _context(
         started=time.time(),
         reference=model.is_of(module, manifest.spec_digest),
         folders=resolved.folders,
+        types=manifest.judged_types(),
     )
 
 

@@ -25,6 +25,7 @@ from conform.runs.engines.context import RunContext
 from conform.runs.execute import Finished, judged_with, scope
 from conform.runs.findings import run_findings
 from conform.runs.select import Ranges, models_of, no_ranges, variables
+from conform.runs.trouble import adapter_trouble
 from conform.storage.observations import observations
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
@@ -71,8 +72,9 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     module = manifest.models.charter
     same = model.is_of(module, manifest.spec_digest)
     context = RunContext(
-        str(about["id"]), new.place, AdapterStart(()), module, entries, reference=same
-    )
+        str(about["id"]), new.place, AdapterStart(()), module, entries, reference=same,
+        types=manifest.judged_types(),
+    )  # fmt: skip
     job = _Job(old, new, about, suite, context, _observes(before, suite))
     judged = _all_buckets(job)
     counts = summary.collect(new)
@@ -85,6 +87,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["findings"] = [finding.json() for finding in run_findings(new)]
+    concluded["adapter_trouble"] = adapter_trouble(new)
     concluded["not_observed"] = manifest.vectors - judged
     new.write_json("canaries.json", canaries)
     new.finish(concluded)
@@ -156,7 +159,7 @@ def _bucket(job: _Job, bucket: int, items: Mapping[str, VectorItem]) -> int:
 def _judge(job: _Job) -> Judge:
     """A judge with the claims of the earlier run's adapter."""
     offers = [*_texts(job.about["operations"]), *_texts(job.about["capabilities"])]
-    return Judge(job.observes, offers)
+    return Judge(job.observes, offers, job.context.types)
 
 
 def _texts(value: Json) -> list[str]:

@@ -64,7 +64,7 @@ def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
     if not name:
         raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
     chosen = target(name)
-    found = open_suite(_suite_for(chosen, release, suite), os.cpu_count() or 1)
+    found = open_suite(suite_for(chosen, release, suite), os.cpu_count() or 1)
     module = found.manifest.models.charter
     folders = model_folders(module)
     use_folders(folders)
@@ -75,8 +75,8 @@ def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
     return ResolvedRun(prepared, found, entries, folders)
 
 
-def _suite_for(chosen: Target, release: str, suite: str) -> str:
-    """The requested suite, or the generated one that fits the target."""
+def suite_for(chosen: Target, release: str, suite: str = "") -> str:
+    """The requested suite, or the generated one that fits the target. Raises `BadSuite`."""
     if suite:
         return suite
     variant = chosen.variant(chosen.release(release))

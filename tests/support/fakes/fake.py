@@ -122,6 +122,25 @@ class Errs(Fake):
         return super().perform(operation, args)
 
 
+class Mistyped(Fake):
+    """Says the epoch as a number."""
+
+    def perform(self, operation, args):
+        reply = super().perform(operation, args)
+        if operation == "register":
+            return {**reply, "epoch": 0}
+        return reply
+
+
+class Misnamed(Fake):
+    """Its hello has a name that the charter does not have."""
+
+    def __init__(self):
+        super().__init__()
+        operations = ("regster", *self.model.OPERATIONS)
+        self.about = sdk.About("fake", "1.0", "keeper", operations, self.model.OBSERVES)
+
+
 class Noisy(Fake):
     def start(self, question):
         sys.stderr.write("WARN nothing to see here\n" * 5000)
@@ -199,6 +218,17 @@ def flaky(line):
         os._exit(1)
 
 
+ARGUMENTS = {"register": {"node"}, "expire": {"node"}, "write": {"node", "epoch", "version"}}
+
+
+def typed(line):
+    """Ends where an operation does not have its arguments, as a typed language may."""
+    for question in json.loads(line).get("questions", ()):
+        for call in question["operations"]:
+            if set(call["args"]) != ARGUMENTS.get(call["operation"], set(call["args"])):
+                os._exit(1)
+
+
 def once(line):
     """Fails on a question that it or an earlier process has been asked before; LOG records them."""
     memory = Path(sys.argv[2])
@@ -230,6 +260,7 @@ BEFORE = {
     "leaves_others": leaves_others,
     "eats_suite": eats_suite,
     "once": once,
+    "typed": typed,
     "crash": crash,
     "always_crash": always_crash,
     "hang": hang,
@@ -246,6 +277,11 @@ def bad_nonce(answer):
 
 def too_few(answer):
     answer.get("results", []).clear()
+
+
+def no_steps(answer):
+    for result in answer.get("results", ()):
+        result["steps"].clear()
 
 
 def bad_index(answer):
@@ -283,12 +319,13 @@ def swapped(answer):
 
 
 AFTER = {"never_shown": never_shown, "shown_once": shown_once, "swapped": swapped,
-         "bad_nonce": bad_nonce, "too_few": too_few, "bad_index": bad_index,
+         "bad_nonce": bad_nonce, "no_steps": no_steps, "too_few": too_few, "bad_index": bad_index,
          "too_short": too_short, "lies": other_version}  # fmt: skip
 KINDS = {
     "wrong": Wrong, "keeps_leader": KeepsLeader, "faults": Faults, "wrong_image": WrongImage,
     "broken_image": BrokenImage,
     "unresolved": Unresolved, "not_loadable": NotLoadable, "errs": Errs, "noisy": Noisy,
+    "mistyped": Mistyped, "misnamed": Misnamed,
     "refuses": Refuses, "claims_and_refuses": ClaimsAndRefuses,
     "hostile": Hostile, "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,
 }  # fmt: skip

@@ -122,6 +122,19 @@ def killers(model=charter):
     return [vector(register, ("elect", {}), register, ("write", write), model=model)]
 
 
+TYPES = {
+    "replies": {"register": "Reply", "elect": "Reply", "write": "Reply", "expire": "bool",
+                "failover": "bool"},
+    "observes": {"registration": "map Node -> option {epoch: Epoch}", "leader": "option Node",
+                 "version": "int"},
+    "names": {"Node": "sort", "Epoch": "ordered",
+              "Error": "enum NOBODY, STALE_EPOCH, NOT_LEADER, STALE_VERSION",
+              "Reply": "union registered{epoch: Epoch}, elected{leader: Node},"
+                       " written{version: int}, rejected{error: Error}"},
+}  # fmt: skip
+"""The types of the toy protocol, as in a manifest."""
+
+
 def write_toy_suite(
     folder, count=40, seed=0, model=charter, charter_model="tests.support.toy.charter"
 ):
@@ -139,5 +152,5 @@ def write_toy_suite(
         {"no_epoch_check": "tests.support.toy.no_epoch_check"},
     )
     about = Manifest("", "toy.lease", "", "keeper", charter.SPEC_DIGEST, 0, models,
-                     {"no_epoch_check": tuple(v.id for v in kills)})  # fmt: skip
+                     {"no_epoch_check": tuple(v.id for v in kills)}, types=TYPES)  # fmt: skip
     return write_suite(folder, [*random_vectors(count, seed, model=model), *kills], about)

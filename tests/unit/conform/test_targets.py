@@ -58,7 +58,7 @@ def test_release_that_is_not_listed(tmp_path):
     ("command", "sentence"),
     [
         ("""print('{"error": "no JDK"}'); raise SystemExit(2)""", "no JDK"),
-        ("raise SystemExit(1)", "ended with 1 and printed nothing"),
+        ("raise SystemExit(1)", "ended with 1 and its last line on stdout is no JSON object"),
         ("print(3)", "could not be prepared: 3"),
     ],
 )

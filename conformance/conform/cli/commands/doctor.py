@@ -12,20 +12,22 @@ from dataclasses import replace
 import orjson
 
 from charter.formats.canonical import Json
-from conform.adapters.doctor import Check, check_adapter
+from conform.adapters.doctor import Check, Probes, check_adapter
 from conform.adapters.projects import model_folders
-from conform.adapters.targets import java, model_values, prepare, target, targets
-from conform.console.errors import ConformError
+from conform.adapters.targets import Target, java, model_values, prepare, target, targets
+from conform.console.errors import BadSuite, ConformError
 from conform.console.extras import installed, remedy
 from conform.console.terminal import columns, out, out_json
-from conform.suites.cache import cache_folder
+from conform.runs.select import suite_for
+from conform.suites.cache import Suite, cache_folder, open_suite
 
 EXAMPLES = """examples:
   conform doctor
   conform doctor --adapter kafka-controller --release 4.3.1
   conform doctor --adapter ./my-adapter --sorts '{"Node": {"n1": 0, "n2": 7}}'
 
-Without --adapter: checks this machine. With it: checks the adapter against the protocol.
+Without --adapter: checks this machine. With it: checks the adapter against the protocol, with
+operations of the target's suite if it has one. --sorts and --consts are for a target without.
 
 `-` marks what is optional and not installed.
 
@@ -64,13 +66,43 @@ def _mark(check: Check) -> str:
 
 def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
     sorts, consts = _json(arguments, "sorts"), _json(arguments, "consts")
-    world: dict[str, Json] = {"sorts": sorts, **({"consts": consts} if consts else {})}
     chosen = target(arguments.adapter)
-    prepared = prepare(
-        chosen, arguments.release, model_values(arguments.model, model_folders(arguments.model))
-    )
-    start = replace(prepared.start, consts=dict.fromkeys(consts, "int"))
-    return list(check_adapter(start, world))
+    suite = None if sorts or consts else _suite(chosen, arguments.release)
+    if suite is not None:
+        probes, types = probes_of(suite), suite.manifest.consts
+    else:
+        probes = Probes({"sorts": sorts, **({"consts": consts} if consts else {})})
+        types = dict.fromkeys(consts, "int")
+    model = arguments.model or (suite.manifest.models.charter if suite else "")
+    prepared = prepare(chosen, arguments.release, model_values(model, model_folders(model)))
+    return list(check_adapter(replace(prepared.start, consts=types), probes))
+
+
+def _suite(chosen: Target, release: str) -> Suite | None:
+    """The suite that a run of the target would judge, if there is one."""
+    if not chosen.protocol:
+        return None
+    try:
+        return open_suite(suite_for(chosen, release), os.cpu_count() or 1)
+    except BadSuite:
+        return None
+
+
+def probes_of(suite: Suite) -> Probes:
+    """Operations with their arguments as the first operation of vectors of a suite, all with the
+    sorts and constants that most of these vectors have."""
+    calls: dict[str, dict[str, dict[str, Json]]] = {}
+    for bucket in range(suite.buckets):
+        for item in suite.items(bucket):
+            question = orjson.loads(item.question)
+            world = {name: question[name] for name in ("sorts", "consts") if name in question}
+            for call in question["operations"][:1]:
+                held = calls.setdefault(orjson.dumps(world).decode(), {})
+                held.setdefault(call["operation"], call["args"])
+    if not calls:
+        return Probes({"sorts": {}})
+    chosen = max(sorted(calls), key=lambda world: len(calls[world]))
+    return Probes(orjson.loads(chosen), calls[chosen])
 
 
 def _json(arguments: argparse.Namespace, option: str) -> dict[str, Json]:
@@ -78,6 +110,8 @@ def _json(arguments: argparse.Namespace, option: str) -> dict[str, Json]:
         found: dict[str, Json] = orjson.loads(getattr(arguments, option) or "{}")
     except orjson.JSONDecodeError as error:
         raise ConformError(f"--{option} is no JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise ConformError(f"--{option} is not a JSON object; conform doctor --help shows one")
     return found
 
 

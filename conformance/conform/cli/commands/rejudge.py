@@ -7,7 +7,7 @@ import os
 
 from conform.adapters.projects import model_folders
 from conform.cli.commands.overlay import releases_of
-from conform.cli.commands.run import show
+from conform.cli.commands.shown import show
 from conform.console.terminal import out, out_json
 from conform.judging.model import use_folders
 from conform.runs.rejudge import rejudge

@@ -53,6 +53,7 @@ class Pool:
         variables = context.variables or None
         deadlines = context.start.deadlines
         session = Session(connection, siblings(context), deadlines, nonce, variables)
+        session.judge.types = context.types
         self.sessions[context.run] = session
         return session, True
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from charter.formats.types import JudgedTypes
 from conform.adapters.base import AdapterStart
 from conform.judging.assess import VectorItem
 
@@ -21,6 +22,7 @@ class RunContext:
     each bucket are judged, 0 for all. `canaries` are vectors that tell mutants from the
     charter, by module. `started` is when the run began (seconds since the epoch). `reference`:
     whether the suite was made from the charter of the generated model, which must then conform.
+    `types` are those of replies and observations, if the suite has them.
     """
 
     run: str
@@ -34,3 +36,4 @@ class RunContext:
     started: float = 0.0
     reference: bool = True
     folders: tuple[str, ...] = ()
+    types: JudgedTypes | None = None

@@ -69,6 +69,7 @@ def replay(
     try:
         nonce = secrets.token_hex(4)
         session = Session(connection, siblings, start.deadlines, nonce, variables)
+        session.judge.types = manifest.judged_types()
         judgement = next(iter(list(session.run([item], 1))))
     finally:
         connection.close()

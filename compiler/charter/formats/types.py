@@ -1,0 +1,294 @@
+"""Types of replies and observations as a suite's manifest has them, and values that are not of
+their type (docs/formats/vector.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from charter.formats import canonical
+from charter.formats.canonical import Json
+from charter.formats.reading import BadVector
+
+_TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z_0-9]*|->|[{}:,])")
+_OPAQUE = re.compile(r"@-?[0-9]+")
+_PRIMITIVES = frozenset({"bool", "int", "sort", "ordered", "opaque"})
+_ONE_INSIDE = frozenset({"option", "set", "list"})
+_MOST = 8
+
+Sorts = Mapping[str, Mapping[str, int]]
+"""The elements of each sort with their concrete ids, as in a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredType:
+    """A type. `kind`: a primitive, `enum`, `option`, `set`, `list`, `map`, `record`, `union` or
+    `name`. `parts` are the types inside: of a record by field, of a map key and value; `cases` are
+    the records of a union's cases; `names` are the members of an enum, or the name that is meant
+    (for a sort its own)."""
+
+    kind: str
+    names: tuple[str, ...] = ()
+    parts: tuple[tuple[str, DeclaredType], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTypes:
+    """The types of a component's replies, by operation, and of its variables that observations
+    show. `named` are the types that others mention by name."""
+
+    replies: Mapping[str, DeclaredType]
+    observes: Mapping[str, DeclaredType]
+    named: Mapping[str, DeclaredType]
+
+    def wrong_reply(self, operation: str, reply: Json, sorts: Sorts) -> str:
+        """Why a reply is not of its type, with the path; "" if it is."""
+        if operation not in self.replies:
+            return ""
+        return next(self._wrong(self.replies[operation], reply, ("reply",), sorts), "")
+
+    def wrong_observation(self, observation: Json, sorts: Sorts) -> str:
+        """Why an observation is not of its type, with the path; "" if it is. It may leave out
+        variables."""
+        if not isinstance(observation, dict):
+            return f"the observation is {_text(observation)}, not an object"
+        for name, value in observation.items():
+            if name not in self.observes:
+                return (
+                    f"{name} is not a variable that observations show{_like(name, self.observes)}"
+                )
+            for wrong in self._wrong(self.observes[name], value, (name,), sorts):
+                return wrong
+        return ""
+
+    def _wrong(
+        self, shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts
+    ) -> Iterator[str]:
+        match shape.kind:
+            case "name":
+                yield from self._wrong(self.named[shape.names[0]], value, path, sorts)
+            case "option":
+                if value is not None:
+                    yield from self._wrong(shape.parts[0][1], value, path, sorts)
+            case "set" | "list":
+                yield from self._wrong_items(shape, value, path, sorts)
+            case "map":
+                yield from self._wrong_entries(shape, value, path, sorts)
+            case "record":
+                yield from self._wrong_fields(shape, value, path, sorts)
+            case "union":
+                yield from self._wrong_case(shape, value, path, sorts)
+            case _:
+                yield from _wrong_primitive(shape, value, path, sorts)
+
+    def _wrong_items(
+        self, shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts
+    ) -> Iterator[str]:
+        if not isinstance(value, list):
+            yield _told(path, value, "an array")
+            return
+        if shape.kind == "set" and len(set(map(canonical.text, value))) < len(value):
+            yield _told(path, value, "a set: it has an element twice")
+        for number, item in enumerate(value):
+            yield from self._wrong(shape.parts[0][1], item, (*path, str(number)), sorts)
+
+    def _wrong_entries(
+        self, shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts
+    ) -> Iterator[str]:
+        (_, key), (_, inner) = shape.parts
+        keys = self._keys(key, sorts)
+        if keys is None:
+            pair = DeclaredType("record", (), (("0", key), ("1", inner)))
+            for number, item in enumerate(value if isinstance(value, list) else ()):
+                parts = dict(enumerate(item)) if isinstance(item, list) else {}
+                named = {str(place): part for place, part in parts.items()}
+                yield from self._wrong_fields(pair, named, (*path, str(number)), sorts)
+            if not isinstance(value, list):
+                yield _told(path, value, "an array of pairs")
+            return
+        fields = DeclaredType("record", (), tuple((name, inner) for name in keys))
+        yield from self._wrong_fields(fields, value, path, sorts)
+
+    def _keys(self, key: DeclaredType, sorts: Sorts) -> tuple[str, ...] | None:
+        """All keys of a map that is written as an object; None for one that is an array."""
+        shape = self.named[key.names[0]] if key.kind == "name" else key
+        match shape.kind:
+            case "sort":
+                return tuple(sorts.get(shape.names[0], ()))
+            case "enum":
+                return shape.names
+            case "bool":
+                return ("true", "false")
+            case _:
+                return None
+
+    def _wrong_fields(
+        self, shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts
+    ) -> Iterator[str]:
+        if not isinstance(value, dict):
+            yield _told(path, value, "an object")
+            return
+        fields = dict(shape.parts)
+        for name in value:
+            if name not in fields:
+                yield f"{'.'.join((*path, name))} is not known to the charter{_like(name, fields)}"
+        for name, inner in fields.items():
+            if name not in value:
+                yield f"{'.'.join((*path, name))} is missing"
+            else:
+                yield from self._wrong(inner, value[name], (*path, name), sorts)
+
+    def _wrong_case(
+        self, shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts
+    ) -> Iterator[str]:
+        cases = dict(shape.parts)
+        case = value.get("case") if isinstance(value, dict) else None
+        if not isinstance(value, dict) or not isinstance(case, str):
+            yield _told(path, value, f'an object with a "case" ({_some(cases)})')
+        elif case not in cases:
+            yield _told((*path, "case"), case, f"one of {_some(cases)}", _like(case, cases))
+        else:
+            rest = {name: item for name, item in value.items() if name != "case"}
+            yield from self._wrong_fields(cases[case], rest, path, sorts)
+
+
+def _wrong_primitive(
+    shape: DeclaredType, value: Json, path: tuple[str, ...], sorts: Sorts
+) -> Iterator[str]:
+    match shape.kind:
+        case "bool":
+            fine, wanted = isinstance(value, bool), "true or false"
+        case "int":
+            fine, wanted = isinstance(value, int) and not isinstance(value, bool), "a whole number"
+        case "ordered":
+            fine = isinstance(value, str) and _OPAQUE.fullmatch(value) is not None
+            wanted = 'an opaque counter such as "@17"'
+        case "opaque":
+            fine, wanted = (
+                isinstance(value, str) and value[:1] == "~",
+                'an opaque text such as "~a"',
+            )
+        case _:
+            names = tuple(sorts.get(shape.names[0], ())) if shape.kind == "sort" else shape.names
+            sort = f"an element of {shape.names[0]}: " if shape.kind == "sort" else "one of "
+            fine, wanted = isinstance(value, str) and value in names, sort + _some(names)
+    if not fine:
+        yield _told(path, value, wanted)
+
+
+def _told(path: tuple[str, ...], value: Json, wanted: str, like: str = "") -> str:
+    return f"{'.'.join(path)} is {_text(value)}, not {wanted}{like}"
+
+
+def _text(value: Json) -> str:
+    text = canonical.text(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _some(names: Mapping[str, DeclaredType] | tuple[str, ...]) -> str:
+    shown = [*names][:_MOST]
+    return ", ".join(shown) + (", …" if len(names) > _MOST else "")
+
+
+def _like(name: str, known: Mapping[str, DeclaredType]) -> str:
+    return "".join(f"; did you mean {like}?" for like in get_close_matches(name, known, 1))
+
+
+# --- the text of a type ---------------------------------------------------------------------------
+
+
+def read_types(value: Json, where: str) -> JudgedTypes:
+    """The `types` of a manifest. Raises `BadVector`."""
+    if not isinstance(value, dict) or value.keys() != {"replies", "observes", "names"}:
+        raise BadVector(f"{where}: not an object with replies, observes and names")
+    named = _read(value["names"], f"{where}.names")
+    named = {
+        name: DeclaredType("sort", (name,)) if shape.kind == "sort" else shape
+        for name, shape in named.items()
+    }
+    replies = _read(value["replies"], f"{where}.replies")
+    observes = _read(value["observes"], f"{where}.observes")
+    for shape in (*named.values(), *replies.values(), *observes.values()):
+        _check_names(shape, named, where)
+    return JudgedTypes(replies, observes, named)
+
+
+def _read(value: Json, where: str) -> dict[str, DeclaredType]:
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        raise BadVector(f"{where}: not an object of texts")
+    return {name: _parsed(str(text), f"{where}.{name}") for name, text in value.items()}
+
+
+def _check_names(shape: DeclaredType, named: Mapping[str, DeclaredType], where: str) -> None:
+    if shape.kind == "name" and shape.names[0] not in named:
+        raise BadVector(f"{where}: there is no type {shape.names[0]}")
+    for _, part in shape.parts:
+        _check_names(part, named, where)
+
+
+def _parsed(text: str, where: str) -> DeclaredType:
+    tokens = _TOKEN.findall(text)
+    if "".join(tokens) != re.sub(r"\s", "", text):
+        raise BadVector(f"{where}: {text!r} is not a type")
+    tokens.reverse()
+    try:
+        shape = _type(tokens)
+    except (IndexError, ValueError):
+        raise BadVector(f"{where}: {text!r} is not a type") from None
+    if tokens:
+        raise BadVector(f"{where}: {text!r} is not a type")
+    return shape
+
+
+def _type(tokens: list[str]) -> DeclaredType:
+    """The type that begins at the end of the reversed tokens, which it takes away."""
+    word = tokens.pop()
+    if word in _PRIMITIVES:
+        return DeclaredType(word)
+    if word in _ONE_INSIDE:
+        return DeclaredType(word, (), (("", _type(tokens)),))
+    match word:
+        case "map":
+            key = _type(tokens)
+            _expect(tokens, "->")
+            return DeclaredType("map", (), (("key", key), ("value", _type(tokens))))
+        case "{":
+            return DeclaredType("record", (), tuple(_fields(tokens)))
+        case "enum":
+            return DeclaredType("enum", tuple(_listed(tokens)))
+        case "union":
+            return DeclaredType("union", (), tuple(_cases(tokens)))
+        case _ if word.isidentifier():
+            return DeclaredType("name", (word,))
+        case _:
+            raise ValueError(word)
+
+
+def _expect(tokens: list[str], wanted: str) -> None:
+    if tokens.pop() != wanted:
+        raise ValueError(wanted)
+
+
+def _fields(tokens: list[str]) -> Iterator[tuple[str, DeclaredType]]:
+    while tokens[-1] != "}":
+        name = tokens.pop()
+        _expect(tokens, ":")
+        yield name, _type(tokens)
+        if tokens[-1] == ",":
+            tokens.pop()
+    tokens.pop()
+
+
+def _listed(tokens: list[str]) -> Iterator[str]:
+    yield tokens.pop()
+    while tokens and tokens[-1] == ",":
+        tokens.pop()
+        yield tokens.pop()
+
+
+def _cases(tokens: list[str]) -> Iterator[tuple[str, DeclaredType]]:
+    for name in _listed(tokens):  # it goes on behind each case
+        _expect(tokens, "{")
+        yield name, DeclaredType("record", (), tuple(_fields(tokens)))

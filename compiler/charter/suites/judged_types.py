@@ -1,0 +1,99 @@
+"""The types of replies and observations for a suite's manifest, as `charter.formats.types` reads
+them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.formats.canonical import Json
+
+Paths = frozenset[tuple[str, ...]]
+"""The fields of a value that are shown; an empty path means everything."""
+
+
+def judged_types(component: n.Component) -> dict[str, Json]:
+    """The field `types` of the manifest."""
+    replies = {operation.name: operation.result for operation in component.operations}
+    observes: dict[str, Json] = {}
+    mentioned = [*replies.values()]
+    for variable in component.state:
+        seen = [o.path[1:] for o in component.observables if o.path[0] == variable.name]
+        if seen:
+            text, whole = _projected(variable.type, frozenset(seen))
+            observes[variable.name] = text
+            mentioned += whole
+    return {
+        "replies": {name: _text(kind) for name, kind in replies.items()},
+        "observes": observes,
+        "names": dict(_named(mentioned)),
+    }
+
+
+def _named(kinds: list[t.Type]) -> Iterator[tuple[str, str]]:
+    """The definitions of all named types inside some types."""
+    found = dict.fromkeys(part for kind in kinds for part in t.inside(kind))
+    for kind in found:
+        match kind:
+            case t.Sort(name):
+                yield name, "sort"
+            case t.Counter(name, opaque, ordered):
+                yield name, "int" if not opaque else "ordered" if ordered else "opaque"
+            case t.Enum(name, members):
+                yield name, f"enum {', '.join(members)}"
+            case t.Record(name, fields):
+                yield name, _record(fields)
+            case t.Union(name, cases):
+                yield name, "union " + ", ".join(tag + _record(params) for tag, params in cases)
+            case _:
+                pass
+
+
+def _record(fields: tuple[tuple[str, t.Type], ...]) -> str:
+    return "{" + ", ".join(f"{name}: {_text(kind)}" for name, kind in fields) + "}"
+
+
+def _text(kind: t.Type) -> str:
+    match kind:
+        case t.Bool():
+            return "bool"
+        case t.Int():
+            return "int"
+        case t.Sort() | t.Counter() | t.Enum() | t.Record() | t.Union():
+            return kind.name
+        case t.Option(inner):
+            return f"option {_text(inner)}"
+        case t.Set(inner):
+            return f"set {_text(inner)}"
+        case t.Ranking(inner) | t.Seq(inner):
+            return f"list {_text(inner)}"
+        case t.Map(key, value):
+            return f"map {_text(key)} -> {_text(value)}"
+        case _:
+            assert_never(kind)
+
+
+def _projected(kind: t.Type, paths: Paths) -> tuple[str, list[t.Type]]:
+    """A type with only the fields on `paths`, and the types that the text mentions."""
+    if () in paths:
+        return _text(kind), [kind]
+    match kind:
+        case t.Option(inner):
+            text, whole = _projected(inner, paths)
+            return f"option {text}", whole
+        case t.Map(key, inner):
+            text, whole = _projected(inner, paths)
+            return f"map {_text(key)} -> {text}", [key, *whole]
+        case t.Record(fields=fields):
+            shown, mentioned = [], []
+            for name, part in fields:
+                inside = frozenset(path[1:] for path in paths if path and path[0] == name)
+                if inside:
+                    text, whole = _projected(part, inside)
+                    shown.append(f"{name}: {text}")
+                    mentioned += whole
+            return "{" + ", ".join(shown) + "}", mentioned
+        case _:
+            return _text(kind), [kind]

@@ -1,0 +1,171 @@
+"""Shows a finished run to a person: findings, trouble with the adapter, counts."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from charter.formats.canonical import Json
+from conform.console.terminal import columns, number, one_line, out, shortened
+from conform.runs.compared import read, sentence
+from conform.runs.execute import Finished
+from conform.runs.trouble import STDERR
+
+
+def show(finished: Finished) -> None:
+    """Shows the summary to a person."""
+    about, counted = finished.run, finished.summary
+    implementation = about["implementation"]
+    assert isinstance(implementation, dict)
+    title = one_line(f"{about['title']} {implementation['version']}")
+    out(f"{title} against {_charter(about)}")
+    out("")
+    if counted["findings"]:
+        _show_findings(finished)
+    _show_trouble(finished)
+    out(columns([["  " + name, value] for name, value in _lines(counted)]))
+    wrong = [item for item in finished.canaries if isinstance(item, dict) and not item["ok"]]
+    out("")
+    _show_canaries(wrong)
+    _show_skipped(counted["skipped_canaries"])
+    _show_broken(counted)
+    out(f"run: {_near(finished.folder.place)}")
+    out(one_line(_last_line(finished)))
+
+
+def _show_canaries(wrong: Sequence[Mapping[str, Json]]) -> None:
+    """Shows the canaries that misbehaved, those that did so in the same way once."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for item in wrong:
+        told = f"expected {item['expected']}, got {item['got']} {item['detail']}".rstrip()
+        places.setdefault((str(item["kind"]), one_line(told)), []).append(str(item["where"]))
+    for (kind, told), where in places.items():
+        more = f" and {len(where) - 1} more places" if len(where) > 1 else ""
+        out(f"canary {kind} ({where[0]}{more}): {told}")
+
+
+def _show_skipped(skipped: Json, most: int = 6) -> None:
+    """Shows the places for which no canary could be made, by reason."""
+    assert isinstance(skipped, list)
+    places: dict[str, list[str]] = {}
+    for item in skipped:
+        assert isinstance(item, dict)
+        places.setdefault(str(item["why"]), []).append(str(item["where"]))
+    for why, where in places.items():
+        more = f" and {len(where) - most} more" if len(where) > most else ""
+        out(f"no canary in {', '.join(where[:most])}{more}: {why}")
+
+
+def _show_broken(counted: Mapping[str, Json]) -> None:
+    """Shows the batches during which the adapter failed."""
+    if counted["broken_batches"]:
+        unexplained = len(_texts(counted["unexplained_breaks"]))
+        out(f"batches that the adapter broke on: {_number(counted['broken_batches'])}; in"
+            f" {unexplained} of them it answers each question when asked alone")  # fmt: skip
+
+
+def _charter(about: Mapping[str, Json]) -> str:
+    variant = f", variant {about['variant']}" if about["variant"] else ""
+    return f"{about['protocol']} {about['component']}{variant}, suite {str(about['suite'])[:8]}"
+
+
+def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
+    verdicts = counted["verdicts"]
+    assert isinstance(verdicts, dict)
+    lines = [("vectors", _number(counted["vectors"]))]
+    lines += [
+        (f"  {kind.replace('_', ' ')}", _number(count)) for kind, count in verdicts.items() if count
+    ]
+    lines.append(("steps judged", _number(counted["judged_steps"])))
+    if counted["not_judged_steps"]:
+        lines.append(("steps not judged", _number(counted["not_judged_steps"])))
+    lines.append(("(state, branch) pairs", _number(counted["distinct_pairs"])))
+    if counted["deviations"]:
+        lines.append(("deviations", _number(counted["deviations"])))
+        lines.append(("  new", _number(counted["new_deviations"])))
+        entries = counted["by_entry"]
+        assert isinstance(entries, dict)
+        lines += [(f"  {entry}", _number(count)) for entry, count in entries.items()]
+    lines.append(("seconds", str(counted["seconds"])))
+    return lines
+
+
+def _number(value: Json) -> str:
+    assert isinstance(value, int)
+    return number(value)
+
+
+def _show_findings(finished: Finished, most: int = 12) -> None:
+    """Shows the findings: those that the overlay does not explain first, the gravest first."""
+    listed = finished.summary["findings"]
+    assert isinstance(listed, list)
+    findings = [item for item in listed if isinstance(item, dict)]
+    new = [item for item in findings if not item["entry"]]
+    for item in new[:most]:
+        told = one_line(shortened(str(item["sentence"]), 200))
+        out(f"  {item['severity']:<5}  {item['id']}  {told}")
+        vectors = _plural(item["vectors"], "vector")
+        out(f"         {vectors}; see step {item['step']} of: {_replay(finished, item)}")
+    if len(new) > most:
+        out(f"         and {len(new) - most} more findings: --json, or conform report")
+    for item in findings:
+        if item["entry"]:
+            told = f"explained by {item['entry']}: {_plural(item['vectors'], 'vector')}"
+            out(f"  {item['severity']:<5}  {told}")
+    out("")
+
+
+def _replay(finished: Finished, item: Mapping[str, Json]) -> str:
+    """The command that shows a vector again."""
+    command = ["conform", "replay", str(item["vector"])[:12], "--run"]
+    return shlex.join([*command, _near(finished.folder.place)])
+
+
+def _show_trouble(finished: Finished) -> None:
+    """Shows how the adapter failed, with the end of its stderr."""
+    listed = finished.summary["adapter_trouble"]
+    assert isinstance(listed, list)
+    for item in listed:
+        assert isinstance(item, dict)
+        how, _, stderr = str(item["detail"]).partition(STDERR)
+        kind = str(item["kind"]).replace("_", " ")
+        out(f"  {kind}: {_plural(item['vectors'], 'vector')}: {one_line(how)}")
+        for line in stderr.split(" | ") if stderr else ():
+            out(f"    | {one_line(line)}")
+        out(f"    see: {_replay(finished, item)}")
+    if listed:
+        out("")
+
+
+def _plural(count: Json, noun: str) -> str:
+    return f"{_number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def _near(place: str) -> str:
+    """A folder as a person would type it: relative to the working directory if it is below it."""
+    here = Path.cwd()
+    path = Path(place)
+    return str(path.relative_to(here)) if path.is_relative_to(here) else place
+
+
+def _texts(value: Json) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _last_line(finished: Finished) -> str:
+    counted = finished.summary
+    reasons = _texts(counted["reasons"])
+    judged, suite = counted["judged"], counted["suite_vectors"]
+    assert isinstance(judged, int) and isinstance(suite, int)
+    compared = sentence(judged, suite, read(counted["not_compared"]))
+    if reasons:
+        rest = "" if compared in reasons else f"; {compared}"
+        return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}"
+    known = counted["deviations"]
+    unmet = _texts(counted["unmet_entries"])
+    rest = f"; not met: {', '.join(unmet)}" if unmet else ""
+    if known:
+        found = f"{_number(known)} deviations, all of them explained by the overlay"
+        return f"fine: {found}{rest}; {compared}"
+    return f"fine: no deviation from the charter{rest}; {compared}"

@@ -1,0 +1,49 @@
+"""The vectors of a run on which the adapter failed, grouped by how."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import Kind
+from conform.storage.store import RunFolder
+
+STDERR = "; stderr: "
+"""What stands between how an adapter ended and its last lines."""
+_FAILED = (Kind.CRASHED, Kind.TIMED_OUT, Kind.ADAPTER_ERROR)
+_STEP = re.compile(r"^step [0-9]+: ")
+_MOST = 20
+
+
+@dataclass(slots=True)
+class _Failure:
+    kind: str
+    detail: str
+    vector: str
+    vectors: int = 0
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "kind": self.kind,
+            "detail": self.detail,
+            "vectors": self.vectors,
+            "vector": self.vector,
+        }
+
+
+def adapter_trouble(folder: RunFolder) -> list[Json]:
+    """How the adapter failed, most frequent first: kind, the detail and the id of one vector, and
+    the number of vectors. Details that differ only in the step or in stderr are one."""
+    rows = folder.table("verdicts").select(["id", "kind", "detail"])
+    failed = pc.is_in(rows["kind"], value_set=pa.array([str(kind) for kind in _FAILED]))
+    found: dict[tuple[str, str], _Failure] = {}
+    for row in rows.filter(failed).sort_by("id").to_pylist():
+        how = _STEP.sub("", row["detail"]).partition(STDERR)[0]
+        failure = _Failure(row["kind"], row["detail"], row["id"])
+        found.setdefault((row["kind"], how), failure).vectors += 1
+    ordered = sorted(found.values(), key=lambda failure: (-failure.vectors, failure.vector))
+    return [failure.json() for failure in ordered[:_MOST]]

@@ -1,0 +1,83 @@
+"""What is wrong with an adapter is told where it happens."""
+
+import json
+
+import pytest
+from tests.support.judging import fake_start, judge
+from tests.support.toy.vectors import vector
+
+from conform.adapters.doctor import Probes, check_adapter
+
+WORLD = {"sorts": {"Node": {"n1": 0, "n2": 7}}}
+WRITE = {"node": "n1", "epoch": {"ref": [0, "registration", "n1", "epoch"]}, "version": 0}
+
+
+@pytest.fixture
+def ran(called, targets_folder, toy_suite):
+    """Runs a fake over the toy suite: exit code, stdout, stderr."""
+
+    def run(mode, *more):
+        target, given = targets_folder(mode), ("--suite", toy_suite, "--engine", "inline", *more)
+        return called("run", "--target", target, *given)
+
+    return run
+
+
+def test_value_of_another_type_is_an_error_of_the_adapter_when_types_are_known(ran):
+    code, out, _ = ran("mistyped", "--limit", "20", "--json")
+    summary = json.loads(out)["summary"]
+    assert code == 3
+    assert summary["verdicts"]["diverges"] == summary["deviations"] == 0
+    (trouble,) = summary["adapter_trouble"]
+    assert trouble["kind"] == "adapter_error"
+    told = 'step 1: reply.epoch is 0, not an opaque counter such as "@17"'
+    assert trouble["detail"] == told
+
+
+def test_last_words_of_an_adapter_and_a_vector_are_on_the_terminal(ran):
+    code, out, _ = ran("crash", "--limit", "12")
+    assert code == 1  # the overlay's entry is not seen, which is a finding of its own
+    lines = out.splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("  crashed: "))
+    assert lines[place].endswith("vectors: it ended with 139")
+    assert lines[place + 1] == "    | Segmentation fault, says the fake"
+    assert lines[place + 2].startswith("    see: conform replay ")
+    assert " --run build/runs/fake-crash-" in lines[place + 2]
+
+
+def test_hello_with_a_name_that_the_charter_lacks_ends_the_run_before_it_begins(ran, tmp_path):
+    code, out, err = ran("misnamed", "--out", str(tmp_path / "run"))
+    assert (code, out) == (2, "")
+    assert "names the operation 'regster' in operations, which the charter does not have" in err
+    assert "did you mean register?" in err
+    assert not (tmp_path / "run").exists()
+
+
+def rules(mode, probes):
+    return {check.rule: check for check in check_adapter(fake_start(mode), probes)}
+
+
+def test_doctor_tells_of_results_without_steps_when_an_adapter_leaves_them_out():
+    found = rules("no_steps", Probes(WORLD))
+    told = found["answers a question without operations"]
+    assert (told.ok, told.detail) == (False, "status ok, 0 steps: ")
+    assert found["keeps no state of the question before"].detail == "status ok, no steps: "
+
+
+def test_probes_have_the_arguments_of_their_operation_when_calls_are_known():
+    """An adapter in a typed language reads all arguments before it looks for references."""
+    calls = {"register": {"node": "n1"}, "write": WRITE, "expire": {"node": "n1"}}
+    found = rules("typed", Probes(WORLD, calls))
+    assert all(check.ok for check in found.values())
+    assert not rules("typed", Probes(WORLD))["keeps no state of the question before"].ok
+
+
+def test_judge_without_types_takes_a_value_of_another_type_for_a_deviation():
+    asked = vector(("register", {"node": "n1"}))
+    assert judge("mistyped", [asked])[asked.id].kind == "diverges"
+
+
+def test_unknown_component_is_one_sentence(called, toy):
+    code, out, err = called("vectors", toy, "--component", "sever")
+    assert (code, out) == (2, "")
+    assert err.startswith("conform: there is no component 'sever'; there are: ")

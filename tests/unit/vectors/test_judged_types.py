@@ -1,0 +1,75 @@
+"""The types in a manifest: of what is shown of a component, and the model shows nothing else."""
+
+from pathlib import Path
+
+import orjson
+
+from charter import api
+from charter.formats.adapter import read_results
+from charter.formats.canonical import Json
+from charter.formats.suite import LINES, read_lines, read_manifest
+from charter.suites.judged_types import judged_types
+from conform import sdk
+from conform.adapters.reference import Reference
+from conform.judging import model
+from conform.judging.claims import mistyped
+from conform.judging.walk import BatchTexts
+
+SUITE = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication" / "controller"
+LEASE = """protocol lease
+
+sort Node
+counter Term
+opaque counter Token
+enum Error { HELD, LATE }
+record Held { by: Node, token: Token, term: Term, asked: seq Node max 2 }
+union Reply { granted(token: Token), refused(error: Error) }
+
+component server {
+  state lease: map Node -> option Held = [n in Node: none]
+  state left: int 0..3 = 3
+  state secret: bool = false
+  operation take(node: Node) -> Reply cites silent {
+    branch refused cites silent reply refused(HELD)
+  }
+  operation tick() -> bool cites silent {
+    branch ticked cites silent { reply true }
+  }
+  observe some { lease.by, lease.asked, left }
+}
+
+always fine of server cites silent: true
+witness held of server: left == 3
+instance tiny of server { Node = 1 }
+"""
+
+
+def test_types_are_of_replies_and_of_what_observations_show(tmp_path: Path) -> None:
+    path = tmp_path / "lease.charter"
+    path.write_text(LEASE, encoding="utf-8")
+    (component,) = api.load(path).components
+    assert judged_types(component) == {
+        "replies": {"take": "Reply", "tick": "bool"},
+        "observes": {"lease": "map Node -> option {by: Node, asked: list Node}", "left": "int"},
+        "names": {
+            "Node": "sort", "Token": "ordered", "Error": "enum HELD, LATE",
+            "Reply": "union granted{token: Token}, refused{error: Error}",
+        },
+    }  # fmt: skip
+
+
+def test_nothing_that_the_model_shows_is_of_another_type() -> None:
+    """The reference answers all questions of Kafka's suite, and every value has its type."""
+    types = read_manifest(SUITE).judged_types()
+    assert types is not None
+    reference = Reference(model.load("charter_models.kafka_replication.controller"))
+    questions: list[dict[str, Json]] = [
+        {**vector.question.json(), "id": vector.id, "nonce": ""}
+        for vector in read_lines(SUITE / LINES)
+    ]
+    answer = sdk.answer_message(reference, {"run": 1, "questions": [*questions]})
+    asked = [(str(question["id"]), "") for question in questions]
+    results = read_results(orjson.loads(orjson.dumps(answer)), 1, asked)
+    batch = BatchTexts.of(results, None)
+    for question, result in zip(questions, results.results, strict=True):
+        assert mistyped(types, question, result, batch) == ""
