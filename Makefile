@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CONFORM := $(BIN)/conform
 DEMO := build/demo
+SITE := build/site
 BENCHES := judge_throughput explorer
 # How many tests run at once, and the paths that `make test` and `make slow` are confined to.
 WORKERS ?= 2
@@ -13,7 +14,7 @@ ONLY ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test slow check generate bench dist clean need-python need-java
+.PHONY: help setup demo test slow check docs generate bench dist clean need-python need-java
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -48,6 +49,14 @@ check: setup ## what a reviewer would run first: style, types, imports, charters
 	$(CONFORM) check spec/kafka
 	set -e; for charter in spec/examples/*.charter; do $(CONFORM) check $$charter; done
 	$(CONFORM) generate --check
+
+docs: $(VENV)/.docs ## build the documentation site in build/site; a dead link is an error
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto -c docs/site . $(SITE)
+	@echo 'Open $(SITE)/index.html in a browser.'
+
+$(VENV)/.docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[docs]'
+	@touch $@
 
 generate: setup ## write generated/ anew from spec/
 	$(CONFORM) generate

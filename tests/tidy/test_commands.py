@@ -15,7 +15,18 @@ import pytest
 from tests.tidy.house import ROOT
 
 MAKE: Final = shutil.which("make") or "make"
-COMMANDS: Final = ("setup", "demo", "test", "slow", "check", "generate", "bench", "dist", "clean")
+COMMANDS: Final = (
+    "setup",
+    "demo",
+    "test",
+    "slow",
+    "check",
+    "docs",
+    "generate",
+    "bench",
+    "dist",
+    "clean",
+)
 
 
 def make(*arguments: str, path: str) -> subprocess.CompletedProcess[str]:

@@ -87,21 +87,11 @@ def overview() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. Nothing that a user can cause is a traceback, and a
     traceback never ends with the exit code of a finding."""
-    if arguments is not None:
-        return _dispatch(list(arguments))
-    try:
+    if arguments is None:
+        given = sys.argv[1:]
         _prepare_process()
-        return _dispatch(sys.argv[1:])
-    except KeyboardInterrupt as ended:  # before the command began
-        return getattr(ended, "exit_code", 130)
-    finally:
-        from conform.console.interrupts import ignore_signals
-
-        ignore_signals()  # nothing is left but cleaning up
-
-
-def _dispatch(given: list[str]) -> int:
-    """Run the command of the arguments `given`, and return its exit code."""
+    else:
+        given = list(arguments)
     if not given or given[0] in ("-h", "--help", "help"):
         sys.stdout.write(overview())
         return 0 if given else 2

@@ -1,0 +1,37 @@
+"""The documentation site can be built: no dead link, and every page is in a table of contents."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from tests.tidy.house import ROOT, paths
+
+SHOWN = re.compile(r"^(?:docs/(?!plans/).*|README|CHANGELOG|CONTRIBUTING)\.md$")
+
+
+def contents(page: str) -> set[str]:
+    """The pages that the tables of contents of a page name."""
+    folder = (ROOT / page).parent
+    found: set[str] = set()
+    for block in re.findall(r"^```\{toctree\}\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S):
+        for line in block.splitlines():
+            if line and line[0] != ":":
+                found |= {
+                    p.resolve().relative_to(ROOT).as_posix() for p in folder.glob(f"{line}.md")
+                }
+    return found
+
+
+def test_every_page_is_in_a_table_of_contents() -> None:
+    shown = {path for path in paths() if SHOWN.match(path)}
+    named = {"docs/index.md"}.union(*(contents(page) for page in shown))
+    assert shown - named == set()
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_the_site_is_built_without_a_warning() -> None:
+    subprocess.run(["make", "docs"], cwd=ROOT, check=True, timeout=600)
+    assert (ROOT / "build" / "site" / "docs" / "index.html").is_file()
