@@ -22,11 +22,11 @@ from tests.tidy.house import (
 SUFFIXES: Final = {
     *(".charter", ".py", ".lark", ".j2", ".java", ".toml", ".json", ".jsonl", ".xml"),
     *(".properties", ".md", ".txt", ".svg", ".png", ".css", ".js", ".html", ".parquet", ".csv"),
-    *(".tla", ".cfg", ".typed", ".formatted", ".core", ".go", ".mod"),
+    *(".tla", ".cfg", ".typed", ".formatted", ".core", ".scm", ".go", ".mod"),
 }
 NAMES: Final = {"Makefile", "LICENSE", ".gitignore", ".gitattributes", "run"}
 TOP: Final = {
-    *(".ci", "compiler", "conformance", "docs", "generated", "spec", "tests"),
+    *(".ci", "compiler", "conformance", "docs", "editors", "generated", "spec", "tests"),
     *(
         "charter.toml",
         "pyproject.toml",
