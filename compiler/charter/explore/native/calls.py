@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
-from charter.core.walk import children
+from charter.core.walk import nodes
 from charter.explore.native.code import (
     OWN,
     PTR,
@@ -18,7 +20,7 @@ from charter.explore.native.code import (
     operand,
 )
 from charter.explore.native.expr_emitter import ExprEmitter
-from charter.explore.native.functions import CTX
+from charter.explore.native.functions import CTX, OUT
 from charter.explore.native.layout import FAR
 from charter.explore.native.unit import FATAL_COUNTER, FATAL_RANGE
 from charter.explore.native.values import Held, Scalar, received
@@ -26,16 +28,18 @@ from charter.explore.native.values import Held, Scalar, received
 INLINE = 12
 """Functions of at most so many nodes are printed where they are called."""
 
+Compiled = Callee[Operand | None, *tuple[Operand, ...]]
+
 
 def call(expr: ExprEmitter, e: n.Call[s.Expr], args: list[Held]) -> Held:
     """A declared function: printed here if it is small, called otherwise."""
     function = expr.unit.function(e.function)
-    params = zip(function.params, args, strict=True)
-    fits = all(_fits(expr, p.type, a) for p, a in params) and _simple(expr, function.result)
-    if fits and (function.name in expr.unit.printed or size_of(function.body) > INLINE):
+    pairs = list(zip(function.params, args, strict=True))
+    fits = all(_fits(expr, p.type, a) for p, a in pairs) and _simple(expr, function.result)
+    if fits and any(islice(nodes(function.body), INLINE, None)):
         return called(expr, function, args)
     outer = expr.names
-    expr.names = {p.name: a for p, a in zip(function.params, args, strict=True)}
+    expr.names = {p.name: a for p, a in pairs}
     found = expr.value(function.body)
     expr.names = outer
     return found
@@ -46,33 +50,22 @@ def _simple(expr: ExprEmitter, kind: t.Type) -> bool:
 
 
 def _fits(expr: ExprEmitter, kind: t.Type, value: Held) -> bool:
-    if not isinstance(value, Scalar) or isinstance(kind, t.Bool | t.Set):
+    if not isinstance(value, Scalar) or isinstance(kind, t.Set):
         return _simple(expr, kind)
     low, high = expr.layout.span(kind)
     return low <= value.low and value.high <= high
 
 
-def callee(expr: ExprEmitter, function: s.Function) -> Callee[Operand | None, *tuple[Operand, ...]]:
-    """The compiled function. Scalars are passed as they are, others by their places; a result that
-    is no scalar is written to a place, which is passed last."""
-    types = [expr.layout.register(param.type)[0] for param in function.params]
-    result = expr.layout.register(function.result)[0]
-    kinds = [READ if ty == "ptr" else operand(ty, ty) for ty in types]
-    if result == "ptr":
-        return Callee(f"fn_{function.name}", (PTR, *kinds, OWN), None)
-    return Callee(f"fn_{function.name}", (PTR, *kinds), operand(result, result))
-
-
 def called(expr: ExprEmitter, function: s.Function, args: list[Held]) -> Held:
-    """A call of a function of its own."""
-    unit_function(expr, function)
-    kind, target = function.result, callee(expr, function)
+    """A call of a function of its own. Scalars are passed as they are, others by their places; a
+    result that is no scalar is written to a place, which is passed last."""
+    target = unit_function(expr, function)
     given = [passed(expr, p.type, v) for p, v in zip(function.params, args, strict=True)]
     if target.result is None:
-        given.append(expr.code.memory(expr.layout.slots(kind)))
+        given.append(expr.code.memory(expr.layout.slots(function.result)))
     found = expr.code.call(target, CTX, *given)
-    _, low, high = expr.layout.register(kind)
-    return received(kind, given[-1] if found is None else found, low, high)
+    _, low, high = expr.layout.register(function.result)
+    return received(function.result, given[-1] if found is None else found, low, high)
 
 
 def passed(expr: ExprEmitter, kind: t.Type, value: Held) -> Operand:
@@ -88,29 +81,31 @@ def passed(expr: ExprEmitter, kind: t.Type, value: Held) -> Operand:
             return expr.keep.address(expr.keep.placed(value, kind))
 
 
-def unit_function(expr: ExprEmitter, function: s.Function) -> None:
-    """Print a function once."""
+def unit_function(expr: ExprEmitter, function: s.Function) -> Compiled:
+    """A function, which is printed once."""
+    shapes = [expr.layout.register(param.type) for param in function.params]
+    types = [READ if ty == "ptr" else operand(ty, ty) for ty, _, _ in shapes]
+    params = [operand(ty, f"%a{i}") for i, (ty, _, _) in enumerate(shapes)]
+    pairs = zip(function.params, params, shapes, strict=True)
+    names = {p.name: received(p.type, ref, low, high) for p, ref, (_, low, high) in pairs}
+    ty, _, _ = expr.layout.register(function.result)
+    result: Operand | None = operand(ty, ty)
+    if isinstance(result, Pointer):
+        types, params, result = [*types, OWN], [*params, OUT], None
+    target: Compiled = Callee(f"fn_{function.name}", (PTR, *types), result)
     if function.name in expr.unit.printed:
-        return
+        return target
     expr.unit.printed.add(function.name)
-    target, names, out = callee(expr, function), dict[str, Held](), Pointer("%out")
-    params = []
-    for i, param in enumerate(function.params):
-        ty, low, high = expr.layout.register(param.type)
-        params.append(operand(ty, f"%a{i}"))
-        names[param.name] = received(param.type, params[i], low, high)
-    if target.result is None:
-        params.append(out)
-    code = Code.of(target, CTX, *params)
-    inner = expr.in_function(code, names)
+    inner = expr.in_function(Code.of(target, CTX, *params), names)
     value = inner.value(function.body)
-    if target.result is None:
-        inner.keep.put(value, function.result, out, 0)
-        code.give()
+    if result is None:
+        inner.keep.put(value, function.result, OUT, 0)
+        inner.code.give()
     else:
         hold(inner, function.result, value)
-        code.give(passed(inner, function.result, value))
-    expr.unit.add(code)
+        inner.code.give(passed(inner, function.result, value))
+    expr.unit.add(inner.code)
+    return target
 
 
 def hold(expr: ExprEmitter, kind: t.Type, value: Held) -> None:
@@ -121,8 +116,3 @@ def hold(expr: ExprEmitter, kind: t.Type, value: Held) -> None:
     at = expr.code.sub(value.ref, low)
     with expr.code.unless(expr.code.compare("ule", at, high - low)):
         expr.fatal(FATAL_COUNTER if isinstance(kind, t.Counter) else FATAL_RANGE)
-
-
-def size_of(expr: n.Expr) -> int:
-    """The number of nodes of an expression."""
-    return 1 + sum(size_of(child) for child in children(expr))

@@ -174,6 +174,10 @@ class Code:
         """The product."""
         return self.binary("mul", a, b)
 
+    def bit(self, mask: Number, at: Number, ty: str = "i64") -> Number:
+        """One bit of a mask."""
+        return self.binary("and", self.binary("lshr", mask, at, ty), 1, ty)
+
     def compare(self, how: Comparison, a: Number, b: Number, ty: str = "i64") -> Truth:
         """A comparison of two numbers."""
         word, folded = COMPARED[how]
@@ -313,6 +317,8 @@ class Code:
 
     def merged(self, ty: str, *ways: tuple[Operand, Label]) -> Operand:
         """A phi node: the value from the block that jumped here."""
+        if len({value for value, _ in ways}) == 1:
+            return ways[0][0]
         ends = ", ".join(f"[{value}, %{block}]" for value, block in ways)
         return operand(ty, self._let(Ref, f"phi {ty} {ends}"))
 

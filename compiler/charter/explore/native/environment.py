@@ -225,8 +225,7 @@ class _Loops:
             if isinstance(kind, t.Bool | t.Int | t.Sort | t.Enum):
                 code.store(i, CTX, at)
             else:
-                rows = self.offers.unit.values(kind, layout.domain(kind))
-                row = code.row(rows, i, slots)
+                row = code.row(self.offers.unit.domain(kind), i, slots)
                 code.copy(code.at(CTX, at), row, slots)
             self.closed(index + 1, foreign, self.narrowed(kind, i, masks))
 

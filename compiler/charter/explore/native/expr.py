@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import assert_never
 
 from charter.core import nodes as n
@@ -15,6 +16,7 @@ from charter.diagnostics import Span
 from charter.explore.native import calls, loops, operators, primitives
 from charter.explore.native import functions as fn
 from charter.explore.native.code import FALSE, TRUE, Code, Label, Number, Operand, Truth
+from charter.explore.native.context import ERROR, FATAL
 from charter.explore.native.layout import CannotCompile, Layout, mask_type
 from charter.explore.native.unit import FATAL_RANGE, Unit
 from charter.explore.native.values import (
@@ -27,9 +29,6 @@ from charter.explore.native.values import (
     scalar,
     truth,
 )
-
-ERROR, FATAL = 0, 1
-"""Slots of the context: the first failure, and why the engine cannot go on."""
 
 
 @dataclass(slots=True)
@@ -61,8 +60,7 @@ class Expr:
 
     def fail(self, why: str, span: Span) -> None:
         """Note that a value is undefined."""
-        site = self.unit.site(why, span)
-        self.code.call(fn.FAIL, fn.CTX, ERROR, site)
+        self.code.call(fn.FAIL, fn.CTX, ERROR, self.unit.site(why, span))
 
     def fatal(self, why: int) -> None:
         """Note that the engine gives up."""
@@ -92,8 +90,8 @@ class Expr:
             case n.ConstRef(name=name):
                 return self.keep.number(self.layout.universe.consts[name])
             case n.Domain():
-                whole = frozenset(self.layout.domain(t.inner_of(e.type)))
-                return self.keep.constant(e.type, whole)
+                domain = self.layout.domain(t.inner_of(e.type))
+                return self.keep.constant(e.type, frozenset(domain))
             case n.Took(branch=branch):
                 return self.code.compare("eq", self.took, self.unit.label(branch))
             case n.Binary(op="and" | "or" | "implies" as op, left=left, right=right):
@@ -101,12 +99,12 @@ class Expr:
                 arms = (lambda: self.value(right), lambda: known)
                 return self.choose(e.type, self.truth(left), *(arms[::-1] if op == "or" else arms))
             case n.Binary(op="in", left=left, right=n.SetNew(items=members)):
-                return self.one_of(left, members)
+                item = self.value(left)
+                same = (self.keep.equal(item, self.value(member), left.type) for member in members)
+                return reduce(self.code.either, same, FALSE)
             case n.If(condition=condition, then=then, otherwise=otherwise):
-                test = self.truth(condition)
-                return self.choose(
-                    e.type, test, lambda: self.value(then), lambda: self.value(otherwise)
-                )
+                ways = (lambda: self.value(then), lambda: self.value(otherwise))
+                return self.choose(e.type, self.truth(condition), *ways)
             case n.Let(name=name, value=part, body=body):
                 self.names[name] = self.value(part)
                 return self.value(body)
@@ -130,8 +128,11 @@ class Expr:
                 return calls.call(self, e, args)
             case n.Primitive():
                 return primitives.primitive(self, e, args)
-            case n.Unary(op=op):
-                return operators.unary(self, op, args[0])
+            case n.Unary(op="not"):
+                return self.code.negation(truth(args[0]))
+            case n.Unary():
+                number = scalar(args[0])
+                return Scalar(self.code.sub(0, number.ref), -number.high, -number.low)
             case n.Binary():
                 return operators.binary(self, e, args[0], args[1])
             case n.RecordNew():
@@ -210,20 +211,19 @@ class Expr:
         """The position of a value, computed from the positions of its parts."""
         total: Number = 0
         for i, kind in enumerate(kinds):
-            total = self.code.mul(total, self.layout.size(kind))
-            total = self.code.add(total, self.bit(kind, part(i)))
+            before = self.code.mul(total, self.layout.size(kind))
+            total = self.code.add(before, self.bit(kind, part(i)))
         return total
 
     def searched(self, kind: t.Type, value: Held) -> Number:
         """The position in a table of the domain, by linear search."""
         code, slots, size = self.code, self.layout.slots(kind), self.layout.size(kind)
-        rows = self.unit.values(kind, self.layout.domain(kind))
+        rows = self.unit.domain(kind)
         room = self.keep.address(self.keep.placed(value, kind))
         found = code.memory(1)
         code.store(-1, found)
         with code.counting(size) as i:
-            row = code.row(rows, i, slots)
-            same = code.call(fn.SAME, row, room, slots)
+            same = code.call(fn.SAME, code.row(rows, i, slots), room, slots)
             code.store(code.select(same, i, code.load(found)), found)
         at = code.load(found)
         missing = code.compare("lt", at, 0)
@@ -252,9 +252,7 @@ class Expr:
                 low, high = self.layout.span(kind)
                 return Scalar(self.code.add(at, low), low, high)
             case _:
-                rows = self.unit.values(kind, self.layout.domain(kind))
-                slots = self.layout.slots(kind)
-                row = self.code.row(rows, at, slots)
+                row = self.code.row(self.unit.domain(kind), at, self.layout.slots(kind))
                 return self.keep.part(kind, row, 0)
 
     def member(self, kind: t.Type, at: Number, mask: Scalar) -> Held:
@@ -275,8 +273,7 @@ class Expr:
         room, slots = code.memory(self.layout.slots(kind)), self.layout.slots(kind.value)
         with code.counting(size) as i_:
             self.names[name] = self.element(kind.key, i_)
-            item = self.value(value)
-            self.keep.put(item, kind.value, code.row(room, i_, slots), 0)
+            self.keep.put(self.value(value), kind.value, code.row(room, i_, slots), 0)
         return InMemory(kind, room)
 
     # --- choice ----------------------------------------------------------------------------------
@@ -296,12 +293,11 @@ class Expr:
             ends.append((*self._settled(way(), kind), code.block))
             code.jump(after)
         code.start(after)
-        (x, *_, from_x), (y, *_, from_y) = ends
-        low, high = min(low for _, low, _, _ in ends), max(high for _, _, high, _ in ends)
+        (x, low_x, high_x, from_x), (y, low_y, high_y, from_y) = ends
+        low, high = min(low_x, low_y), max(high_x, high_y)
         is_set = isinstance(kind, t.Set)
         ty = mask_type(high - low + 1) if is_set else self.layout.register(kind)[0]
-        found = x if x == y else code.merged(ty, (x, from_x), (y, from_y))
-        return received(kind, found, low, high)
+        return received(kind, code.merged(ty, (x, from_x), (y, from_y)), low, high)
 
     def _settled(self, value: Held, kind: t.Type) -> tuple[Operand, int, int]:
         """A value as it is joined with another, with the least and the greatest of numbers."""
@@ -323,11 +319,3 @@ class Expr:
             return there if tag == "present" else self.code.negation(there)
         held = self.keep.tag(target) if isinstance(kind, t.Union) else scalar(target).ref
         return self.code.compare("eq", held, t.tags_of(kind).index(tag))
-
-    def one_of(self, item: s.Expr, members: tuple[s.Expr, ...]) -> Truth:
-        """Whether a value is a member of a set literal."""
-        value, found = self.value(item), FALSE
-        for member in members:
-            same = self.keep.equal(value, self.value(member), item.type)
-            found = self.code.either(found, same)
-        return found

@@ -17,9 +17,9 @@ from charter.explore.native.code import (
     Truth,
 )
 
-CTX, COUNT = Pointer("%ctx"), Ref("%count")
+CTX, OUT, COUNT = Pointer("%ctx"), Pointer("%out"), Ref("%count")
 STATE, AFTER = Pointer("%s"), Pointer("%z")
-"""The context; how many; a state, and one after it."""
+"""The context; where the result goes; how many; a state, and one after it."""
 
 # Failures: set ERROR or FATAL in the context.
 FAIL = Callee("fail", (PTR, I64, I64), None)

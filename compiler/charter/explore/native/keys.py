@@ -19,7 +19,7 @@ from charter.core import types as t
 from charter.core.nodes import StateVar
 from charter.explore.native import functions as fn
 from charter.explore.native.code import FALSE, TRUE, Code, Number, Pointer, Ref, Truth, array
-from charter.explore.native.functions import STATE
+from charter.explore.native.functions import OUT, STATE
 from charter.explore.native.layout import CannotCompile, Packing, mask_type
 from charter.explore.native.orbit_signature import Signatures
 from charter.explore.native.unit import Unit
@@ -27,7 +27,7 @@ from charter.semantics.quotient import Quotient, Renaming, permute
 
 MOST_PAIRS = 32
 """The most slots of an anchor."""
-OUT, RENAMING = Pointer("%out"), Ref("%r")
+RENAMING = Ref("%r")
 PAIRS = Pointer("@anchor_pairs")
 
 
@@ -449,7 +449,7 @@ class KeyPrinter:
         whole = code.load(place, 0, ty)
         found: Number = 0
         for old in range(size):
-            bit = code.binary("and", code.binary("lshr", whole, old, ty), 1, ty)
+            bit = code.bit(whole, old, ty)
             new = code.cast(code.load(row, old), "i64", ty)
             found = code.binary("or", found, code.binary("shl", bit, new, ty), ty)
         return [code.cast(code.binary("lshr", found, 64 * i, ty), ty, "i64") for i in range(slots)]

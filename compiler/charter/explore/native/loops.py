@@ -12,7 +12,7 @@ from charter.explore.native.code import FALSE, Truth
 from charter.explore.native.expr_emitter import ExprEmitter
 from charter.explore.native.functions import CTX
 from charter.explore.native.layout import CannotCompile, mask_type
-from charter.explore.native.values import Scalar, scalar
+from charter.explore.native.values import Held, Scalar, scalar
 
 UNROLLED = 4
 """Loops over so few members are written out."""
@@ -23,17 +23,15 @@ def each(expr: ExprEmitter, name: str, domain: s.Expr) -> Iterator[None]:
     `yield`: once per member if unrolled, else once."""
     code, inner = expr.code, t.inner_of(domain.type)
     mask = scalar(expr.value(domain))
-    size, ty = mask.high - mask.low + 1, mask.ty
+    ref, ty, size = mask.ref, mask.ty, mask.high - mask.low + 1
     if size > UNROLLED:
-        some = code.nonzero(mask.ref, ty)
-        with code.when(some), code.choosing(mask.ref, ty) as at:
+        with code.when(code.nonzero(ref, ty)), code.choosing(ref, ty) as at:
             expr.names[name] = expr.member(inner, at, mask)
             yield
         return
     for i in range(size):
         expr.names[name] = expr.member(inner, i, mask)
-        bit = code.binary("and", mask.ref, 1 << i, ty)
-        test = code.nonzero(bit, ty)
+        test = code.nonzero(code.binary("and", ref, 1 << i, ty), ty)
         if test != FALSE:
             with code.when(test):
                 yield
@@ -80,16 +78,12 @@ def comprehend(expr: ExprEmitter, e: n.Comprehend[s.Expr]) -> Scalar:
 def span(expr: ExprEmitter, e: n.Comprehend[s.Expr]) -> tuple[int, int]:
     """The lowest and highest member that the result can have. For numbers without a range the body
     is printed once and discarded, to see the range of its value."""
-    if not expr.layout.is_open(t.inner_of(e.type)):
-        _, low, high = expr.layout.register(e.type)
-        return low, high
-    if e.flatten:
-        raise CannotCompile("nested comprehensions of numbers without a range")
-    code = expr.code
-    with code.discarding():
-        mask = scalar(expr.value(e.domain))
-        expr.names[e.name] = expr.member(t.inner_of(e.domain.type), code.load(CTX), mask)
-        found = scalar(expr.value(e.body))
-    if found.high - found.low > 255:
-        raise CannotCompile("a set of numbers without a range")
-    return found.low, found.high
+    items: list[Held] = []
+    if expr.layout.is_open(t.inner_of(e.type)):
+        if e.flatten:
+            raise CannotCompile("nested comprehensions of numbers without a range")
+        with expr.code.discarding():
+            mask, some = scalar(expr.value(e.domain)), expr.code.load(CTX)
+            expr.names[e.name] = expr.member(t.inner_of(e.domain.type), some, mask)
+            items.append(expr.value(e.body))
+    return operators.members_span(expr, e.type, items)

@@ -11,17 +11,9 @@ from charter.explore.native.code import FOLDED, TRUE, Number, Truth
 from charter.explore.native.expr_emitter import ExprEmitter
 from charter.explore.native.layout import CannotCompile, mask_type
 from charter.explore.native.unit import FATAL_COUNTER
-from charter.explore.native.values import Held, Scalar, scalar, truth
+from charter.explore.native.values import Held, Scalar, scalar
 
 SetOp = OneOf["union", "intersection", "difference", "subset"]
-
-
-def unary(expr: ExprEmitter, op: n.UnaryOp, operand: Held) -> Held:
-    """Prints `not` or the minus sign."""
-    if op == "not":
-        return expr.code.negation(truth(operand))
-    number = scalar(operand)
-    return Scalar(expr.code.sub(0, number.ref), -number.high, -number.low)
 
 
 def binary(expr: ExprEmitter, e: n.Binary[s.Expr], left: Held, right: Held) -> Held:
@@ -36,8 +28,7 @@ def binary(expr: ExprEmitter, e: n.Binary[s.Expr], left: Held, right: Held) -> H
         case "lt" | "le" | "gt" | "ge":
             return code.compare(e.op, scalar(left).ref, scalar(right).ref)
         case "add" | "sub" | "mul":
-            number = arithmetic(expr, e.op, scalar(left), scalar(right))
-            return bounded(expr, number) if isinstance(e.type, t.Counter) else number
+            return arithmetic(expr, e.op, e.type, scalar(left), scalar(right))
         case "union" | "intersection" | "difference" | "subset":
             return algebra(expr, e.op, scalar(left), scalar(right))
         case "and" | "or" | "implies":
@@ -48,7 +39,7 @@ def set_of(
     expr: ExprEmitter, kind: t.Type, items: list[Held], count: Number | None = None
 ) -> Scalar:
     """Prints a set of items, or of the first `count` of them."""
-    low, high = members_span(expr, kind, [item for item in items if isinstance(item, Scalar)])
+    low, high = members_span(expr, kind, items)
     code, ty = expr.code, mask_type(high - low + 1)
     mask: Number = 0
     for i, item in enumerate(items):
@@ -58,15 +49,14 @@ def set_of(
     return Scalar(mask, low, high)
 
 
-def members_span(expr: ExprEmitter, kind: t.Type, items: list[Scalar]) -> tuple[int, int]:
-    """The lowest and highest member of a set of these items."""
+def members_span(expr: ExprEmitter, kind: t.Type, items: list[Held]) -> tuple[int, int]:
+    """The lowest and the highest member that a set of these items can have."""
+    _, low, high = expr.layout.register(kind)
     if expr.layout.is_open(t.inner_of(kind)):
-        low = min((item.low for item in items), default=0)
-        high = max((item.high for item in items), default=0)
+        low = min((scalar(item).low for item in items), default=0)
+        high = max((scalar(item).high for item in items), default=0)
         if high - low > 255:
             raise CannotCompile("a set of numbers without a range")
-        return low, high
-    _, low, high = expr.layout.register(t.Set(t.inner_of(kind)))
     return low, high
 
 
@@ -79,22 +69,16 @@ def single(expr: ExprEmitter, kind: t.Type, item: Held, low: int, high: int) -> 
 
 
 def algebra(expr: ExprEmitter, op: SetOp, a: Scalar, b: Scalar) -> Held:
-    """Prints a union, intersection or difference."""
+    """Prints a union, an intersection, a difference, or whether that is empty."""
     code, low, high = expr.code, min(a.low, b.low), max(a.high, b.high)
     if high - low > 511:
         raise CannotCompile("a set of numbers without a range")
     ty = mask_type(high - low + 1)
     x, y = expr.keep.rebased(a, low, high), expr.keep.rebased(b, low, high)
-    match op:
-        case "union":
-            return Scalar(code.binary("or", x, y, ty), low, high)
-        case "intersection":
-            return Scalar(code.binary("and", x, y, ty), low, high)
-        case "difference" | "subset":
-            rest = code.binary("and", x, code.binary("xor", y, -1, ty), ty)
-            if op == "difference":
-                return Scalar(rest, low, high)
-            return code.compare("eq", rest, 0, ty)
+    if op in ("difference", "subset"):
+        y = code.binary("xor", y, -1, ty)
+    found = code.binary("or" if op == "union" else "and", x, y, ty)
+    return code.compare("eq", found, 0, ty) if op == "subset" else Scalar(found, low, high)
 
 
 def member(expr: ExprEmitter, kind: t.Type, item: Held, mask: Scalar) -> Truth:
@@ -109,21 +93,20 @@ def member(expr: ExprEmitter, kind: t.Type, item: Held, mask: Scalar) -> Truth:
             at = code.select(inside, at, 0)
     else:
         at = expr.bit(kind, item)
-    moved = code.binary("lshr", mask.ref, code.cast(at, "i64", ty), ty)
-    bit = code.binary("and", moved, 1, ty)
+    bit = code.bit(mask.ref, code.cast(at, "i64", ty), ty)
     return code.both(inside, code.nonzero(bit, ty))
 
 
-def bounded(expr: ExprEmitter, counter: Scalar) -> Scalar:
-    """A counter that has been increased; the engine stops if it exceeds 63."""
-    code = expr.code
-    if not isinstance(counter.ref, int):
-        with code.unless(code.compare("ule", counter.ref, 63)):
-            expr.fatal(FATAL_COUNTER)
-    return Scalar(counter.ref, counter.low, min(63, counter.high))
-
-
-def arithmetic(expr: ExprEmitter, op: OneOf["add", "sub", "mul"], a: Scalar, b: Scalar) -> Scalar:
-    """Prints arithmetic; the result has the range that follows from the operands' ranges."""
+def arithmetic(
+    expr: ExprEmitter, op: OneOf["add", "sub", "mul"], kind: t.Type, a: Scalar, b: Scalar
+) -> Scalar:
+    """Prints arithmetic; the result has the range that follows from the operands' ranges. The
+    engine stops if a counter exceeds 63."""
     ends = [FOLDED[op](x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
-    return Scalar(expr.code.binary(op, a.ref, b.ref), min(ends), max(ends))
+    found, high = expr.code.binary(op, a.ref, b.ref), max(ends)
+    if isinstance(kind, t.Counter):
+        high = min(63, high)
+        if not isinstance(found, int):
+            with expr.code.unless(expr.code.compare("ule", found, 63)):
+                expr.fatal(FATAL_COUNTER)
+    return Scalar(found, min(ends), high)

@@ -104,7 +104,7 @@ class Signatures:
         count = code.bits(mask, ty) if owned else 0
         if kind.inner != t.Sort(self.sort):
             return count
-        bit = code.binary("and", code.binary("lshr", mask, element, ty), 1, ty)
+        bit = code.bit(mask, element, ty)
         return self.mixed(count, code.cast(bit, ty, "i64"))
 
     def several(

@@ -81,7 +81,7 @@ class Walk:
     def bit(self, words: int, bit: int, state: Number) -> Number:
         """The value of a predicate in a state, as a number."""
         word = self.get(words, self.code.mul(state, self.number(WIDE)))
-        return self.code.binary("and", self.code.binary("lshr", word, self.number(bit)), 1)
+        return self.code.bit(word, self.number(bit))
 
     @contextmanager
     def looping(self, more: Callable[[], Truth]) -> Iterator[None]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from charter.core import small as s
 from charter.core import types as t
-from charter.core.nodes import Value
 from charter.diagnostics import Span
 from charter.explore.native.code import Code, Pointer, array
 from charter.explore.native.layout import Layout
@@ -73,8 +72,9 @@ class Unit:
             known = self.tables[key] = Pointer(f"@c{len(self.tables)}")
         return known
 
-    def values(self, kind: t.Type, members: Iterable[Value]) -> Pointer:
-        """A constant array of values, each laid out in slots."""
+    def domain(self, kind: t.Type) -> Pointer:
+        """A constant array of all values of a type, each laid out in slots."""
+        members = self.layout.domain(kind)
         return self.table(slot for member in members for slot in self.layout.encode(kind, member))
 
     def add(self, code: Code) -> None:
