@@ -10,8 +10,9 @@ Write a class with the attributes and methods of `Implementation` and call `serv
 
     serve(Register())
 
-docs/formats/adapter.md says what the values mean. An adapter may import nothing
-else of this package.
+`conform generate --adapter python` writes the types of a charter; the codecs that are named here
+read and write them. docs/formats/adapter.md says what the values mean. An adapter may import
+nothing else of this package.
 """
 
 from __future__ import annotations
@@ -27,10 +28,34 @@ from typing import BinaryIO, Protocol
 from charter.formats import canonical
 from charter.formats.adapter import PROTOCOL, Status, Welcome
 from charter.formats.canonical import Json
+from charter.formats.codecs import (
+    BOOL,
+    INT,
+    NEVER_ISSUED,
+    NEVER_ISSUED_TEXT,
+    WISH,
+    Codec,
+    counter,
+    enum,
+    mapping,
+    name,
+    only,
+    opaque,
+    opaque_counter,
+    option,
+    pairs,
+    record,
+    sequence,
+    set_of,
+    union,
+)
 from charter.formats.resolve import Path, Unresolved, resolve
 
 __all__ = [
-    "About", "Fault", "Implementation", "Json", "NotLoadable", "Question", "Unsupported", "serve",
+    "BOOL", "INT", "NEVER_ISSUED", "NEVER_ISSUED_TEXT", "WISH", "About", "Adapter", "Codec",
+    "Fault", "Implementation", "Json", "NotLoadable", "Path", "Question", "Unsupported", "counter",
+    "enum", "mapping", "name", "only", "opaque", "opaque_counter", "option", "pairs", "record",
+    "sequence", "serve", "set_of", "union",
 ]  # fmt: skip
 
 

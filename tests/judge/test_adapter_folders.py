@@ -1,4 +1,20 @@
-"""Folders of adapters that `conform generate --adapter` writes."""
+"""Folders of adapters that `conform generate --adapter` writes, and the example in each language:
+a lease service with two planted bugs, judged from an empty folder, and again when it is mended."""
+
+import json
+import re
+import shutil
+from importlib import resources
+
+import pytest
+
+from charter import api
+from conform.project.skeletons import write_example
+
+BUGS = re.compile(r"((?:token_?is_?reused|released_?is_?renewed)\b[^=\n]*= ?)true", re.IGNORECASE)
+TOOLS = {"go": "go", "node": "node", "python": "python3"}
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in TOOLS if name != "python"]
+WORLD = ("--sorts", '{"Client": {"c": 1}, "Lock": {"l": 0}}', "--consts", '{"ttl": 2}')
 
 
 def test_generate_writes_an_adapter_and_then_only_its_types(conform, toy, tmp_path):
@@ -11,3 +27,58 @@ def test_generate_writes_an_adapter_and_then_only_its_types(conform, toy, tmp_pa
     assert out.split() == [str(types)]
     assert "package charter" in types.read_text()
     assert (folder / "main.go").read_text() == "mine"
+
+
+def test_every_language_has_an_example():
+    assert sorted(TOOLS) == sorted(api.LANGUAGES)
+
+
+@pytest.fixture
+def leases(tmp_path, monkeypatch):
+    """An empty folder with the charter of leases."""
+    text = resources.files("conform").joinpath("templates/charters/lease.charter").read_text()
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "lease.charter").write_text(text)
+    (tmp_path / "charter.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("language", ["python", *SLOW])
+def test_a_skeleton_passes_doctor(conform, leases, language):
+    assert shutil.which(TOOLS[language]), f"{TOOLS[language]} is needed to try this adapter"
+    adapter = ("generate", "--adapter", language, "spec/lease.charter", "--out", "adapters/mine")
+    assert conform(*adapter)[0] == 0
+    code, out, err = conform("doctor", "--adapter", "mine", *WORLD)
+    assert code == 0, out + err
+
+
+@pytest.mark.parametrize("language", ["python", *SLOW])
+def test_the_example_has_two_findings_and_conforms_when_it_is_mended(conform, leases, language):
+    assert shutil.which(TOOLS[language]), f"{TOOLS[language]} is needed to build this example"
+    target, folder = f"lease-{language}", leases / "adapters" / f"lease-{language}"
+    conform("generate", "--adapter", language, "spec/lease.charter", "--out", folder)
+    write_example(language, folder)
+    assert conform("generate")[0] == 0
+    code, out, err = conform("doctor", "--adapter", target, *WORLD)
+    assert code == 0, out + err
+    code, out, err = conform("run", "--target", target, "--engine", "inline", "--out", "found")
+    assert code == 1, out + err
+    assert "renew/lost: expected reply = false, got true" in out
+    assert 'acquire/granted: expected reply.token = "#3", got "#2"' in out
+    mend(folder)
+    code, out, err = conform("run", "--target", target, "--engine", "inline", "--out", "mended")
+    assert code == 0, out + err
+    assert json.loads((leases / "mended" / "summary.json").read_text())["deviations"] == 0
+
+
+def mend(folder):
+    """Switch the planted bugs off."""
+    mended = 0
+    for path in (path for path in folder.rglob("lease.*") if path.is_file()):
+        off = "False" if path.suffix == ".py" else "false"
+        text, count = BUGS.subn(rf"\g<1>{off}", path.read_text())
+        path.write_text(text)
+        mended += count
+    assert mended == 2

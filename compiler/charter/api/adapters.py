@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from charter.core import nodes as n
 from charter.project.sources import Missing
 
-LANGUAGES = ("go",)
+LANGUAGES = ("go", "node", "python")
 
 
 @dataclass(frozen=True, slots=True)

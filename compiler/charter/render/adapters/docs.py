@@ -1,4 +1,4 @@
-"""What the generated comments say about a type, apart from the charter's own comments."""
+"""What the generated comments say, apart from the charter's own comments."""
 
 from __future__ import annotations
 
@@ -8,32 +8,40 @@ from charter.core import types as t
 from charter.render.adapters.interface import OBSERVED, Interface, Named
 
 
-def about(named: Named, name: str) -> str:
-    """One sentence about a type that is called `name` in another language."""
+def _about(named: Named) -> str:
     match named:
         case t.Sort():
-            return f"{name} is the name of an element of a sort, as the judge calls it."
+            return "the name of an element of a sort, as the judge calls it."
         case t.Counter(opaque=False):
-            return f"{name} is a counter."
+            return "a counter."
         case t.Counter(ordered=True):
-            return f"{name} is a number that the implementation allots: equality and order count."
+            return "a number that the implementation allots: equality and order count."
         case t.Counter():
-            return f"{name} is a text that the implementation allots: only equality counts."
+            return "a text that the implementation allots: only equality counts."
         case t.Enum():
-            return f"{name} is an enum of the charter."
-        case t.Record(name=declared) if declared.startswith(OBSERVED):
-            return f"{name} is what an observation shows of a record."
+            return "an enum of the charter."
+        case t.Record(name=name) if name.startswith(OBSERVED):
+            return "what an observation shows of a record."
         case t.Record():
-            return f"{name} is a record of the charter."
-        case t.Union():
-            return f"{name} is one of several cases."
+            return "a record of the charter."
+        case t.Union(cases=cases):
+            return f"one of {', '.join(f'`{tag}`' for tag, _ in cases)}."
         case _:
             assert_never(named)
 
 
-def type_doc(seen: Interface, named: Named, name: str) -> str:
-    """`about`, then the comment of the charter."""
-    return joined(about(named, name), seen.docs.get(named.name, ""))
+def type_doc(seen: Interface, named: Named, subject: str = "") -> str:
+    """The comment of the charter on a type, and what kind of type it is; that of a record or an
+    enum is seen from its declaration. `subject` is the name, where comments begin with it."""
+    own = seen.docs.get(named.name, "")
+    if own and isinstance(named, t.Record | t.Enum):
+        return own
+    return joined(sentence(_about(named), f"{subject} is" if subject else ""), own)
+
+
+def sentence(text: str, subject: str = "") -> str:
+    """A text as a sentence: after its subject, or with a capital."""
+    return f"{subject} {text}" if subject else text[:1].upper() + text[1:]
 
 
 def joined(*parts: str) -> str:
@@ -41,14 +49,17 @@ def joined(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-ADAPTER = "Adapter is what you write: it drives one implementation of the component {}."
+ADAPTER = "what you write: it drives one implementation of the component {}."
 START = (
-    "Start clears everything of earlier questions, and configures the implementation with the"
-    " constants of this one. A given state is loaded if the adapter claims `load`."
+    "clears everything of earlier questions, and configures the implementation with the constants"
+    " of this one. A given state is loaded if the adapter claims `load`."
 )
-OBSERVE = "Observe returns the state as it is."
-OBSERVATION = "Observation is what the adapter shows of the state."
-GIVEN = "Given is a durable state to start from."
-CONSTS = "Consts are the values of the charter's constants."
-SORTS = "Sorts maps the elements of each sort to their ids in the implementation."
-QUESTION = "Question is what Start gets. Given is empty if the question starts from nothing."
+OBSERVE = "returns the state as it is."
+IMAGE = "lets a second reader of the same history catch up, and returns its state (`image`)."
+HELLO = "is called once, before all else, with what the judge says of the release."
+ABOUT = "what hello says of an adapter that performs all operations and shows all variables."
+OBSERVATION = "what the adapter shows of the state."
+GIVEN = "a durable state to start from."
+CONSTS = "the values of the charter's constants."
+SORTS = "for each sort, the ids of its elements in the implementation."
+QUESTION = "what a question starts with. Without a given state it starts from nothing."

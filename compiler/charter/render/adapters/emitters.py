@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from charter.render.adapters.go import go_files, go_skeleton
 from charter.render.adapters.interface import Interface
+from charter.render.adapters.node import node_files, node_skeleton
+from charter.render.adapters.python import python_files, python_skeleton
 
 Files = Mapping[str, str]
 """Texts by their path in the adapter's folder."""
@@ -20,4 +22,8 @@ class AdapterLanguage:
     skeleton: Callable[[Interface], Files]
 
 
-EMITTERS: Mapping[str, AdapterLanguage] = {"go": AdapterLanguage(go_files, go_skeleton)}
+EMITTERS: Mapping[str, AdapterLanguage] = {
+    "go": AdapterLanguage(go_files, go_skeleton),
+    "node": AdapterLanguage(node_files, node_skeleton),
+    "python": AdapterLanguage(python_files, python_skeleton),
+}

@@ -85,21 +85,24 @@ def _operation(operation: n.Operation) -> SeenOperation:
 
 
 def _mentioned(model: n.Model, kinds: Iterable[t.Type]) -> Iterable[Named]:
-    """The named types inside `kinds`: those of the charter in its order, then what is observed of
-    records. `kinds` themselves are not among them if they are records of no charter."""
-    found = {part: None for kind in kinds for part in t.inside(kind)}
-    declared: tuple[Named, ...] = (
-        *model.sorts,
-        *model.counters,
-        *model.enums,
-        *model.records,
-        *model.unions,
-    )
-    yield from (kind for kind in declared if kind in found)
+    """The named types inside `kinds`: sorts, counters and enums in the order of the charter, then
+    records and unions, each after those that it contains. `kinds` themselves are not among them
+    if they are records of no charter."""
+    found = {part for kind in kinds for part in t.inside(kind)}
+    simple: tuple[Named, ...] = (*model.sorts, *model.counters, *model.enums)
+    yield from (kind for kind in simple if kind in found)
     own = {record.name for record in model.records}
-    for part in found:
-        if isinstance(part, t.Record) and part.name.startswith(OBSERVED) and part.name not in own:
-            yield part
+    shown = [
+        part for part in found
+        if isinstance(part, t.Record) and part.name.startswith(OBSERVED) and part.name not in own
+    ]  # fmt: skip
+    shown.sort(key=lambda record: record.name)
+    compound: dict[t.Record | t.Union, None] = {}
+    for kind in (*model.records, *model.unions, *shown):
+        if kind in found:
+            inner = [part for part in t.inside(kind) if isinstance(part, t.Record | t.Union)]
+            compound |= dict.fromkeys(reversed(inner))
+    yield from compound
 
 
 def _observation(component: n.Component) -> t.Record:

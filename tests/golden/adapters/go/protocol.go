@@ -57,7 +57,7 @@ func Serve(about About, adapter Adapter) error {
 	return serve(about, protocol{adapter}, os.Stdin, os.Stdout)
 }
 
-// Question is what Start gets. Given is empty if the question starts from nothing.
+// Question is what a question starts with. Without a given state it starts from nothing.
 type Question struct {
 	ID     string `json:"id"`
 	Sorts  Sorts  `json:"sorts"`
@@ -65,7 +65,7 @@ type Question struct {
 	Given  *Given `json:"given"`
 }
 
-// Sorts maps the elements of each sort to their ids in the implementation.
+// Sorts has for each sort, the ids of its elements in the implementation.
 type Sorts struct {
 	Node  map[Node]int  `json:"Node"`
 	Shelf map[Shelf]int `json:"Shelf"`
@@ -181,13 +181,11 @@ type Move struct {
 	To   *Node `json:"to"`
 }
 
-// Order is one of several cases.
+// Order is one of `put_items`, `clear_all`.
 //
 // What is asked of a shelf.
 type Order interface{ isOrder() }
 
-// PutItems is a case of Order.
-//
 // Puts items on it.
 type PutItems struct {
 	Items List[int] `json:"items"`
@@ -213,7 +211,7 @@ func (c ClearAll) MarshalJSON() ([]byte, error) {
 	return marshalCase("clear_all", fields(c))
 }
 
-// Reply is one of several cases.
+// Reply is one of `accepted`, `refused`, `unknown`.
 type Reply interface{ isReply() }
 
 // Accepted is a case of Reply.

@@ -1,0 +1,151 @@
+/**
+ * How values of the charter's types are written as JSON, and read. A codec has two functions:
+ * `encode` and `decode`.
+ */
+
+/** The number in an argument that asks for one which the implementation never allotted. */
+export const NEVER_ISSUED = 999_999_999;
+
+/** The same for a text. */
+export const NEVER_ISSUED_TEXT = "never issued";
+
+const same = (value) => value;
+const isWish = (value) => value?.never_issued === true;
+
+/** Truth values. */
+export const bool = { encode: same, decode: same };
+
+/** Integers. */
+export const int = { encode: same, decode: same };
+
+/** Elements of a sort and members of an enum. */
+export const name = { encode: same, decode: same };
+
+/** A counter. */
+export const counter = {
+  encode: same,
+  decode: (value) => (isWish(value) ? NEVER_ISSUED : value),
+};
+
+/** Numbers that the implementation allots. */
+export const opaqueCounter = {
+  encode: (value) => `@${value}`,
+  decode: (value) => (isWish(value) ? NEVER_ISSUED : Number(value.slice(1))),
+};
+
+/** Texts that the implementation allots. */
+export const opaque = {
+  encode: (value) => `~${value}`,
+  decode: (value) => (isWish(value) ? NEVER_ISSUED_TEXT : value.slice(1)),
+};
+
+/** `null`, or a value. */
+export const option = (inner) => ({
+  encode: (value) => (value == null ? null : inner.encode(value)),
+  decode: (value) => (value === null ? null : inner.decode(value)),
+});
+
+/** A sequence or a ranking: an array. */
+export const list = (inner) => ({
+  encode: (values) => Array.from(values, inner.encode),
+  decode: (values) => values.map(inner.decode),
+});
+
+/** A set: a Set. */
+export const set = (inner) => ({
+  encode: (values) => sorted(Array.from(values, inner.encode)),
+  decode: (values) => new Set(values.map(inner.decode)),
+});
+
+/** A map whose keys are names: a Map. */
+export const map = (inner) => ({
+  encode: (values) =>
+    Object.fromEntries(
+      Array.from(values, ([key, value]) => [key, inner.encode(value)]),
+    ),
+  decode: (object) =>
+    new Map(
+      Object.entries(object).map(([key, value]) => [key, inner.decode(value)]),
+    ),
+});
+
+/** A map whose keys are truth values: a Map. */
+export const boolMap = (inner) => ({
+  encode: map(inner).encode,
+  decode: (object) =>
+    new Map(
+      [...map(inner).decode(object)].map(([key, v]) => [key === "true", v]),
+    ),
+});
+
+/** A map with other keys: a Map. */
+export const pairs = (key, inner) => ({
+  encode: (values) =>
+    sorted(Array.from(values, ([k, v]) => [key.encode(k), inner.encode(v)])),
+  decode: (entries) =>
+    new Map(entries.map(([k, v]) => [key.decode(k), inner.decode(v)])),
+});
+
+/** An object; `fields` maps its properties to the charter's names and to codecs. */
+export const record = (fields) => ({
+  encode: (value) =>
+    Object.fromEntries(
+      Object.entries(fields).map(([property, [field, codec]]) => [
+        field,
+        codec.encode(value[property]),
+      ]),
+    ),
+  decode: (object) =>
+    Object.fromEntries(
+      Object.entries(fields).map(([property, [field, codec]]) => [
+        property,
+        codec.decode(object[field]),
+      ]),
+    ),
+});
+
+/** An object with the name of its case in `case`; `cases` maps these to codecs of the rest. */
+export const union = (cases) => ({
+  encode: (value) => ({ case: value.case, ...of(cases, value).encode(value) }),
+  decode: (object) => ({
+    case: object.case,
+    ...of(cases, object).decode(object),
+  }),
+});
+
+function of(cases, value) {
+  const codec = cases[value.case];
+  if (codec === undefined) {
+    throw new TypeError(`${JSON.stringify(value.case)} is no case`);
+  }
+  return codec;
+}
+
+/** The text of JSON with sorted keys and without spaces. */
+export function canonical(value) {
+  if (Array.isArray(value)) {
+    return `[${value.map(canonical).join(",")}]`;
+  }
+  if (value !== null && typeof value === "object") {
+    const keys = Object.keys(value).sort();
+    const entries = keys.map(
+      (key) => `${JSON.stringify(key)}:${canonical(value[key])}`,
+    );
+    return `{${entries.join(",")}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** The items in canonical order, each once. */
+function sorted(items) {
+  const byKey = new Map(items.map((item) => [orderKey(item), item]));
+  return [...byKey.keys()].sort().map((key) => byKey.get(key));
+}
+
+/** What sets and maps are sorted by: in canonical text, "@9" comes before "@10". */
+function orderKey(item) {
+  return canonical(item).replace(/"@(-?\d+)"/g, (_, digits) => {
+    const number = BigInt(digits) + 10n ** 20n;
+    return `"@${number.toString().padStart(21, "0")}"`;
+  });
+}
