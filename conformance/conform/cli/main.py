@@ -87,11 +87,7 @@ def overview() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. Nothing that a user can cause is a traceback, and a
     traceback never ends with the exit code of a finding."""
-    if arguments is None:
-        given = sys.argv[1:]
-        _prepare_process()
-    else:
-        given = list(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
     if not given or given[0] in ("-h", "--help", "help"):
         sys.stdout.write(overview())
         return 0 if given else 2
@@ -108,6 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"conform: there is no command {name!r}; {meant}conform --help lists them\n"
         )
         return 2
+    if arguments is None:
+        _prepare_process()
     return _run(name, known[name], given[1:])
 
 

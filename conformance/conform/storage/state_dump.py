@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from charter.formats.canonical import Json
 from charter.formats.states import FORMAT, Chunk, Column, Form, StateTable
 from conform.console.errors import CannotWrite, ConformError
+from conform.storage.arrow import pa
 
 ROWS = 100_000
 """Rows of a file."""
@@ -90,7 +89,7 @@ def _rows(path: Path, size: int) -> int:
     try:
         if path.stat().st_size != size:
             return -2
-        rows: int = pq.read_metadata(path).num_rows
+        rows: int = pa.parquet.read_metadata(path).num_rows
     except (OSError, UnicodeDecodeError, pa.ArrowException):
         return -2
     return rows
@@ -175,7 +174,7 @@ def _written(
         name = f"{STATES}/part-{number:05}.parquet"
         path = folder / name
         rows = min(ROWS, head.distinct - number * ROWS)
-        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        with pa.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
             for _ in range((rows + CHUNK - 1) // CHUNK):
                 batch = _batch(next(chunks), head.columns, schema)
                 writer.write_batch(batch)

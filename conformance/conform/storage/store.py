@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 import orjson
-import pyarrow as pa
-import pyarrow.dataset
-import pyarrow.parquet
 from pyarrow import fs
 
 from charter.formats.canonical import Json
 from conform.console.errors import BadRun, CannotWrite
+from conform.storage.arrow import pa
 from conform.storage.tables import DATASETS, DatasetRows
 
 T = TypeVar("T")
-Dataset: TypeAlias = pyarrow.dataset.Dataset
+Dataset: TypeAlias = pa.dataset.Dataset
 
 _BESIDE = ("run.json", "prepared.json", "canaries.json")
 _CHUNK = 1 << 20
@@ -38,7 +36,7 @@ def filesystem(place: str) -> tuple[fs.FileSystem, str]:
 
 def open_files(files: Sequence[str], schema: pa.Schema | None = None) -> Dataset:
     """Parquet files as one dataset; without `schema` they have that of the first file."""
-    return pyarrow.dataset.dataset(files, schema=schema, format="parquet", partitioning=None)
+    return pa.dataset.dataset(files, schema=schema, format="parquet", partitioning=None)
 
 
 def guarded(what: str, write: Callable[[], T]) -> T:

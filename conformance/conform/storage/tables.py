@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import orjson
-import pyarrow as pa
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.verdict import Deviation, Verdict
 from conform.judging.differ import Allowed, RelabelledStep, cause, differing, nearest
 from conform.judging.relabel import key
+from conform.storage.arrow import pa
 
 SUITE = pa.schema(
     [

@@ -18,8 +18,6 @@ from pathlib import Path
 
 import orjson
 import platformdirs
-import pyarrow as pa
-import pyarrow.parquet
 
 from charter.formats.canonical import Json
 from charter.formats.reading import BadVector
@@ -33,6 +31,7 @@ from charter.formats.suite import (
 from charter.formats.vector import Vector, read_vector
 from conform.console.errors import BadSuite, CannotWrite
 from conform.judging.assess import VectorItem
+from conform.storage.arrow import pa
 from conform.storage.lease import Lease
 from conform.storage.tables import SUITE, DatasetRows
 from conform.suites.importing import Imported, import_line, import_value, importer_digest

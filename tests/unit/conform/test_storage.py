@@ -1,18 +1,25 @@
-"""pyarrow does not import pandas, which takes longer than a small run."""
+"""What is not imported: pandas, which takes longer than a small run, and for help any library."""
 
 import subprocess
 import sys
 
 ARRAYS = """
 import sys
-import conform.storage
+import conform.storage.store
 import pyarrow
-import pyarrow.dataset
 pyarrow.table({"a": [1, 2]}).to_pylist()
 print("pandas" in sys.modules, len(sys.meta_path))
 """
 
 
+HELP = """
+import sys
+sys.argv[1:] = ["--help"]
+from conform.cli.main import main
+main()
+heavy = {"pyarrow", "numpy", "rich", "lark", "jinja2", "charter.api"}
+sys.stdout.write(f"heavy: {heavy & sys.modules.keys()}")
+"""
 FINDERS = "import sys; print(False, len(sys.meta_path))"
 
 
@@ -23,3 +30,7 @@ def said(program: str) -> str:
 
 def test_arrays_are_made_without_pandas() -> None:
     assert said(ARRAYS) == said(FINDERS)
+
+
+def test_help_is_shown_without_heavy_libraries() -> None:
+    assert said(HELP).endswith("heavy: set()")
