@@ -37,6 +37,10 @@ class BadSuite(ConformError):
     """A suite cannot be read: a file is truncated, of another format, or missing."""
 
 
+class BadBaseline(ConformError):
+    """A file of known findings cannot be read."""
+
+
 class BadRun(ConformError):
     """The folder of an earlier run cannot be read, or does not fit."""
 

@@ -1,14 +1,12 @@
-"""Exports of a report: JUnit XML, Markdown summary, badge."""
+"""Exports of a report: Markdown summary, badge."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from xml.etree import ElementTree as Xml
 
 import jinja2
 
-from conform.console.terminal import visible
 from conform.reports import wording
 from conform.reports.matrix import Reading, SectionRow
 from conform.reports.runs import ReportedRun
@@ -16,56 +14,6 @@ from conform.reports.shapes import MONO
 
 _COLOURS = {"good": "#1b6b3a", "known": "#8a5a00", "bad": "#b42318", "void": "#5b6472"}
 _NAMES = {"good": "green", "known": "yellow", "bad": "red", "void": "lightgrey"}
-
-
-def junit(item: Reading) -> str:
-    """The JUnit XML of a run: a case for each branch (skipped if never taken) and each finding
-    (failed if new)."""
-    run = item.run
-    suite = Xml.Element("testsuite", name=f"{run.text('protocol')} {run.name}")
-    names = [rule.name for rule in run.sections.branches] or list(item.counts)
-    failures = skipped = 0
-    for name in names:
-        case = Xml.SubElement(suite, "testcase", name=name, classname=f"{run.text('protocol')}")
-        taken, deviating = item.counts.get(name, (0, 0))
-        case.set("assertions", str(taken + deviating))
-        if any(finding.new for finding in item.at(name)):
-            failures += 1
-            told = ", ".join(finding.id for finding in item.at(name) if finding.new)
-            Xml.SubElement(case, "failure", message=f"deviations not explained: {told}")
-        elif not taken and not deviating:
-            skipped += 1
-            Xml.SubElement(case, "skipped", message="the run never took this branch")
-        elif item.at(name):
-            known = ", ".join(finding.id for finding in item.at(name))
-            Xml.SubElement(case, "system-out").text = f"explained deviations: {known}"
-    for finding in item.findings:
-        case = Xml.SubElement(suite, "testcase", name=finding.id, classname="findings")
-        first = finding.ordered[0].id
-        told = f"{wording.plural(len(finding.cases), 'vector')}, for example {first}"
-        if finding.new:
-            failures += 1
-            Xml.SubElement(case, "failure", message=told).text = (
-                f"conform replay {first} --run {run.shown_folder}")  # fmt: skip
-        else:
-            Xml.SubElement(case, "system-out").text = f"{finding.kind}: {told}"
-    failures += _nothing_judged(suite, run)
-    suite.set("tests", str(len(suite)))
-    suite.set("failures", str(failures))
-    suite.set("skipped", str(skipped))
-    suite.set("time", str(run.summary.get("seconds", 0)))
-    Xml.indent(suite)
-    return visible(Xml.tostring(suite, encoding="unicode", xml_declaration=True)) + "\n"
-
-
-def _nothing_judged(suite: Xml.Element, run: ReportedRun) -> int:
-    """Adds a case that fails if the run judged nothing or left out what it must judge; returns how
-    many cases it added."""
-    if wording.judged(run) and not wording.missing(run):
-        return 0
-    case = Xml.SubElement(suite, "testcase", name="the run", classname="run")
-    Xml.SubElement(case, "failure", message=wording.claim(run).sentence)
-    return 1
 
 
 def shield(run: ReportedRun) -> str:

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from conform.reports.runs import ReportedRun
+from conform.reports.runs import ReportedRun, mapping
 from conform.reports.sections import EntrySection
 from conform.runs.findings import finding_id, gravity, sentence
 
 LISTED = 200
 PAGES = 6
 NEW = "new"
+BASELINE = "in_the_baseline"
 TOGETHER = "several_entries"
 """The judge's name for deviations that only several entries together explain."""
 
@@ -35,7 +36,7 @@ class Finding:
     """All deviations that one overlay entry explains, or that share a cause without an explanation.
 
     `entry` is None for a new finding, and for an entry that sections.json does not list. `loaded`
-    are the vectors that start from a given state.
+    are the vectors that start from a given state; `reason` is that of the run's baseline.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Finding:
     labels: Counter[str] = field(default_factory=Counter)
     loaded: set[str] = field(default_factory=set)
     sentence: str = ""
+    reason: str = ""
 
     @property
     def from_initial(self) -> FindingExample | None:
@@ -64,7 +66,7 @@ class Finding:
     @property
     def title(self) -> str:
         """The title of the finding: the entry, or the branch and what differs."""
-        if not self.new:
+        if not self.id.startswith("f-"):
             return self.name
         fields = dict.fromkeys(path.rpartition(".")[2] for path, _ in self.paths.most_common())
         several = [*fields][:3]
@@ -76,6 +78,8 @@ class Finding:
         """The class of the overlay entry, or `new`."""
         if self.new:
             return NEW
+        if self.reason:
+            return BASELINE
         if self.name == TOGETHER:
             return TOGETHER
         return self.entry.kind if self.entry else "explained"
@@ -145,9 +149,18 @@ def _finding(run: ReportedRun, found: dict[str, Finding], entry: str, cause: str
     if held is None:
         known = run.sections.entry(run.text("overlay"), entry)
         name = finding_id(entry, cause)
-        held = Finding(id=name, name=name, entry=known, new=not entry)
+        reason = "" if entry else _reasons(run).get(name, "")
+        new = not entry and not reason
+        held = Finding(id=name, name=name, entry=known, new=new, reason=reason)
         found[entry or cause] = held
     return held
+
+
+def _reasons(run: ReportedRun) -> dict[str, str]:
+    """The reasons that the baseline of a run has for its findings."""
+    listed = run.summary.get("findings")
+    held = [mapping(item) for item in listed] if isinstance(listed, list) else []
+    return {str(item["id"]): str(item["known"]) for item in held}
 
 
 def _deviations(run: ReportedRun) -> Iterator[dict[str, object]]:

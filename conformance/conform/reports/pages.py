@@ -15,6 +15,7 @@ from charter.formats.verdict import JUDGED
 from conform.reports import exports as beside
 from conform.reports import releases, wording
 from conform.reports.findings import LISTED, PAGES, Finding, FindingExample, findings, rank
+from conform.reports.junit import junit
 from conform.reports.matrix import Cell, Reading, cell, matrix, reading
 from conform.reports.runs import ReportedRun, open_runs
 from conform.reports.sections import Rule
@@ -152,7 +153,7 @@ def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> dict[str, Vec
         _write_finding(site, item, found, traces)
     for trace in traces.values():
         _write_vector(site, item, trace)
-    site.write(f"{place}/junit.xml", beside.junit(item))
+    site.write(f"{place}/junit.xml", junit(run))
     site.write(f"{place}/badge.svg", beside.badge(site.templates, run))
     site.write(f"{place}/badge.json", beside.shield(run))
     return traces

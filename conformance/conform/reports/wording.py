@@ -31,6 +31,7 @@ CLASSES: Mapping[str, str] = {
     "suspected_defect": "suspected defect: the texts forbid it",
     "several_entries": "explained by more than one entry of the overlay together",
     "explained": "explained by an entry of the overlay",
+    "in_the_baseline": "known: the baseline of the target gives a reason for it",
 }
 SEVERITIES: Mapping[str, str] = {
     "fault": "the target threw something that the protocol does not name",
@@ -82,7 +83,8 @@ def judged(run: ReportedRun) -> int:
 def claim(run: ReportedRun) -> Claim:
     """The claim about the target that the run supports."""
     count, new, known = judged(run), run.count("new_deviations"), run.count("deviations")
-    known -= new
+    baseline = run.count("baseline_deviations")
+    known -= new + baseline
     measured = f"{plural(count, 'vector')} judged; {plural(new, 'divergence')} not explained"
     if not count:
         return Claim("void", "nothing judged", "No vector was judged, so nothing is claimed.")
@@ -91,6 +93,8 @@ def claim(run: ReportedRun) -> Claim:
                       if name != TOGETHER)  # fmt: skip
         covered = plural(entries, "entry", "entries")
         measured += f", {plural(known, 'divergence')} explained by {covered} of the overlay"
+    if baseline:
+        measured += f", {plural(baseline, 'divergence')} known in the baseline"
     if run.about.get("limit"):
         measured += "; a part of the suite"
     left = [item for item in uncompared(run) if item.allowed != LIMIT]
@@ -107,7 +111,7 @@ def claim(run: ReportedRun) -> Claim:
                      " where its overlay says that it differs.")  # fmt: skip
     if missing(run):
         return Claim("void", "incomplete", sentence)
-    if known:
+    if known or baseline:
         return Claim("known", "explained deviations", sentence)
     return Claim("good", "no divergence", sentence)
 

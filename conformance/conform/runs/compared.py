@@ -17,6 +17,8 @@ from charter.formats.verdict import JUDGED, Kind
 from conform.judging.claims import IMAGE
 from conform.storage.store import RunFolder
 
+NOT_ASKED = "not asked"
+"""The name of vectors that were never sent."""
 LIMIT = "--limit"
 """The reason that allows vectors to be left out because of a limit."""
 
@@ -51,8 +53,8 @@ def left_out(folder: RunFolder, scope: ComparedScope) -> tuple[Left, ...]:
     committed = folder.committed()
     came = sum(_int(content["vectors"]) for content in committed.values())
     imageless = sum(_int(content.get("imageless", 0)) for content in committed.values())
-    found = [Left("not asked", scope.asked - came)] if scope.asked > came else []
-    found += [Left("not asked", scope.limited, LIMIT)] if scope.limited else []
+    found = [Left(NOT_ASKED, scope.asked - came)] if scope.asked > came else []
+    found += [Left(NOT_ASKED, scope.limited, LIMIT)] if scope.limited else []
     judged = came
     if any(_table(content["verdicts"]).keys() - JUDGED for content in committed.values()):
         unjudged = _unjudged(folder, scope.allowed)

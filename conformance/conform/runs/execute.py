@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
@@ -19,11 +19,12 @@ from conform.judging import model
 from conform.judging.assess import VectorItem
 from conform.judging.follow import Siblings
 from conform.runs import canaries, overclaims, summary
-from conform.runs.compared import ComparedScope, left_out
+from conform.runs.baseline import NO_BASELINE, Baseline, write_baseline
+from conform.runs.compared import NOT_ASKED, ComparedScope, Left, left_out
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.context import RunContext
-from conform.runs.findings import run_findings
+from conform.runs.findings import RunFinding, run_findings
 from conform.runs.hello import check_hello
 from conform.runs.resume import alone_in, folder_at, start_or_resume
 from conform.runs.select import (
@@ -58,6 +59,8 @@ class RunOptions:
     limit: int = 0
     out: str = ""
     strict: bool = False
+    baseline: Baseline = NO_BASELINE
+    update_baseline: bool = False
     command: tuple[str, ...] = ()
 
 
@@ -125,19 +128,33 @@ def _run_into(
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
     vectors = sum(min(held.vectors, context.limit or held.vectors) for held in suite.stored)
     left = left_out(folder, scope(suite, about, vectors))
+    findings, baseline = _with_baseline(folder, options, left)
     inputs = summary.ConclusionInputs(
-        tuple(entries), stale, options.strict, suite.manifest.vectors, left
+        tuple(entries), stale, options.strict, suite.manifest.vectors, left, findings, baseline
     )
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["judging_seconds"] = round(spent, 3)
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - began), 3)
-    concluded["findings"] = [finding.json() for finding in run_findings(folder)]
     concluded["adapter_trouble"] = adapter_trouble(folder)
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
     folder.finish(concluded)
     return Finished(folder, about, concluded, tuple(counts.canaries))
+
+
+def _with_baseline(
+    folder: RunFolder, options: RunOptions, left: Sequence[Left]
+) -> tuple[tuple[RunFinding, ...], Baseline]:
+    """The findings with the reasons that the baseline has for them, and the baseline, which is
+    written first if the options ask for it. A run that did not ask all keeps what it did not
+    see."""
+    found = run_findings(folder)
+    baseline = options.baseline
+    if options.update_baseline:
+        partial = any(one.what == NOT_ASKED for one in left)
+        baseline = write_baseline(baseline, found, baseline.stale(found) if partial else ())
+    return baseline.applied(found), baseline
 
 
 def scope(suite: Suite, about: Mapping[str, Json], asked: int) -> ComparedScope:

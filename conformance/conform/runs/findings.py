@@ -27,8 +27,9 @@ class RunFinding:
     """All deviations that have one cause, or that one overlay entry explains.
 
     `id` is the same in every run: `f-` and ten digits of the cause, or the name of the entry. The
-    example is step `step` of `vector`, the earliest that shows it. `known` is the reason in the
-    run's baseline ("": it is not listed there).
+    example is step `step` of `vector`, the earliest that shows it; `shown` has what was expected
+    there and what was observed, side by side. `known` is the reason in the run's baseline ("": it
+    has none there).
     """
 
     id: str
@@ -41,6 +42,7 @@ class RunFinding:
     step: int
     sentence: str = ""
     known: str = ""
+    shown: tuple[str, ...] = ()
 
     @property
     def new(self) -> bool:
@@ -59,6 +61,7 @@ class RunFinding:
             "step": self.step,
             "sentence": self.sentence,
             "known": self.known,
+            "shown": list(self.shown),
         }
 
 
@@ -104,13 +107,13 @@ def run_findings(folder: RunFolder) -> tuple[RunFinding, ...]:
             groups.setdefault(name, _Group(row["entry"].partition(" ")[0])).add(row)
     examples = {group.example[1:] for group in groups.values()}
     rows = _rows(table, {vector for _, vector, _ in examples})
-    told = {(row["step"], row["id"], row["cause"]): sentence(row) for row in rows
+    told = {(row["step"], row["id"], row["cause"]): row for row in rows
             if (row["step"], row["id"], row["cause"]) in examples}  # fmt: skip
     found = [_finding(name, group, told[group.example[1:]]) for name, group in groups.items()]
     return tuple(sorted(found, key=_rank))
 
 
-def _finding(name: str, group: _Group, told: str) -> RunFinding:
+def _finding(name: str, group: _Group, row: Mapping[str, Json]) -> RunFinding:
     _, step, vector, _ = group.example
     return RunFinding(
         id=name,
@@ -121,7 +124,8 @@ def _finding(name: str, group: _Group, told: str) -> RunFinding:
         deviations=group.rules.total(),
         vector=vector,
         step=step,
-        sentence=told,
+        sentence=sentence(row),
+        shown=side_by_side(row),
     )
 
 
@@ -143,23 +147,56 @@ def sentence(row: Mapping[str, Json]) -> str:
     return f"{rule}: {_difference(expected, observed)}"
 
 
+def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
+    """Lines with the operation of a deviation, and what was expected and observed in each place
+    that differs, in columns."""
+    expected, observed = orjson.loads(str(row["expected"])), orjson.loads(str(row["observed"]))
+    call = f"{row['operation']} {row['args']}" if row["operation"] else "the first state"
+    allowed = _nearest(expected, observed)
+    if allowed is None:
+        return (call, "the charter allows nothing here")
+    wanted: dict[str, Json] = {"reply": allowed.reply, **_object(allowed.observation)}
+    seen: dict[str, Json] = {"reply": observed["reply"], **_object(observed["observation"])}
+    rows = [("", "expected", "observed")]
+    if "image" in observed:
+        wanted, seen = {"image": observed["observation"]}, {"image": observed["image"]}
+    elif is_fault(observed["reply"]) or _case(allowed.reply) != _case(observed["reply"]):
+        rows.append(("reply", _text(wanted.pop("reply")), _text(seen.pop("reply"))))
+    if not is_fault(observed["reply"]):
+        rows += [(path, _text(value_at(wanted, path)), _text(value_at(seen, path)))
+                 for path in paths(wanted, seen, "")]  # fmt: skip
+    widths = [max(len(cells[column]) for cells in rows) for column in (0, 1)]
+    return (call, *(f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows))
+
+
+def _object(observation: Json) -> dict[str, Json]:
+    return observation if isinstance(observation, dict) else {}
+
+
+def _nearest(
+    expected: Sequence[Mapping[str, Json]], observed: Mapping[str, Json]
+) -> Allowed | None:
+    """The outcome that the charter allows and that is nearest to an observed one."""
+    reply = observed["reply"]
+    seen = RelabelledStep(reply, observed["observation"], is_fault(reply))
+    outcomes = [Allowed(str(o["branch"]), o["reply"], o["observation"]) for o in expected]
+    return nearest(outcomes, seen)
+
+
 def _difference(expected: Sequence[Mapping[str, Json]], observed: Mapping[str, Json]) -> str:
-    if not expected:
+    allowed = _nearest(expected, observed)
+    if allowed is None:
         return "the charter allows nothing here"
     fault = observed["reply"]
-    seen = RelabelledStep(fault, observed["observation"], is_fault(fault))
-    outcomes = [Allowed(str(o["branch"]), o["reply"], o["observation"]) for o in expected]
-    allowed = nearest(outcomes, seen)
-    assert allowed is not None
     if "image" in observed:
         return _told(observed["observation"], observed["image"], "image.")
     if is_fault(fault):
         return f"expected {_text(allowed.reply)}, got the fault {fault['fault']}"
-    if _case(allowed.reply) != _case(seen.reply):
-        return f"expected the reply {_text(allowed.reply)}, got {_text(seen.reply)}"
-    if key(allowed.reply) != key(seen.reply):
-        return _told(allowed.reply, seen.reply, "reply.")
-    return _told(allowed.observation, seen.observation, "")
+    if _case(allowed.reply) != _case(fault):
+        return f"expected the reply {_text(allowed.reply)}, got {_text(fault)}"
+    if key(allowed.reply) != key(fault):
+        return _told(allowed.reply, fault, "reply.")
+    return _told(allowed.observation, observed["observation"], "")
 
 
 def _told(expected: Json, observed: Json, where: str) -> str:

@@ -83,10 +83,11 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     counts.canaries = found
     _take_breaks(old.read_json("summary.json"), counts)
     left = left_out(new, scope(suite, about, judged if about["limit"] else manifest.vectors))
-    inputs = summary.ConclusionInputs(tuple(entries), (), False, manifest.vectors, left)
+    inputs = summary.ConclusionInputs(
+        tuple(entries), (), False, manifest.vectors, left, run_findings(new)
+    )
     pairs = summary.distinct_pairs(new)
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
-    concluded["findings"] = [finding.json() for finding in run_findings(new)]
     concluded["adapter_trouble"] = adapter_trouble(new)
     concluded["not_observed"] = manifest.vectors - judged
     new.write_json("canaries.json", canaries)

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from charter.formats.canonical import Json
 from charter.formats.verdict import JUDGED, Kind
 from conform.runs import trust
-from conform.runs.compared import Left, sentence
+from conform.runs.baseline import NO_BASELINE, Baseline
+from conform.runs.compared import NOT_ASKED, Left, sentence
+from conform.runs.findings import RunFinding
 from conform.storage.store import RunFolder
 
 
@@ -66,13 +68,26 @@ class RunCounts:
 class ConclusionInputs:
     """What the result depends on besides counts: the overlay entries that apply to the release,
     those of them that are stale, whether explained deviations count as failures (`strict`), the
-    number of vectors in the suite, and what was not compared."""
+    number of vectors in the suite, what was not compared, the findings, and those known before."""
+
+    @property
+    def known(self) -> int:
+        """The deviations of findings that the baseline gives a reason for."""
+        return sum(one.deviations for one in self.findings if one.known and not one.entry)
+
+    @property
+    def stale_baseline(self) -> tuple[str, ...]:
+        """The findings of the baseline that were not seen, if the whole suite was asked."""
+        asked = not any(left.what == NOT_ASKED for left in self.left)
+        return self.baseline.stale(self.findings) if asked else ()
 
     entries: Sequence[str]
     stale: Sequence[str]
     strict: bool
     suite: int
     left: Sequence[Left]
+    findings: Sequence[RunFinding] = ()
+    baseline: Baseline = NO_BASELINE
 
 
 def collect(folder: RunFolder) -> RunCounts:
@@ -107,7 +122,12 @@ def conclude(
         "judged_steps": counts.judged_steps,
         "not_judged_steps": counts.not_judged_steps,
         "deviations": counts.deviations,
-        "new_deviations": counts.new_deviations,
+        "new_deviations": counts.new_deviations - inputs.known,
+        "findings": [finding.json() for finding in inputs.findings],
+        "baseline": inputs.baseline.place,
+        "baseline_deviations": inputs.known,
+        "stale_baseline": list(inputs.stale_baseline),
+        "without_reason": [one.id for one in inputs.findings if inputs.baseline.lacks(one)],
         "by_entry": {
             e: counts.by_entry[e] for e in sorted({*inputs.entries, *counts.by_entry}) if e
         },
@@ -132,8 +152,13 @@ def _exit(
     reasons = [(3, sentence) for sentence in untrusted]
     if not counts.judged:
         reasons.append((3, "no vector was judged"))
-    if counts.new_deviations:
-        reasons.append((1, f"{counts.new_deviations} deviations that no overlay entry explains"))
+    new = counts.new_deviations - inputs.known
+    if new:
+        nor = " and the baseline does not know" if inputs.baseline.place else ""
+        reasons.append((1, f"{new} deviations that no overlay entry explains{nor}"))
+    if inputs.strict and inputs.stale_baseline:
+        names = ", ".join(inputs.stale_baseline)
+        reasons.append((1, f"findings of the baseline that were not seen: {names} (--strict)"))
     if stale:
         noun = "entry no longer applies" if len(stale) == 1 else "entries no longer apply"
         reasons.append((1, f"{len(stale)} overlay {noun}: {', '.join(stale)}"))
@@ -148,8 +173,9 @@ def _exit(
                 f" {str(first['id'])[:12]}",
             )
         )
-    if inputs.strict and counts.deviations:
-        reasons.append((1, f"{counts.deviations} deviations from the charter (--strict)"))
+    strictly = counts.deviations - inputs.known
+    if inputs.strict and strictly:
+        reasons.append((1, f"{strictly} deviations from the charter (--strict)"))
     if any(not left.allowed for left in inputs.left):
         reasons.append((3, sentence(counts.judged, inputs.suite, inputs.left)))
     if not reasons:

@@ -141,6 +141,15 @@ class Misnamed(Fake):
         self.about = sdk.About("fake", "1.0", "keeper", operations, self.model.OBSERVES)
 
 
+class WrongError(Fake):
+    """Says NOT_LEADER where nobody can be elected."""
+
+    def perform(self, operation, args):
+        reply = super().perform(operation, args)
+        nobody = reply == {"case": "rejected", "error": "NOBODY"}
+        return {"case": "rejected", "error": "NOT_LEADER"} if nobody else reply
+
+
 class Noisy(Fake):
     def start(self, question):
         sys.stderr.write("WARN nothing to see here\n" * 5000)
@@ -325,7 +334,7 @@ KINDS = {
     "wrong": Wrong, "keeps_leader": KeepsLeader, "faults": Faults, "wrong_image": WrongImage,
     "broken_image": BrokenImage,
     "unresolved": Unresolved, "not_loadable": NotLoadable, "errs": Errs, "noisy": Noisy,
-    "mistyped": Mistyped, "misnamed": Misnamed,
+    "mistyped": Mistyped, "misnamed": Misnamed, "wrong_error": WrongError,
     "refuses": Refuses, "claims_and_refuses": ClaimsAndRefuses,
     "hostile": Hostile, "no_load": NoLoad, "partial": Partial, "leaderless": Leaderless,
 }  # fmt: skip

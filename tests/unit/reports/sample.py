@@ -10,6 +10,7 @@ from tests.support.suites import write_suite
 from charter.formats.labels import Labels
 from charter.formats.suite import Manifest, Models
 from charter.formats.vector import Answer, AnswerNode, OperationCall, Question, Vector, Why
+from conform.runs.findings import run_findings
 from conform.storage.store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
 from conform.suites.cache import open_suite
@@ -101,7 +102,8 @@ def write_suite_and_run(top, name="run-1", release="4.3.1", trusted=True, mend=(
     tables, kinds = datasets(set(mend))
     store.commit(0, tables, {"bucket": 0})
     store.write_json("canaries.json", canaries(trusted))
-    store.finish(summary(tables, kinds, trusted))
+    listed = [finding.json() for finding in run_findings(store)]
+    store.finish({**summary(tables, kinds, trusted), "findings": listed})
     return top / name
 
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from conform.cli.commands.numbers import count
 from conform.cli.commands.overlay import releases_of
 from conform.cli.commands.shown import show
+from conform.console.errors import ConformError
 from conform.console.extras import need
 from conform.console.terminal import out_json, say
+from conform.runs.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.execute import RunOptions, run_target
 
 EXAMPLES = """examples:
   conform run --target reference
   conform run --target kafka-controller --release 4.0.2
   conform run --target kafka-controller --suite 9f01c2aa --limit 10000 --engine inline
+  conform run --target ./adapter --junit build/junit.xml --baseline baselines/lease.toml
+  conform run --target ./adapter --baseline baselines/lease.toml --update-baseline
 
-Repeat the command to resume an interrupted run. Exit code 0: no divergence, or only
-those that the target's overlay explains; 1: a new one, or an overlay entry that no longer applies;
+Repeat the command to resume an interrupted run. Exit code 0: no divergence, or only those that the
+target's overlay or the baseline explain; 1: a new one, or an overlay entry that no longer applies;
 3: not all of the suite was compared, a canary misbehaved, or batches broke; 5: a generated model
 has a bug.
 """
@@ -41,11 +46,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--master", default="local[*]", help="Spark master (default: local[*])")
     parser.add_argument("--limit", type=count, default=0, help="judge about LIMIT vectors")
     parser.add_argument("--out", default="", help="folder of the run (default: build/runs/ID)")
-    parser.add_argument("--strict", action="store_true", help="exit code 1 for any divergence")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit code 1 for any divergence that the baseline"
+        " does not know, and for findings that it lists in vain",
+    )  # fmt: skip
+    parser.add_argument(
+        "--baseline", default="", metavar="FILE",
+        help="known findings, each with a reason: they do not fail the run",
+    )  # fmt: skip
+    parser.add_argument(
+        "--update-baseline", action="store_true",
+        help="write the findings of this run to the baseline; reasons stay",
+    )  # fmt: skip
+    parser.add_argument("--junit", default="", metavar="FILE", help="write JUnit XML, also if the"
+                        " run fails or is not to be trusted")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    try:
+        return _run(arguments)
+    except ConformError as error:
+        if arguments.junit:
+            from conform.reports.junit import junit_of_error, write_junit  # slow to import
+
+            write_junit(arguments.junit, junit_of_error(arguments.target, str(error)))
+        raise
+
+
+def _baseline(arguments: argparse.Namespace) -> Baseline:
+    if not arguments.baseline:
+        if arguments.update_baseline:
+            raise ConformError("--update-baseline writes a file: name it with --baseline FILE")
+        return NO_BASELINE
+    return read_baseline(arguments.baseline, may_miss=arguments.update_baseline)
+
+
+def _run(arguments: argparse.Namespace) -> int:
     if arguments.engine == "spark":
         need("pyspark", "--engine spark", "use --engine inline")
     options = RunOptions(
@@ -57,9 +94,15 @@ def run(arguments: argparse.Namespace) -> int:
         limit=arguments.limit,
         out=arguments.out,
         strict=arguments.strict,
+        baseline=_baseline(arguments),
+        update_baseline=arguments.update_baseline,
         command=("conform", *arguments.given),
     )
     finished = run_target(options, say, releases_of)
+    if arguments.junit:
+        from conform.reports.junit import junit_of_run, write_junit  # slow to import
+
+        write_junit(arguments.junit, junit_of_run(Path(finished.folder.place)))
     if arguments.json:
         out_json({"run": dict(finished.run), "folder": finished.folder.place,
                   "summary": dict(finished.summary)})  # fmt: skip

@@ -29,6 +29,13 @@ def show(finished: Finished) -> None:
     out("")
     _show_canaries(wrong)
     _show_skipped(counted["skipped_canaries"])
+    if counted["stale_baseline"]:
+        stale = ", ".join(_texts(counted["stale_baseline"]))
+        out(f"{counted['baseline']} lists findings that this run did not show: {stale}; remove"
+            " them, or use --update-baseline")  # fmt: skip
+    if counted["without_reason"]:
+        named = ", ".join(_texts(counted["without_reason"]))
+        out(f"{counted['baseline']} has no reason for {named}; they count as new until it has")
     _show_broken(counted)
     out(f"run: {_near(finished.folder.place)}")
     out(one_line(_last_line(finished)))
@@ -101,7 +108,7 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     listed = finished.summary["findings"]
     assert isinstance(listed, list)
     findings = [item for item in listed if isinstance(item, dict)]
-    new = [item for item in findings if not item["entry"]]
+    new = [item for item in findings if not item["entry"] and not item["known"]]
     for item in new[:most]:
         told = one_line(shortened(str(item["sentence"]), 200))
         out(f"  {item['severity']:<5}  {item['id']}  {told}")
@@ -112,6 +119,9 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     for item in findings:
         if item["entry"]:
             told = f"explained by {item['entry']}: {_plural(item['vectors'], 'vector')}"
+            out(f"  {item['severity']:<5}  {told}")
+        elif item["known"]:
+            told = f"{item['id']}  known: {one_line(str(item['known']))}"
             out(f"  {item['severity']:<5}  {told}")
     out("")
 
@@ -166,6 +176,7 @@ def _last_line(finished: Finished) -> str:
     unmet = _texts(counted["unmet_entries"])
     rest = f"; not met: {', '.join(unmet)}" if unmet else ""
     if known:
-        found = f"{_number(known)} deviations, all of them explained by the overlay"
+        by = "the overlay or known in the baseline" if counted["baseline"] else "the overlay"
+        found = f"{_number(known)} deviations, all of them explained by {by}"
         return f"fine: {found}{rest}; {compared}"
     return f"fine: no deviation from the charter{rest}; {compared}"

@@ -1,0 +1,124 @@
+"""A run as JUnit XML, for CI systems: a case for each branch and each finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+from charter.formats.canonical import Json
+from conform.console.errors import CannotWrite
+from conform.console.terminal import visible
+from conform.reports import wording
+from conform.reports.runs import ReportedRun, mapping, open_runs, texts
+
+
+def junit(run: ReportedRun) -> str:
+    """The JUnit XML of a run. A branch passes if it was taken and has no finding, and is skipped if
+    it was never taken. A new finding fails, a known one is skipped. Where the adapter failed is an
+    error. Of a run that is not to be trusted only that is said."""
+    suite = Xml.Element("testsuite", name=f"{run.text('protocol')} {run.name}")
+    if not run.trusted:
+        _error(suite, "the run", "untrusted", "; ".join(texts(run.summary.get("reasons"))))
+        return _written(suite, run)
+    listed = run.summary.get("findings")
+    findings = [mapping(item) for item in listed] if isinstance(listed, list) else []
+    counts = run.branch_counts()
+    rules = [rule.name for rule in run.sections.branches] or sorted(counts)
+    for rule in dict.fromkeys([*rules, *(str(one["rule"]) for one in findings)]):
+        shown = [one for one in findings if one["rule"] == rule]
+        for finding in shown:
+            _finding(suite, run, finding)
+        if not shown:
+            _branch(suite, run, rule, counts.get(rule, (0, 0)))
+    trouble = run.summary.get("adapter_trouble")
+    for item in map(mapping, trouble if isinstance(trouble, list) else ()):
+        name = f"{wording.human(str(item['kind']))} {item['vector']}"
+        _error(suite, name, str(item["kind"]), str(item["detail"]), _replay(run, item))
+    _whole(suite, run)
+    return _written(suite, run)
+
+
+def junit_of_run(folder: Path) -> str:
+    """The JUnit XML of the run in a folder."""
+    (run,) = open_runs([folder], None)
+    return junit(run)
+
+
+def junit_of_error(target: str, sentence: str) -> str:
+    """The JUnit XML of a run that did not come to its end."""
+    suite = Xml.Element("testsuite", name=target)
+    _error(suite, "the run", "not run", sentence)
+    return _written(suite, None)
+
+
+def write_junit(place: str, text: str) -> None:
+    """Write the file, with its folder. Raises `CannotWrite`."""
+    path = Path(place)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CannotWrite(f"{path} could not be written ({error.strerror})") from None
+
+
+def _case(suite: Xml.Element, run: ReportedRun, rule: str, more: str = "") -> Xml.Element:
+    """A case in the class of its operation."""
+    operation, _, branch = rule.partition("/")
+    names = (run.text("protocol"), run.text("component"), operation)
+    name = " ".join(part for part in (branch or operation, more) if part)
+    return Xml.SubElement(suite, "testcase", classname=".".join(names), name=name)
+
+
+def _branch(suite: Xml.Element, run: ReportedRun, rule: str, counts: tuple[int, int]) -> None:
+    case = _case(suite, run, rule)
+    case.set("assertions", str(sum(counts)))
+    if not sum(counts):
+        Xml.SubElement(case, "skipped", message="the run never took this branch")
+
+
+def _finding(suite: Xml.Element, run: ReportedRun, finding: Mapping[str, Json]) -> None:
+    case = _case(suite, run, str(finding["rule"]), f"[{finding['id']}]")
+    sentence = str(finding["sentence"])
+    known = str(finding["known"]) or str(finding["entry"])
+    if known:
+        Xml.SubElement(case, "skipped", message=f"known ({known}): {sentence}")
+        return
+    kind = str(finding["severity"])
+    vectors = finding["vectors"]
+    assert isinstance(vectors, int)
+    lines = [
+        f"{kind}: {sentence}",
+        f"{wording.plural(vectors, 'vector')}; step {finding['step']} of {finding['vector']}:",
+        *texts(finding["shown"]),
+        _replay(run, finding),
+    ]
+    Xml.SubElement(case, "failure", type=kind, message=sentence).text = "\n".join(lines)
+
+
+def _error(suite: Xml.Element, name: str, kind: str, message: str, text: str = "") -> None:
+    case = Xml.SubElement(suite, "testcase", classname="conform", name=name)
+    Xml.SubElement(case, "error", type=kind, message=message).text = text
+
+
+def _whole(suite: Xml.Element, run: ReportedRun) -> None:
+    """A case for the run as a whole: it fails if nothing else does and the run is not fine."""
+    case = Xml.SubElement(suite, "testcase", classname="conform", name="the run")
+    failed = suite.find("./testcase/failure") is not None
+    if run.summary.get("exit") and (not failed or wording.missing(run)):
+        reasons = "; ".join(texts(run.summary.get("reasons")))
+        Xml.SubElement(case, "failure", type="run", message=reasons)
+    Xml.SubElement(case, "system-out").text = wording.claim(run).sentence
+
+
+def _replay(run: ReportedRun, item: Mapping[str, Json]) -> str:
+    return f"conform replay {item['vector']} --run {run.shown_folder}"
+
+
+def _written(suite: Xml.Element, run: ReportedRun | None) -> str:
+    suite.set("tests", str(len(suite)))
+    for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(len(suite.findall(f"./testcase/{kind}"))))
+    suite.set("time", str(run.summary.get("seconds", 0) if run else 0))
+    Xml.indent(suite)
+    return visible(Xml.tostring(suite, encoding="unicode", xml_declaration=True)) + "\n"

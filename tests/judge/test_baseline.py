@@ -1,0 +1,133 @@
+"""Known findings do not fail a run, and CI is told of everything: baseline and JUnit."""
+
+import json
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conform.console.errors import BadBaseline
+from conform.runs.baseline import read_baseline
+
+NOBODY = 'elect/nobody: expected reply.error = "NOBODY", got "NOT_LEADER"'
+
+
+@pytest.fixture
+def ran(called, targets_folder, toy_suite):
+    """Runs a fake without an overlay over the toy suite: exit code, summary, the rest."""
+
+    def run(mode, *more):
+        file = Path("adapters") / targets_folder(mode) / "adapter.toml"
+        file.write_text(file.read_text().replace('overlay = "known"\n', ""))
+        given = ("--target", file.parent, "--suite", toy_suite, "--engine", "inline")
+        code, out, err = called("run", *given, *more)
+        return code, json.loads(out)["summary"] if "--json" in more else {}, out + err
+
+    return run
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "known" / "fake.toml"
+
+
+def reviewed(path, reason="LEASE-17"):
+    path.write_text(path.read_text().replace('reason = ""', f'reason = "{reason}"'))
+
+
+def test_finding_is_known_once_the_baseline_has_a_reason(ran, path):
+    given = ("--baseline", path, "--json")
+    code, summary, _ = ran("wrong_error", *given, "--update-baseline")
+    (finding,) = summary["findings"]
+    assert (code, summary["without_reason"]) == (1, [finding["id"]])
+    assert finding["sentence"] == NOBODY
+    assert tomllib.loads(path.read_text()) == {
+        finding["id"]: {"reason": "", "finding": f"reply: {NOBODY}"}
+    }
+    reviewed(path)
+    code, summary, _ = ran("wrong_error", *given, "--strict")
+    assert (code, summary["new_deviations"], summary["reasons"]) == (0, 0, [])
+    assert summary["findings"][0]["known"] == "LEASE-17"
+    assert summary["baseline_deviations"] == summary["deviations"] > 0
+
+
+def test_reasons_stay_when_the_baseline_is_written_again(ran, path):
+    given = ("--baseline", path, "--update-baseline", "--limit", "40")
+    assert ran("wrong_error", *given)[0] == 1
+    reviewed(path, 'a \\"quoted\\" reason')
+    before = path.read_text()
+    code, _, out = ran("wrong_error", *given)
+    assert path.read_text() == before
+    assert code == 0
+    assert 'known: a "quoted" reason' in out
+
+
+def test_finding_that_is_gone_is_told_and_fails_a_strict_run(ran, path):
+    path.parent.mkdir()
+    path.write_text('[f-0123456789]\nreason = "mended long ago"\n')
+    code, _, out = ran("faithful", "--baseline", path)
+    assert code == 0
+    assert "lists findings that this run did not show: f-0123456789" in out
+    code, _, out = ran("faithful", "--baseline", path, "--limit", "9")
+    assert code == 0 and "did not show" not in out  # it was not asked everything
+    assert ran("faithful", "--baseline", path, "--strict")[0] == 1
+    assert ran("faithful", "--baseline", path, "--update-baseline")[0] == 0
+    assert "f-0123456789" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[", "no TOML"),
+        ('[x]\nreason = "y"', "'x' is not the id of a finding"),
+        ('[f-0123456789]\nwhy = "y"', "has a text `reason`"),
+        ("[f-0123456789]\nreason = 1", "has a text `reason`"),
+        ('[f-0123456789]\nreason = "y"\nfinding = 1', "`finding` that is not a text"),
+        ("f-0123456789 = 1", "has a text `reason`"),
+    ],
+)
+def test_file_that_is_no_baseline_is_refused(tmp_path, text, told):
+    (tmp_path / "b.toml").write_text(text)
+    with pytest.raises(BadBaseline, match=told):
+        read_baseline(str(tmp_path / "b.toml"))
+
+
+def test_baseline_that_is_not_there_is_one_sentence(ran, tmp_path):
+    code, _, err = ran("faithful", "--baseline", tmp_path / "none.toml")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--update-baseline writes it" in err
+
+
+def cases(path):
+    root = ElementTree.parse(path).getroot()
+    assert root.get("tests") == str(len(root))
+    return {f"{case.get('classname')} {case.get('name')}": case for case in root}
+
+
+def test_junit_has_the_differing_step_and_the_command(ran, tmp_path):
+    junit = tmp_path / "build" / "junit.xml"
+    assert ran("wrong_error", "--junit", junit, "--limit", "60")[0] == 1
+    found = cases(junit)
+    (failed,) = [case for case in found.values() if case.find("failure") is not None]
+    assert failed.get("classname") == "toy.lease.keeper.elect"
+    assert failed.get("name").startswith("nobody [f-")
+    failure = failed.find("failure")
+    assert (failure.get("type"), failure.get("message")) == ("reply", NOBODY)
+    lines = failure.text.splitlines()
+    assert "elect {}" in lines
+    assert "               expected  observed" in lines
+    assert '  reply.error  "NOBODY"  "NOT_LEADER"' in lines
+    assert lines[-1].startswith("conform replay ")
+    assert "toy.lease.keeper.register accepted" in found
+    assert "a part of the suite" in found["conform the run"].find("system-out").text
+
+
+def test_junit_says_why_when_a_run_is_not_trusted_or_never_began(ran, tmp_path):
+    junit = tmp_path / "junit.xml"
+    assert ran("flaky", "--junit", junit, "--limit", "40")[0] == 3
+    (case,) = cases(junit).values()
+    assert "so the run cannot be trusted" in case.find("error").get("message")
+    assert ran("mute", "--junit", junit)[0] == 2
+    (case,) = cases(junit).values()
+    assert "the adapter did not start" in case.find("error").get("message")
