@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -10,8 +10,9 @@ from charter.check.context import Elaborated
 from charter.check.elaborate import elaborated, overlay_entry
 from charter.check.flatten import apply_overlay, apply_selection, only_overlay
 from charter.check.protocol import check_edited, check_entries, check_protocol, check_with_edits
-from charter.check.state_condition import state_condition
+from charter.check.state_condition import state_condition, state_expression
 from charter.core import nodes as ir
+from charter.core import types as ty
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source, Span
 from charter.passes import run_rich
 from charter.project.sources import Selection
@@ -81,20 +82,66 @@ def with_state_condition(
     """`model`, compiled from `files` with the chosen edits, with a witness named `ASKED` for the
     states of `instance` in which the expression `text` is true. Raises `Refused` with all errors of
     the expression; their spans are in `text`."""
-    head = f"protocol {model.protocol}\nalways asked of {instance.machine}: "
-    whole, shown = Source("", head + text), Source("--where", text)
     diagnostics = Diagnostics()
-    tree = parse(whole, diagnostics)
-    if tree is not None:
-        node, *more = tree.declarations
-        assert isinstance(node, sx.PropertyDecl)
-        if more:
-            diagnostics.error("syntax/unexpected", "one expression is expected", more[0].span)
-        prop = state_condition(flatten(files, selection), model, instance, node.body, diagnostics)
+    asked = _asked(model, instance, Source("--where", text), diagnostics)
+    if asked.node is not None:
+        edited = flatten(files, selection)
+        prop = state_condition(edited, model, instance, asked.node, diagnostics)
         if not diagnostics.errors:
-            prop = replace(prop, span=Span(shown, 0, len(text)))
+            prop = replace(prop, span=Span(asked.shown, 0, len(text)))
             return run_rich(replace(model, properties=(*model.properties, prop)))
-    raise Refused(Diagnostics([_moved(item, whole, shown, len(head)) for item in diagnostics]))
+    raise asked.refused(diagnostics)
+
+
+def state_expression_of(
+    files: sx.Protocol,
+    model: ir.Model,
+    instance: ir.Instance,
+    text: str,
+    names: Mapping[str, ty.Type],
+) -> ir.Expr:
+    """The core of an expression that reads one state of an instance, and may use further `names`.
+    `files` are those of the model, whose edits have been applied. Raises `Refused` with all
+    errors; their spans are in `text`."""
+    diagnostics = Diagnostics()
+    asked = _asked(model, instance, Source("expression", text), diagnostics)
+    if asked.node is not None:
+        found = state_expression(files, (model, instance), asked.node, names, diagnostics)
+        if not diagnostics.errors:
+            return found
+    raise asked.refused(diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An expression of the command line: its tree (None after a syntax error), the charter around
+    it that was parsed, and the text alone, which errors show."""
+
+    node: sx.Expr | None
+    whole: Source
+    shown: Source
+
+    def refused(self, diagnostics: Diagnostics) -> Refused:
+        """The errors, with their spans in the text alone."""
+        by = len(self.whole.text) - len(self.shown.text)
+        return Refused(
+            Diagnostics([_moved(item, self.whole, self.shown, by) for item in diagnostics])
+        )
+
+
+def _asked(
+    model: ir.Model, instance: ir.Instance, shown: Source, diagnostics: Diagnostics
+) -> _Asked:
+    head = f"protocol {model.protocol}\nalways asked of {instance.machine}: "
+    whole = Source("", head + shown.text)
+    tree = parse(whole, diagnostics)
+    if tree is None:
+        return _Asked(None, whole, shown)
+    node, *more = tree.declarations
+    assert isinstance(node, sx.PropertyDecl)
+    if more:
+        diagnostics.error("syntax/unexpected", "one expression is expected", more[0].span)
+    return _Asked(node.body, whole, shown)
 
 
 def _moved(item: Diagnostic, whole: Source, shown: Source, by: int) -> Diagnostic:

@@ -83,13 +83,17 @@ def failing(model: n.Model, machine: str = "") -> tuple[ScenarioFails, ...]:
     return tuple(found)
 
 
-def follow(model: n.Model, scenario: n.Scenario) -> tuple[ScenarioTrace, ...]:
-    """Every trace that meets the whole scenario. Raises ScenarioFails at the first line that none
-    meets."""
+def follow(
+    model: n.Model, scenario: n.Scenario, until: int | None = None
+) -> tuple[ScenarioTrace, ...]:
+    """Every trace that meets the whole scenario, or the part of it that begins in line `until` of
+    its file or above. Raises ScenarioFails at the first line that none meets."""
     machine = Machine.of(model, scenario.instance)
     runs: tuple[ScenarioTrace, ...] = (ScenarioTrace(machine.initial(), (), {}),)
     headline = moment = ""
     for step in scenario.steps:
+        if until is not None and step.span.source.position(step.span.start)[0] > until:
+            break
         if isinstance(step, n.Moment):
             headline = moment = step.title
             continue

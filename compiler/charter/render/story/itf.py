@@ -1,10 +1,11 @@
-"""Writes a trace in ITF, the trace format of other model checkers (Apalache, ADR 15)."""
+"""Writes a trace in ITF, the trace format of other model checkers (Apalache, ADR 15), and reads its
+values."""
 
 from __future__ import annotations
 
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.formats.canonical import Json
+from charter.formats.canonical import Json, text
 from charter.render.story.tell import Story
 from charter.semantics.builtins import ordered
 from charter.semantics.values import Universe
@@ -73,3 +74,47 @@ def encoded(kind: t.Type, value: Value, universe: Universe) -> Json:
             return value
         case _:
             raise TypeError(f"{value!r} is not a value of {kind}")
+
+
+def decoded(kind: t.Type, data: Json, universe: Universe) -> Value:
+    """The inverse of `encoded`. Raises ValueError with what was expected."""
+    try:
+        return _decoded(kind, data, universe)
+    except (KeyError, TypeError, IndexError, ValueError) as problem:
+        raise ValueError(f"{text(data)} is not a value of {kind}") from problem
+
+
+def _decoded(kind: t.Type, data: Json, universe: Universe) -> Value:
+    match kind, data:
+        case ((t.Int() | t.Counter()), {"#bigint": str(digits)}):
+            return int(digits)
+        case ((t.Int() | t.Counter()), int()) if not isinstance(data, bool):
+            return data
+        case t.Bool(), bool():
+            return data
+        case t.Enum(members=members), str() if data in members:
+            return data
+        case t.Sort(name=name), str():
+            return universe.sorts[name].index(data)
+        case t.Option(), {"tag": "None"}:
+            return None
+        case t.Option(inner=inner), {"tag": "Some", "value": content}:
+            return _decoded(inner, content, universe)
+        case t.Record(fields=fields), dict() if set(data) == {name for name, _ in fields}:
+            return tuple(_decoded(part, data[name], universe) for name, part in fields)
+        case t.Union() as union, {"tag": str(tag), "value": dict(content)}:
+            params = union.params(tag)
+            return (tag, *(_decoded(part, content[name], universe) for name, part in params))
+        case t.Set(inner=inner), {"#set": list(members)}:
+            return frozenset(_decoded(inner, item, universe) for item in members)
+        case t.Map(key=key, value=inner), {"#map": list(entries)}:
+            found: dict[Value, Value] = {}
+            for entry in entries:
+                if not isinstance(entry, list):
+                    raise TypeError(kind)
+                found[_decoded(key, entry[0], universe)] = _decoded(inner, entry[1], universe)
+            return tuple(found[k] for k in universe.domain(key))
+        case (t.Seq() | t.Ranking()) as listed, list():
+            return tuple(_decoded(listed.inner, item, universe) for item in data)
+        case _:
+            raise TypeError(kind)

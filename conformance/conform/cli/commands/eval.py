@@ -1,0 +1,122 @@
+"""`conform eval`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from charter import api
+from charter.api import evaluate
+from charter.formats.canonical import Json
+from conform.cli.commands.charters import read, refused
+from conform.cli.commands.numbers import count, whole
+from conform.console.errors import ConformError
+from conform.console.terminal import out, out_json
+
+if TYPE_CHECKING:
+    from charter.api.evaluate import Place, Valued
+
+EXAMPLES = """examples:
+  conform eval spec/examples/paxos.charter tiny 'acceptor.highest'
+  conform eval spec/examples/paxos.charter '{ a in Acceptor if acceptor[a].highest == 0 }' --json
+  conform eval spec/kafka 'suspects' --scenario 'Case C' --line 130
+  conform eval spec/examples/paxos.charter tiny 'acceptor.highest' --trace trace.json --step 3
+
+The expression reads the initial state of the instance; with --scenario the state behind the lines
+of a scenario, which has an instance of its own; with --trace a state of a trace, which `conform
+explore --itf FILE` and `conform explore --json` write. If a scenario allows several states, each
+value is shown once. Values are those of the definition.
+
+Exit code 0: evaluated; 1: the expression has errors, or no value there; 2: no such state.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_state(parser)
+    parser.add_argument("expression", metavar="EXPRESSION", help="any expression of the language")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_state(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that `chosen_place` reads."""
+    parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
+    parser.add_argument(
+        "instance", nargs="?", default="", metavar="INSTANCE",
+        help="default: `tiny`, else the first whose name begins with tiny, else the only one",
+    )  # fmt: skip
+    parser.add_argument("--variant", default="", help="a variant of the charter")
+    parser.add_argument(
+        "--scenario", metavar="TITLE", help="the state in a scenario: its title, or how it begins"
+    )
+    parser.add_argument(
+        "--line", type=count, metavar="N",
+        help="with --scenario: behind line N of the file (default: behind the last line)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trace", type=Path, metavar="FILE", help="a trace in ITF, or a search written by --json"
+    )
+    parser.add_argument(
+        "--step", type=whole, metavar="N",
+        help="with --trace: after N steps (default: the last state)",
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    found = values(chosen_place(arguments), arguments.expression)
+    if arguments.json:
+        rows: list[Json] = [{"type": each.type, "value": each.json} for each in found]
+        out_json(rows)
+        return 0
+    for each in found:
+        out(each.text)
+    return 0
+
+
+def values(place: Place, expression: str) -> tuple[Valued, ...]:
+    """The values of an expression. Raises `ConformError` with exit code 1 after showing its
+    errors."""
+    try:
+        return place.evaluate(expression)
+    except api.Refused as error:
+        raise NoValue(f"the expression has {refused(error)}") from None
+    except evaluate.WrongState as error:
+        raise NoValue(str(error)) from None
+
+
+class NoValue(ConformError):
+    """The expression has errors, or no value in the state."""
+
+    exit_code = 1
+
+
+def chosen_place(arguments: argparse.Namespace) -> Place:
+    """The state that was chosen. Raises `ConformError`."""
+    if arguments.line is not None and arguments.scenario is None:
+        raise ConformError("--line is for --scenario; add that, or leave --line out")
+    if arguments.step is not None and arguments.trace is None:
+        raise ConformError("--step is for --trace; add that, or leave --step out")
+    if arguments.scenario is not None and arguments.trace is not None:
+        raise ConformError("--scenario and --trace each choose a state; leave one out")
+    selection = api.Selection(arguments.variant)
+    charter, model = read(arguments.charter, selection)
+    try:
+        if arguments.scenario is not None:
+            return evaluate.in_scenario(
+                charter, selection, model, (arguments.scenario, arguments.line)
+            )
+        place = evaluate.in_instance(charter, selection, model, arguments.instance)
+        if arguments.trace is None:
+            return place
+        return evaluate.in_trace(place, _json_of(arguments.trace), arguments.step)
+    except (api.Missing, evaluate.WrongState) as error:
+        raise ConformError(str(error)) from None
+
+
+def _json_of(path: Path) -> Json:
+    try:
+        found: Json = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise ConformError(f"{path} is not JSON; give a trace in ITF or a search") from None
+    return found

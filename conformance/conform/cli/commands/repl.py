@@ -1,0 +1,98 @@
+"""`conform repl`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from charter.api import evaluate
+from conform.cli.commands.eval import add_state, chosen_place, values
+from conform.console.errors import ConformError
+from conform.console.terminal import out, say
+
+if TYPE_CHECKING:
+    from charter.api.evaluate import Place
+
+EXAMPLES = """examples:
+  conform repl spec/examples/paxos.charter tiny
+  conform repl spec/kafka --scenario 'Case C' --line 130
+  conform repl spec/examples/paxos.charter tiny --trace trace.json
+
+Each line is an expression, or one of these:
+  :state      the state variables, with their values
+  :steps      what can happen next, numbered
+  :step N     go there
+  :back       go back
+  :quit       end, as the end of the input does
+
+Exit code 0: ended; 2: no such state.
+"""
+MOST = 200
+"""The steps that `:steps` shows."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_state(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    places = [chosen_place(arguments)]
+    if sys.stdin.isatty():
+        with suppress(ImportError):
+            import readline  # noqa: F401  (gives `input` lines that can be edited)
+        say(f"{places[0].told}; `:state`, `:steps`, `:step N`, `:back`, `:quit`, or an expression")
+    while (line := _line()) not in (None, ":quit"):
+        if not line:
+            continue
+        try:
+            _do(line, places)
+        except (ConformError, evaluate.WrongState) as error:
+            say(str(error))
+    return 0
+
+
+def _line() -> str | None:
+    """The next line; None at the end of the input."""
+    try:
+        return input("> " if sys.stdin.isatty() else "").strip()
+    except EOFError:
+        return None
+
+
+def _do(line: str, places: list[Place]) -> None:
+    """Do what a line says; the last of `places` is the present one."""
+    command, _, argument = line.partition(" ")
+    match command:
+        case ":state":
+            for name, value in places[-1].variables():
+                out(f"{name} = {value}")
+        case ":steps":
+            for number, (told, _) in enumerate(places[-1].steps(), start=1):
+                if number > MOST:
+                    out("...")
+                    break
+                out(f"{number:>3}  {told}")
+        case ":step":
+            _go(argument, places)
+        case ":back":
+            if len(places) == 1:
+                raise ConformError("this is the first state")
+            places.pop()
+            out(places[-1].told)
+        case _ if line.startswith(":"):
+            raise ConformError(f"there is no {command}; :state, :steps, :step N, :back, :quit")
+        case _:
+            for each in values(places[-1], line):
+                out(f"{each.text}: {each.type}")
+
+
+def _go(argument: str, places: list[Place]) -> None:
+    wanted = int(argument) if argument.isascii() and argument.isdigit() else 0
+    for number, (told, place) in enumerate(places[-1].steps(), start=1):
+        if number == wanted:
+            places.append(place)
+            out(told)
+            return
+    raise ConformError(f"there is no step {argument!r}; :steps lists them")

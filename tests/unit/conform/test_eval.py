@@ -1,0 +1,168 @@
+"""`conform eval` and `conform repl`: expressions in states of instances, scenarios and traces."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.support.edited_texts import LEASE
+
+from charter import api
+from charter.api import evaluate
+from charter.render.story.itf import decoded, encoded
+from conform.cli.main import main
+
+EXAMPLES = Path(__file__).parents[3] / "spec" / "examples"
+
+
+@pytest.fixture
+def lease(tmp_path: Path) -> str:
+    path = tmp_path / "lease.charter"
+    path.write_text(LEASE, encoding="utf-8")
+    return str(path)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    """What a command prints; its errors if it does not end with 0."""
+    assert main(arguments) == code
+    found = capsys.readouterr()
+    return found.out.strip() if code == 0 else found.err.strip()
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("lock", "Lock { owner: none, token: 0, uses: 0 }"),
+        ("lock.uses + most", "2"),
+        ("{ c in Client if c != bob }", "{ann}"),
+        ("taken(lock, ann)", "false"),
+        ("if lock.owner is present(c) then granted(lock.token) else refused(FREE)",
+         "refused(FREE)"),
+    ],
+)  # fmt: skip
+def test_an_expression_has_its_value_when_the_state_is_the_initial_one(
+    lease: str, capsys: pytest.CaptureFixture[str], expression: str, value: str
+) -> None:
+    assert said(capsys, "eval", lease, "tiny", expression) == value
+    assert said(capsys, "eval", lease, expression) == value
+
+
+def test_a_value_has_type_and_json_when_json_is_asked_for(
+    lease: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = json.loads(said(capsys, "eval", lease, "{ann, bob}", "--json"))
+    assert found == [{"type": "set Client", "value": ["ann", "bob"]}]
+
+
+def test_the_state_is_that_behind_a_line_when_a_scenario_is_named(
+    lease: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = LEASE[: LEASE.index("do acquire(ann)")].count("\n") + 1
+    scenario = ("eval", lease, "lock.owner", "--scenario", "ann")
+    assert said(capsys, *scenario) == "ann"
+    assert said(capsys, *scenario, "--line", str(line)) == "ann"
+    assert said(capsys, *scenario, "--line", str(line - 1)) == "none"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "why"),
+    [
+        (("nobody",), 1, "the expression has 1 error"),
+        (("value(lock.owner)",), 1, "it has no value in the initial state of tiny"),
+        (("lock", "--scenario", "bob"), 2, "no scenario begins with 'bob'; there are: 'ann first'"),
+        (("lock", "--line", "3"), 2, "--line is for --scenario"),
+        (("lock", "--step", "3"), 2, "--step is for --trace"),
+        (("huge", "lock"), 2, "there is no instance 'huge'; there are: tiny"),
+    ],
+)
+def test_the_reason_is_one_sentence_when_nothing_can_be_evaluated(
+    lease: str,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    code: int,
+    why: str,
+) -> None:
+    assert why in said(capsys, "eval", lease, *arguments, code=code)
+
+
+@pytest.mark.parametrize("form", ["itf", "search"])
+def test_the_state_is_that_after_a_step_when_a_trace_is_given(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    charter, trace = str(EXAMPLES / "paxos.charter"), tmp_path / "trace.json"
+    options = ["explore", charter, "--mutant", "forgets_its_promise"]
+    assert main([*options, *(("--itf", str(trace)) if form == "itf" else ("--json",))]) == 1
+    if form == "search":
+        trace.write_text(capsys.readouterr().out, encoding="utf-8")
+    capsys.readouterr()
+    asked = ("eval", charter, "tiny", "{ a in Acceptor if acceptor[a].highest > 0 }")
+    given = ("--trace", str(trace))
+    assert said(capsys, *asked, *given, "--step", "0") == "{}"
+    assert said(capsys, *asked, *given, "--step", "2") == "{a1, a2}"
+    assert said(capsys, *asked, *given) != "{}"
+    assert "the steps 0 to" in said(capsys, *asked, *given, "--step", "99", code=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("no json", "is not JSON"),
+        ("[]", "neither a trace in ITF"),
+        ('{"findings": []}', "no finding with a trace"),
+        ('{"vars": [], "states": [{}]}', "has no variable lock"),
+        ('{"vars": [], "states": [7]}', "is no object"),
+        ('{"vars": [], "states": [{"lock": {"owner": 1, "token": 0, "uses": 0}}]}', "lock: {"),
+    ],
+)
+def test_a_damaged_trace_is_one_sentence_when_it_is_read(
+    lease: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, why: str
+) -> None:
+    trace = tmp_path / "trace.json"
+    trace.write_text(text, encoding="utf-8")
+    assert why in said(capsys, "eval", lease, "lock", "--trace", str(trace), code=2)
+
+
+@pytest.mark.parametrize("name", ["two_phase_commit", "primary_backup", "ring_election"])
+def test_a_value_of_itf_is_the_value_when_it_is_read_again(name: str) -> None:
+    charter, model = api.load_charter(EXAMPLES / f"{name}.charter")
+    place = evaluate.in_instance(charter, api.PLAIN, model, "")
+    machine, seen = place.machine, 0
+    for _ in range(6):
+        (state, _), seen = place.states[0], seen + 1
+        for variable in machine.variables:
+            data = encoded(variable.type, state[variable.name], machine.universe)
+            data = json.loads(json.dumps(data))
+            assert decoded(variable.type, data, machine.universe) == state[variable.name]
+        *_, (_, place) = place.steps()
+    assert seen == 6
+
+
+def test_states_are_walked_when_the_lines_say_so(
+    lease: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ":state\n:steps\n:step 2\nlock.owner\n:back\nlock.owner\n\n:quit\nlock\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    assert said(capsys, "repl", lease).splitlines() == [
+        "lock = Lock { owner: none, token: 0, uses: 0 }",
+        "  1  acquire(ann) -> free: lock.owner: none -> ann; lock.token: 0 -> 1",
+        "  2  acquire(bob) -> free: lock.owner: none -> bob; lock.token: 0 -> 1",
+        "acquire(bob) -> free: lock.owner: none -> bob; lock.token: 0 -> 1",
+        "bob: option Client",
+        "the initial state of tiny",
+        "none: option Client",
+    ]
+
+
+def test_mistakes_do_not_end_it_when_a_line_is_wrong(
+    lease: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "sys.stdin", io.StringIO(":step 9\n:back\n:jump\nnobody\nvalue(lock.owner)")
+    )
+    assert main(["repl", lease]) == 0
+    errors = capsys.readouterr().err
+    assert "there is no step '9'" in errors and "this is the first state" in errors
+    assert "there is no :jump" in errors and "the expression has 1 error" in errors
+    assert "it has no value" in errors
