@@ -31,6 +31,7 @@ _COMPILER = {
     "eval": "evaluate an expression in a state",
     "repl": "evaluate expressions, and go from state to state",
     "lsp": "serve an editor (Language Server Protocol)",
+    "help": "show a page of the manual",
 }
 _RESUMABLE = ("run",)
 
@@ -82,7 +83,7 @@ def overview() -> str:
         lines.append(f"{title}:")
         lines += [f"  {name:<9} {about}" for name, about in commands.items()]
         lines.append("")
-    lines.append("conform COMMAND --help shows more; most commands have --json.")
+    lines.append("conform COMMAND --help shows more, conform help TOPIC a page of the manual.")
     return "\n".join(lines) + "\n\n" + _EXAMPLES
 
 
@@ -90,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. Nothing that a user can cause is a traceback, and a
     traceback never ends with the exit code of a finding."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    if not given or given[0] in ("-h", "--help", "help"):
+    if not given or given[0] in ("-h", "--help"):
         sys.stdout.write(overview())
         return 0 if given else 2
     if given[0] == "--version":
