@@ -256,6 +256,19 @@ def explore(
     return select.explore(model, _instance(model, instance), options, progress)
 
 
+def same_search(before: ir.Model, after: ir.Model, instance: str) -> bool:
+    """Whether a search of an instance has the same result in two models: its machine, its bounds
+    and its properties mean the same. Raises `Missing`."""
+    from charter.explore.model_checker import Problem
+
+    if before == after:
+        return True
+    if instance not in (known.name for known in before.instances):
+        return False
+    one, other = (Problem.of(each, _instance(each, instance)) for each in (before, after))
+    return one == other
+
+
 def failing_scenarios(model: ir.Model, machine: str) -> tuple[ScenarioFails, ...]:
     """The failures of the scenarios of a component or a system, in the order of the charter."""
     from charter.semantics.scenario import failing

@@ -28,6 +28,7 @@ _COMPILER = {
     "simulate": "make random walks through an instance",
     "generate": "write generated/, or a charter as TLA+",
     "vectors": "make a suite of vectors",
+    "watch": "check and explore again whenever a charter is saved",
     "eval": "evaluate an expression in a state",
     "repl": "evaluate expressions, and go from state to state",
     "lsp": "serve an editor (Language Server Protocol)",

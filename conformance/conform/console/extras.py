@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from conform.console.errors import MissingExtra
 
 DISTRIBUTION = "charter-conform"
-EXTRAS = {"z3": "smt", "pyspark": "spark", "pandas": "spark"}
+EXTRAS = {"z3": "smt", "pyspark": "spark", "pandas": "spark", "pygls": "lsp"}
 
 
 def installed(package: str) -> bool:

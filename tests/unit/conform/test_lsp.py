@@ -123,9 +123,8 @@ def test_instances_and_scenarios_run_when_their_lens_is_clicked(tmp_path: Path) 
 def test_a_missing_extra_is_one_sentence_when_the_server_is_started(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "conform.cli.commands.lsp_server", raising=False)
     monkeypatch.setitem(sys.modules, "pygls", None)
     assert main(["lsp"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("conform: conform lsp needs pygls") and "[lsp]" in said
+    assert said.startswith("conform: `conform lsp` needs pygls") and "[lsp]" in said
     assert "Language Server Protocol" in lsp.EXAMPLES

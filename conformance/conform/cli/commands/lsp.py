@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from conform.console.errors import ConformError
+from conform.console.extras import need
 
 EXAMPLES = """examples:
   conform lsp
@@ -23,12 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    try:
-        from conform.cli.commands.lsp_server import serve
-    except ModuleNotFoundError as error:
-        raise ConformError(
-            f"conform lsp needs {error.name}, which is not installed; install it with"
-            " pip install 'charter-conform[lsp]'"
-        ) from None
+    need("pygls", "`conform lsp`")
+    from conform.cli.commands.lsp_server import serve
+
     serve()
     return 0
