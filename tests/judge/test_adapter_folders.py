@@ -12,7 +12,7 @@ from charter import api
 from conform.project.skeletons import write_example
 
 BUGS = re.compile(r"((?:token_?is_?reused|released_?is_?renewed)\b[^=\n]*= ?)true", re.IGNORECASE)
-TOOLS = {"go": "go", "node": "node", "python": "python3"}
+TOOLS = {"go": "go", "node": "node", "python": "python3", "rust": "cargo"}
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in TOOLS if name != "python"]
 WORLD = ("--sorts", '{"Client": {"c": 1}, "Lock": {"l": 0}}', "--consts", '{"ttl": 2}')
 

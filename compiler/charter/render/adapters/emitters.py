@@ -9,6 +9,7 @@ from charter.render.adapters.go import go_files, go_skeleton
 from charter.render.adapters.interface import Interface
 from charter.render.adapters.node import node_files, node_skeleton
 from charter.render.adapters.python import python_files, python_skeleton
+from charter.render.adapters.rust import rust_files, rust_skeleton
 
 Files = Mapping[str, str]
 """Texts by their path in the adapter's folder."""
@@ -26,4 +27,5 @@ EMITTERS: Mapping[str, AdapterLanguage] = {
     "go": AdapterLanguage(go_files, go_skeleton),
     "node": AdapterLanguage(node_files, node_skeleton),
     "python": AdapterLanguage(python_files, python_skeleton),
+    "rust": AdapterLanguage(rust_files, rust_skeleton),
 }

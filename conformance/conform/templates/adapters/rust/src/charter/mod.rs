@@ -1,0 +1,325 @@
+//! The adapter's side of the adapter protocol: reads the judge's questions from stdin, calls the
+//! adapter that you write, and answers on stdout with what was observed.
+//!
+//! mod.rs and values.rs are the same for every charter; protocol.rs has the types of yours, and is
+//! written anew by `conform generate --adapter rust`.
+
+#![allow(dead_code, unused_imports)]
+
+mod protocol;
+mod values;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, BufRead, Write};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{json, Map, Value};
+
+pub use protocol::*;
+pub use values::*;
+
+const VERSION: u64 = 1;
+
+/// What hello says about the adapter. `new` fills in everything that the charter has.
+pub struct About {
+    pub name: String,
+    pub version: String,
+    /// `load` if `start` can load a given state, `image` if there is a method `image`.
+    pub capabilities: Vec<String>,
+    pub operations: Vec<String>,
+    pub observes: Vec<String>,
+    /// The constants that `start` configures the implementation with.
+    pub consts: Vec<String>,
+}
+
+impl About {
+    pub fn new(name: &str, version: &str) -> Self {
+        About {
+            name: name.to_string(),
+            version: version.to_string(),
+            capabilities: Vec::new(),
+            operations: strings(OPERATIONS),
+            observes: strings(OBSERVES),
+            consts: strings(CONSTS),
+        }
+    }
+}
+
+fn strings(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| name.to_string()).collect()
+}
+
+/// What the judge says first.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Hello {
+    pub release: String,
+    pub variant: String,
+    /// The table `[errors]` of adapter.toml.
+    pub errors: BTreeMap<String, String>,
+    pub consts: BTreeMap<String, String>,
+}
+
+/// Why an operation has no reply.
+#[derive(Debug)]
+pub enum Error {
+    /// The implementation failed in a way that the charter does not name. It ends the question.
+    Fault { name: String, message: String },
+    /// The adapter cannot do it: the operation or capability.
+    Unsupported(String),
+    /// The given state did not come back.
+    NotLoadable(String),
+    /// A reference leads to no value in the observations.
+    Unresolved(String),
+    /// The adapter itself failed.
+    Failed(String),
+}
+
+impl<E: std::error::Error> From<E> for Error {
+    fn from(error: E) -> Self {
+        Error::Failed(error.to_string())
+    }
+}
+
+/// The adapter as the loop sees it: protocol.rs implements it.
+trait Component {
+    fn hello(&mut self, hello: Hello) -> Result<(), Error>;
+    fn start(&mut self, question: Value) -> Result<(), Error>;
+    fn perform(&mut self, operation: &str, args: Value) -> Result<Value, Error>;
+    fn observe(&mut self) -> Result<Value, Error>;
+    fn image(&mut self) -> Result<Value, Error>;
+}
+
+/// Answers the judge until it says bye or stdin ends.
+pub fn serve(about: About, adapter: impl Adapter) -> Result<(), Error> {
+    let mut server = Server {
+        about,
+        component: Protocol(adapter),
+    };
+    for line in io::stdin().lock().lines() {
+        let message: Value = serde_json::from_str(&line?)?;
+        if message.get("bye").is_some() {
+            break;
+        }
+        let answer = server.answer(message)?;
+        let mut out = io::stdout().lock();
+        writeln!(out, "{answer}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Batch {
+    run: u64,
+    questions: Vec<Asked>,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    id: String,
+    nonce: String,
+    operations: Vec<Call>,
+    delta: Value,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    operation: String,
+    args: Value,
+}
+
+/// `[reply, observation, image]`: indices into the values of a batch, -1 for none.
+type Step = [i64; 3];
+
+struct Server<C> {
+    about: About,
+    component: C,
+}
+
+impl<C: Component> Server<C> {
+    fn answer(&mut self, message: Value) -> Result<Value, Error> {
+        match message.get("hello") {
+            None => self.run(serde_json::from_value(message)?),
+            Some(version) if *version != VERSION => Ok(json!({ "hello": VERSION })),
+            Some(_) => self.welcome(serde_json::from_value(message)?),
+        }
+    }
+
+    fn welcome(&mut self, hello: Hello) -> Result<Value, Error> {
+        let about = &self.about;
+        let asked = |name: &&String| hello.consts.contains_key(*name);
+        let consts: Vec<_> = about.consts.iter().filter(asked).collect();
+        let answer = json!({
+            "hello": VERSION,
+            "name": about.name,
+            "version": about.version,
+            "component": COMPONENT,
+            "capabilities": about.capabilities,
+            "operations": about.operations,
+            "observes": about.observes,
+            "consts": consts,
+        });
+        self.component.hello(hello)?;
+        Ok(answer)
+    }
+
+    fn run(&mut self, batch: Batch) -> Result<Value, Error> {
+        let mut shared = Shared::default();
+        let results: Vec<_> = batch
+            .questions
+            .into_iter()
+            .map(|question| self.ask(question, &mut shared))
+            .collect();
+        Ok(json!({ "run": batch.run, "values": shared.values, "results": results }))
+    }
+
+    /// Answers one question. Whatever goes wrong affects no other.
+    fn ask(&mut self, mut asked: Asked, shared: &mut Shared) -> Value {
+        let mut steps = Vec::new();
+        let asking = AssertUnwindSafe(|| self.perform_all(&mut asked, shared, &mut steps));
+        let failure = catch_unwind(asking).unwrap_or(Err(Error::Failed("panic".to_string())));
+        let (status, detail) = match failure {
+            Ok(()) => ("ok", String::new()),
+            Err(Error::Unresolved(detail)) => ("unresolved", detail),
+            Err(Error::Unsupported(detail)) => ("unsupported", detail),
+            Err(Error::NotLoadable(detail)) => ("not_loadable", detail),
+            Err(Error::Failed(detail)) => ("error", detail),
+            Err(Error::Fault { name, message }) => ("error", format!("{name}: {message}")),
+        };
+        if !matches!(status, "ok" | "unresolved") {
+            steps.clear();
+        }
+        json!({
+            "id": asked.id,
+            "nonce": asked.nonce,
+            "status": status,
+            "detail": detail,
+            "steps": steps,
+        })
+    }
+
+    fn perform_all(
+        &mut self,
+        asked: &mut Asked,
+        shared: &mut Shared,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), Error> {
+        let mut question = std::mem::take(&mut asked.rest);
+        question.insert("id".to_string(), json!(asked.id));
+        self.component.start(Value::Object(question))?;
+        let mut observations = vec![self.observe(-1, &asked.delta, shared, steps)?];
+        for call in &asked.operations {
+            let args = resolve(&call.args, &observations)?;
+            match self.component.perform(&call.operation, args) {
+                Ok(reply) => {
+                    let reply = shared.add(reply);
+                    observations.push(self.observe(reply, &asked.delta, shared, steps)?);
+                }
+                Err(Error::Fault { name, message }) => {
+                    let fault = shared.add(json!({ "fault": name, "message": message }));
+                    steps.push([fault, -1, -1]);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the step of a reply; returns the observation.
+    fn observe(
+        &mut self,
+        reply: i64,
+        delta: &Value,
+        shared: &mut Shared,
+        steps: &mut Vec<Step>,
+    ) -> Result<Value, Error> {
+        let observation = self.component.observe()?;
+        let observation = self.shown(observation);
+        let named = |listed: &Vec<Value>| listed.contains(&json!(steps.len()));
+        let wanted = delta == "each" || delta.as_array().is_some_and(named);
+        let mut image = -1;
+        if wanted && self.about.capabilities.iter().any(|name| name == "image") {
+            let second = self.component.image()?;
+            image = shared.add(self.shown(second));
+        }
+        steps.push([reply, shared.add(observation.clone()), image]);
+        Ok(observation)
+    }
+
+    /// The variables that hello named.
+    fn shown(&self, mut observation: Value) -> Value {
+        if let Value::Object(variables) = &mut observation {
+            variables.retain(|name, _| self.about.observes.contains(name));
+        }
+        observation
+    }
+}
+
+/// The values of a batch, each once.
+#[derive(Default)]
+struct Shared {
+    values: Vec<Value>,
+    indices: HashMap<String, i64>,
+}
+
+impl Shared {
+    fn add(&mut self, value: Value) -> i64 {
+        let next = self.values.len() as i64;
+        let index = *self.indices.entry(value.to_string()).or_insert(next);
+        if index == next {
+            self.values.push(value);
+        }
+        index
+    }
+}
+
+/// `value` with each reference replaced by what stands there.
+fn resolve(value: &Value, observations: &[Value]) -> Result<Value, Error> {
+    match value {
+        Value::Object(fields) => {
+            if let Some(Value::Array(path)) = fields.get("ref") {
+                return look_up(path, fields.get("plus"), observations);
+            }
+            let resolved: Result<Map<_, _>, Error> = fields
+                .iter()
+                .map(|(name, part)| Ok((name.clone(), resolve(part, observations)?)))
+                .collect();
+            Ok(Value::Object(resolved?))
+        }
+        Value::Array(items) => items
+            .iter()
+            .map(|item| resolve(item, observations))
+            .collect(),
+        other => Ok(other.clone()),
+    }
+}
+
+/// What stands at a path: the number of a step, then keys and positions.
+fn look_up(path: &[Value], plus: Option<&Value>, observations: &[Value]) -> Result<Value, Error> {
+    let shown = || Value::Array(path.to_vec()).to_string();
+    let mut parts = path.iter();
+    let step = parts.next().and_then(Value::as_u64);
+    let start = step.and_then(|step| observations.get(step as usize));
+    let found = parts.fold(start, |value, part| match part {
+        Value::String(key) => value?.get(key),
+        position => value?.get(position.as_u64()? as usize),
+    });
+    let value = match found {
+        None | Some(Value::Null) => {
+            return Err(Error::Unresolved(format!("nothing stands at {}", shown())))
+        }
+        Some(value) => value,
+    };
+    let Some(plus) = plus.and_then(Value::as_i64) else {
+        return Ok(value.clone());
+    };
+    match value.as_i64() {
+        Some(number) => Ok(json!(number + plus)),
+        None => Err(Error::Unresolved(format!("{} is no number", shown()))),
+    }
+}
