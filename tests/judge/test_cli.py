@@ -15,7 +15,7 @@ from conform.cli import main as cli
 from conform.cli.commands import compare, rejudge, replay, run
 from conform.storage.store import RunFolder
 
-COMMANDS = [*cli._JUDGE, *cli._COMPILER]
+COMMANDS = [*cli._PROJECT, *cli._JUDGE, *cli._COMPILER]
 
 
 @pytest.fixture

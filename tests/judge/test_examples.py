@@ -18,7 +18,7 @@ from conform.adapters.targets import targets
 from conform.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = [*cli._JUDGE, *cli._COMPILER]
+COMMANDS = [*cli._PROJECT, *cli._JUDGE, *cli._COMPILER]
 LONG = {"run", "explore", "prove", "generate", "vectors"}
 """Commands whose examples take long; they are run on small things in other tests."""
 

@@ -184,6 +184,20 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
     return {**made.manifest.json(), "folder": str(folder), **more}
 
 
+def look_if_stale(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> bool:
+    """Search for the questions of a suite, unless the last search was of the same
+    rules; whether it was done. Raises as `make_suite` does."""
+    from charter.suites import make
+
+    subject = make.open_subject(
+        wanted.charter, read_sources(wanted.charter), wanted.variant, wanted.component
+    )
+    if subject.found.is_of(subject.model):
+        return False
+    make.look(subject, wanted.charter, progress)
+    return True
+
+
 # --- generated/, search, proof -------------------------------------------------------------------
 
 
@@ -194,6 +208,13 @@ def generate(project: Project) -> tuple[str, ...]:
     from charter.api import generated
 
     return generated.write(project)
+
+
+def charters_of(project: Project) -> tuple[str, ...]:
+    """The charters of a project, files or folders, relative to it. Raises `Unreadable`."""
+    from charter.api import generated
+
+    return tuple(protocol.place for protocol in generated.protocols(project))
 
 
 def outdated(project: Project) -> str:

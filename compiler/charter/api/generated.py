@@ -103,7 +103,8 @@ def _files(module: str, written: Texts) -> Tree:
 
 
 def protocols(project: Project) -> tuple[Protocol, ...]:
-    """The protocols of a project: a folder whose files name one protocol, or single files."""
+    """The protocols of a project: a folder whose several files name one protocol, or single
+    files."""
     found: list[Protocol] = []
     folders = sorted({path.parent for path in project.charters.rglob("*.charter")})
     for folder in folders:
@@ -111,8 +112,8 @@ def protocols(project: Project) -> tuple[Protocol, ...]:
         for source in _read(project, sorted(folder.glob("*.charter"))):
             by_name.setdefault(_protocol_name(source), []).append(source)
         for name, sources in by_name.items():
-            whole = project.relative(folder)
-            place = whole if len(by_name) == 1 else sources[0].name
+            alone = len(by_name) == 1 and len(sources) > 1
+            place = project.relative(folder) if alone else sources[0].name
             found.append(Protocol(name, place, tuple(sources)))
     return tuple(found)
 

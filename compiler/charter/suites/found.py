@@ -62,11 +62,15 @@ class Found:
     rules: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
 
+    def is_of(self, model: n.Model) -> bool:
+        """Whether a search was made, of the rules of this model."""
+        return bool(self.rules) and rules_digest(model, self.lemmas) == self.rules
+
     def searched(self, model: n.Model) -> Searched:
         """The proofs and notes, if they are about the rules of this model; none otherwise."""
         if not self.rules:
             return Searched({}, {}, "no search was made")
-        if rules_digest(model, self.lemmas) != self.rules:
+        if not self.is_of(model):
             return Searched({}, {}, "the rules changed since the last search")
         return Searched(self.proofs or {}, self.notes, "the last search kept no note of it")
 
@@ -93,9 +97,12 @@ def rules_digest(model: n.Model, lemmas: Collection[str]) -> str:
 
 
 def place(charter: Path, variant: str) -> Path:
-    """The folder with the search results for a charter (its folder or file) in a variant."""
-    beside = charter if charter.is_dir() else charter.parent / f"{charter.stem}"
-    return beside / FOLDER / (variant or "charter")
+    """The folder with the search results for a charter (its folder or file) in a variant: `found`
+    for a folder of several files, `found/NAME` beside the file NAME.charter."""
+    files = [*charter.glob("*.charter")] if charter.is_dir() else [charter]
+    one = len(files) == 1  # other protocols may come to lie beside it
+    beside = files[0].parent / FOLDER / files[0].stem if one else charter / FOLDER
+    return beside / (variant or "charter")
 
 
 def read_found(folder: Path) -> Found:

@@ -10,6 +10,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import NoReturn, Protocol, cast
 
+_PROJECT = {
+    "test": "check, explore, generate, judge and report, in one command",
+}
 _JUDGE = {
     "run": "judge an implementation",
     "replay": "run one vector on an implementation, and show every step",
@@ -80,7 +83,9 @@ def overview() -> str:
     """The text of `conform --help`."""
     lines = ["usage: conform COMMAND ...", "", "Check charters of distributed protocols,"
              " and judge implementations against them.", ""]  # fmt: skip
-    for title, commands in (("the charter", _COMPILER), ("the judge", _JUDGE)):
+    for title, commands in (
+        ("the project", _PROJECT), ("the charter", _COMPILER), ("the judge", _JUDGE),
+    ):  # fmt: skip
         lines.append(f"{title}:")
         lines += [f"  {name:<9} {about}" for name, about in commands.items()]
         lines.append("")
@@ -101,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"conform {version('charter-conform')}\n")
         return 0
     name = given[0]
-    known = {**_COMPILER, **_JUDGE}
+    known = {**_PROJECT, **_COMPILER, **_JUDGE}
     if name not in known:
         meant = meant_by(name, known)
         sys.stderr.write(

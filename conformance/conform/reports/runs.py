@@ -93,7 +93,7 @@ class ReportedRun:
 
     def rows(self, name: str, ids: Collection[str]) -> list[dict[str, Json]]:
         """The rows of some vectors."""
-        wanted = pyarrow.compute.field("id").isin(sorted(ids))
+        wanted = pyarrow.compute.field("id").isin(pa.array(sorted(ids), pa.string()))
         found: list[dict[str, Json]] = self.dataset(name).to_table(filter=wanted).to_pylist()
         return found
 

@@ -79,6 +79,10 @@ class Finished:
         assert isinstance(code, int)
         return code
 
+    def json(self) -> dict[str, Json]:
+        """The result as `--json` prints it."""
+        return {"run": {**self.run}, "folder": self.folder.place, "summary": {**self.summary}}
+
 
 def run_target(
     options: RunOptions, say: Callable[[str], None], ranges: Ranges = no_ranges

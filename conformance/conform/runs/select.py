@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import pkgutil
@@ -60,7 +61,7 @@ def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
         same = name in ("", about["target"])
         name = name or str(about["target"])
         release = release or (str(about["release"]) if same else "")
-        suite = suite or str(about["suite"])
+        suite = suite or _generated_suite(str(about["suite"]))
     if not name:
         raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
     chosen = target(name)
@@ -88,6 +89,16 @@ def suite_for(chosen: Target, release: str, suite: str = "") -> str:
         f"no generated suite fits {chosen.id}; `conform generate` makes those of the project's"
         " targets, `conform vectors` makes others, and --suite names one"
     )
+
+
+def _generated_suite(digest: str) -> str:
+    """The folder of the generated suite with a digest, else the digest, for the cache."""
+    for project in projects():
+        for path in sorted((project.generated / "suites").rglob(MANIFEST)):
+            with contextlib.suppress(BadVector, OSError):
+                if read_manifest(path.parent).digest == digest:
+                    return str(path.parent)
+    return digest
 
 
 def _fitting(generated: Path, protocol: str, variant: str) -> str:

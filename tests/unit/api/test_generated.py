@@ -106,7 +106,7 @@ def test_counts_of_a_full_suite_are_refused_when_its_charter_was_edited(
     assert generate.outdated(project_at(tmp_path / "fresh")) == ""
     assert generate.outdated(project_at(tmp_path / "old")) == (
         "generated/suites/lamp/lamp/full.json is of an older version of the charter; run"
-        " `conform vectors spec/lamp --profile full --variant dim`, or remove it"
+        " `conform vectors spec/lamp/lamp.charter --profile full --variant dim`, or remove it"
     )
 
 

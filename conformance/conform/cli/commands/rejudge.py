@@ -34,8 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     use_folders(model_folders(suite.manifest.models.charter))
     finished = rejudge(arguments.run, suite, arguments.out, releases_of)
     if arguments.json:
-        out_json({"run": dict(finished.run), "folder": finished.folder.place,
-                  "summary": dict(finished.summary)})  # fmt: skip
+        out_json(finished.json())
     else:
         show(finished)
         missing = finished.summary["not_observed"]

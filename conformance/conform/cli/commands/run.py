@@ -104,8 +104,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
         write_junit(arguments.junit, junit_of_run(Path(finished.folder.place)))
     if arguments.json:
-        out_json({"run": dict(finished.run), "folder": finished.folder.place,
-                  "summary": dict(finished.summary)})  # fmt: skip
+        out_json(finished.json())
     else:
         show(finished)
     return finished.exit_code

@@ -1,0 +1,257 @@
+"""`conform test`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from charter import api
+from charter.formats.canonical import Json
+from charter.formats.project import Project, find_project
+from conform.adapters.projects import project_here
+from conform.adapters.targets import Target, read
+from conform.cli.commands.charters import read as read_charter
+from conform.cli.commands.numbers import count
+from conform.cli.commands.overlay import releases_of
+from conform.cli.commands.shown import show
+from conform.cli.commands.story import show_story
+from conform.cli.commands.unmet import show_unmet
+from conform.console.errors import ConformError, UnknownTarget
+from conform.console.extras import installed, remedy
+from conform.console.progress import searching, tasks
+from conform.console.terminal import number, out, out_json, say
+from conform.reports.pages import write as write_report
+from conform.runs.execute import Finished, RunOptions, run_target
+
+if TYPE_CHECKING:
+    from charter.api import Model
+
+EXAMPLES = """examples:
+  conform test
+  conform test one.charter
+  conform test --adapter lease-go
+
+For each charter of the project: checks it, runs its scenarios, explores its instances, looks for
+questions if its rules changed, brings generated/ up to date, judges each implementation of its
+components with the small suite, and writes a report.
+
+Exit code 0: all is well; 1: an error in a charter, a violated property, a failing scenario, or a
+new finding on an implementation; 2: something is missing here; 3: a run is incomplete or not to be
+trusted; 4: vacuous. The first of 1, 3 and 4 counts.
+"""
+
+MOST = 200_000
+"""The most states of an instance that are searched, unless --most says otherwise."""
+
+_WORST = (1, 3, 4, 0)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("charter", type=Path, nargs="?", help="default: all of the project")
+    parser.add_argument("--adapter", default="", help="id or folder (default: all that fit)")
+    parser.add_argument("--release", default="", help="release of the target (default: its own)")
+    parser.add_argument(
+        "--most", type=count, default=MOST, metavar="N",
+        help=f"give up an instance after N states (default: {MOST:,}; 0: never)",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+@dataclass(slots=True)
+class Tested:
+    """The results so far: exit codes, and what --json prints."""
+
+    quiet: bool
+    codes: list[int] = field(default_factory=list)
+    charters: list[Json] = field(default_factory=list)
+    runs: list[Json] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        return min((*self.codes, 0), key=_WORST.index)
+
+    def tell(self, what: str, sentence: str) -> None:
+        """A line of the progress."""
+        if not self.quiet:
+            out(f"{what:<9} {sentence}")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    project = _project(arguments.charter)
+    charters = [arguments.charter] if arguments.charter else _charters(project)
+    chosen = _targets(project, arguments.adapter)
+    tested = Tested(arguments.json)
+    models = {path: _checked(path, arguments.most, tested) for path in charters}
+    runs: list[Finished] = []
+    if tested.exit_code in (0, 4):
+        runs = _judged(project, models, chosen, arguments.release, tested)
+    report = _report(project, runs, tested)
+    _conclude(tested, runs, report)
+    return tested.exit_code
+
+
+def _project(charter: Path | None) -> Project:
+    """The project of a charter, or the one around the working folder."""
+    found = find_project(charter) if charter else None
+    return found or project_here()
+
+
+def _charters(project: Project) -> list[Path]:
+    """The charters of a project, as a person would name them."""
+    found = [project.root / protocol for protocol in api.charters_of(project)]
+    if not found:
+        raise ConformError(f"{project.charters} has no charter; name one, or write one there")
+    here = Path.cwd()
+    return [path.relative_to(here) if path.is_relative_to(here) else path for path in found]
+
+
+def _targets(project: Project, wanted: str) -> list[Target]:
+    """The targets of the project, or the one that was asked for. Raises `UnknownTarget`."""
+    found = [read(path) for path in sorted(project.adapters.glob("*/adapter.toml"))]
+    if not wanted:
+        return found
+    same = [item for item in found if wanted == item.id or Path(wanted).resolve() == item.folder]
+    if not same:
+        known = ", ".join(item.id for item in found) or "none"
+        raise UnknownTarget(
+            f"{wanted!r} is no adapter of the project; there are: {known} (in {project.adapters})"
+        )
+    return same
+
+
+# --- the charter ---------------------------------------------------------------------------------
+
+
+def _checked(path: Path, most: int, tested: Tested) -> Model:
+    """Check a charter, run its scenarios and explore its instances."""
+    _, model = read_charter(path, api.Selection())
+    tested.tell("check", f"{path}: no errors")
+    machines = dict.fromkeys(instance.machine for instance in model.instances)
+    failing = [one for machine in machines for one in api.failing_scenarios(model, machine)]
+    for one in failing:
+        tested.codes.append(1)
+        if not tested.quiet:
+            out(f"{one.span.where()}: {one.sentence()}")
+            out(one.span.excerpt())
+    tested.tell("scenarios", f"{len(model.scenarios)}, {len(failing)} of them fail")
+    explored = [_explored(model, instance.name, most, tested) for instance in model.instances]
+    scenarios: list[Json] = [one.json() for one in failing]
+    tested.charters.append(
+        {"charter": str(path), "failing_scenarios": scenarios, "instances": list[Json](explored)}
+    )
+    return model
+
+
+def _explored(model: Model, instance: str, most: int, tested: Tested) -> dict[str, Json]:
+    """Explore one instance."""
+    try:
+        with searching() as progress:
+            found = api.explore(model, instance, api.ExploreOptions(most_states=most), progress)
+    except api.CannotExplore as error:
+        tested.codes.append(3)
+        tested.tell("explore", f"{instance}: {error}")
+        return {"instance": instance, "cannot": str(error)}
+    states = f"{number(found.counts.distinct)} states"
+    stories = tuple(api.tell(model, instance, one) for one in found.wrong)
+    if stories:
+        tested.codes.append(1)
+        tested.tell("explore", f"{instance}: {states}, {len(stories)} violated")
+    elif not found.complete:
+        tested.tell("explore", f"{instance}: not searched to the end, {states} (--most {most})")
+    elif found.vacuous:
+        tested.codes.append(4)
+        tested.tell("explore", f"{instance}: {states}, vacuous")
+    else:
+        tested.tell("explore", f"{instance}: {states}, nothing is violated")
+    if not tested.quiet:
+        for story in stories:
+            show_story(story)
+        if found.complete:
+            show_unmet(found)
+    return api.search_json(found, stories)
+
+
+# --- the implementations -------------------------------------------------------------------------
+
+
+def _judged(
+    project: Project,
+    models: dict[Path, Model],
+    targets: Sequence[Target],
+    release: str,
+    tested: Tested,
+) -> list[Finished]:
+    """Look for questions, generate, and judge the targets that implement a charter."""
+    pairs = [
+        (path, target)
+        for path, model in models.items()
+        for target in targets
+        if target.protocol == model.protocol
+    ]
+    if not pairs:
+        tested.tell("judge", f"nothing: no adapter in {project.adapters} is of these protocols")
+        return []
+    for path, component in dict.fromkeys((path, target.component) for path, target in pairs):
+        _look(path, component, tested)
+    changed = api.generate(project)
+    tested.tell("generate", f"{len(changed)} files changed" if changed else "up to date")
+    finished: list[Finished] = []
+    for _, target in pairs:
+        options = RunOptions(
+            target=str(target.folder),
+            release=release,
+            command=("conform", "test", "--adapter", target.id),
+        )
+        finished.append(run_target(options, say, releases_of))
+        tested.codes.append(finished[-1].exit_code)
+        tested.runs.append(finished[-1].json())
+        if not tested.quiet:
+            out("")
+            show(finished[-1])
+            out("")
+    return finished
+
+
+def _look(path: Path, component: str, tested: Tested) -> None:
+    """Look for questions, unless this was done for the same rules."""
+    wanted = api.SuiteRequest(path, component=component)
+    with tasks("vectors") as progress:
+        looked = api.look_if_stale(wanted, progress)
+    if not looked:
+        tested.tell("vectors", f"{component}: the questions are of these rules")
+        return
+    left = "" if installed("z3") else f"; those that only a solver finds: {remedy('z3')}"
+    tested.tell("vectors", f"{component}: looked for questions{left}")
+
+
+def _report(project: Project, runs: Sequence[Finished], tested: Tested) -> str:
+    """Write the report of the runs; its front page."""
+    if not runs:
+        return ""
+    folder = project.runs.parent / "report"
+    written = write_report([Path(one.folder.place) for one in runs], folder)
+    return str(written.index)
+
+
+def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
+    """The last lines, or the JSON."""
+    if tested.quiet:
+        out_json({"charters": tested.charters, "runs": tested.runs, "report": report,
+                  "exit": tested.exit_code})  # fmt: skip
+        return
+    if report:
+        tested.tell("report", report)
+    match tested.exit_code:
+        case 0:
+            out("fine" if runs else "fine, but no implementation was judged")
+        case 1 if not runs:
+            out("exit 1: mend the charter; no implementation was judged")
+        case 1:
+            out("exit 1: look at a finding with the `conform replay` above, mend, test again")
+        case 3:
+            out("exit 3: a run is not complete, or not to be trusted; its last line says why")
+        case _:
+            out("exit 4: a rule, a property or a witness was never met; what is listed above")

@@ -1,0 +1,132 @@
+"""`conform test`: one command from a charter and an adapter to a report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+ADAPTER = """import sys
+from conform import sdk
+
+class Lamp(sdk.Adapter):
+    about = sdk.About("lamp", "1", "lamp", ("press",), ("lit",), ("load",))
+    def start(self, question):
+        self.lit = False if question.given is None else question.given["lit"]
+    def perform(self, operation, args):
+        self.lit = not self.lit
+        return self.lit
+    def observe(self):
+        return {"lit": self.lit}
+
+sdk.serve(Lamp())
+"""
+TOML = """id = "lamp"
+title = "Lamp"
+protocol = "lamp"
+component = "lamp"
+capabilities = ["load"]
+start = ["{python}", "{adapter}/adapter.py"]
+"""
+LAMP = """protocol lamp
+
+component lamp {
+  state lit: bool = false
+  operation press() -> bool cites silent {
+    branch on when dark: not lit { lit' = true reply true }
+    branch off { lit' = false reply false }
+  }
+  observe all { lit }
+}
+
+stepwise toggles of lamp: took press/on implies lit'
+witness shines of lamp: lit
+mutant stays_dark in tiny { replace in lamp.press branch on
+  when dark: not lit { lit' = false reply true } } caught by toggles
+instance tiny of lamp { }
+scenario "twice" of lamp { do press() -> on do press() -> off }
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a lamp and its adapter, in a folder with blanks and umlauts."""
+    root = tmp_path / "Lampen für alle"
+    (root / "spec").mkdir(parents=True)
+    (root / "adapters" / "lamp").mkdir(parents=True)
+    (root / "charter.toml").touch()
+    (root / "spec" / "lamp.charter").write_text(LAMP)
+    (root / "adapters" / "lamp" / "adapter.toml").write_text(TOML)
+    (root / "adapters" / "lamp" / "adapter.py").write_text(ADAPTER)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    return root
+
+
+def test_a_fine_implementation_is_fine_and_a_broken_one_is_not(conform, project: Path) -> None:
+    code, out, err = conform("test")
+    assert code == 0, out + err
+    assert [line.split()[0] for line in out.splitlines()[:5]] == [
+        "check", "scenarios", "explore", "vectors", "generate",
+    ]  # fmt: skip
+    assert "explore   tiny: 2 states, nothing is violated" in out
+    assert (project / "build" / "report" / "index.html").is_file()
+    assert out.endswith("fine\n")
+    source = project / "adapters" / "lamp" / "adapter.py"
+    source.write_text(ADAPTER.replace("not self.lit", "True"))
+    code, out, _ = conform("test", "spec/lamp.charter", "--adapter", "lamp", "--json")
+    assert code == 1
+    told = json.loads(out)
+    assert told["exit"] == 1
+    (run,) = told["runs"]
+    assert {one["rule"] for one in run["summary"]["findings"]} == {"press/off"}
+    vector = run["summary"]["findings"][0]["vector"]
+    code, out, _ = conform("replay", vector, "--run", run["folder"])
+    assert code == 1 and "DIVERGES" in out
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("lit' = true reply true", "lit' = 1 reply true", "type/mismatch"),
+        ('"twice" of lamp { do press() -> on', '"twice" of lamp { do press() -> off',
+         "1, 1 of them fail"),
+        ("took press/on implies lit'", "took press/off implies lit'", "1 violated"),
+        ("{ lit' = true reply true }", "{ lit' = false reply true }", "1 violated"),
+    ],
+)  # fmt: skip
+def test_a_wrong_charter_is_not_judged_by(
+    conform, project: Path, before: str, after: str, said: str
+) -> None:
+    path = project / "spec" / "lamp.charter"
+    path.write_text(LAMP.replace(before, after, 1))
+    code, out, err = conform("test")
+    assert (code, said in out + err) == (1, True), out + err
+    assert not (project / "build").exists()
+
+
+def test_what_is_not_searched_to_the_end_is_named(conform, project: Path) -> None:
+    _, out, _ = conform("test", "--most", "1")
+    assert "explore   tiny: not searched to the end" in out
+
+
+def test_mistakes_of_the_caller_are_one_sentence(conform, project: Path) -> None:
+    assert (
+        "'light' is no adapter of the project; there are: lamp"
+        in conform("test", "--adapter", "light")[2]
+    )
+    (project / "spec" / "lamp.charter").rename(project / "lamp.charter")
+    code, _, err = conform("test")
+    assert (code, "has no charter; name one" in err) == (2, True)
+
+
+def test_a_charter_outside_of_a_project_says_how_to_make_one(
+    conform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lamp.charter").write_text(LAMP)
+    assert conform("check", "lamp.charter")[0] == 0
+    assert conform("explore", "lamp.charter")[0] == 0
+    code, _, err = conform("test", "lamp.charter")
+    assert (code, "`conform init` makes a project" in err) == (2, True)
