@@ -115,7 +115,7 @@ def test_junit_has_the_differing_step_and_the_command(ran, tmp_path):
     failure = failed.find("failure")
     assert (failure.get("type"), failure.get("message")) == ("reply", NOBODY)
     lines = failure.text.splitlines()
-    assert "elect {}" in lines
+    assert "1 elect {}" in lines
     assert "               expected  observed" in lines
     assert '  reply.error  "NOBODY"  "NOT_LEADER"' in lines
     assert lines[-1].startswith("conform replay ")

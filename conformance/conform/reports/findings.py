@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from charter.formats.canonical import Json
 from conform.reports.runs import ReportedRun, mapping
 from conform.reports.sections import EntrySection
-from conform.runs.findings import finding_id, gravity, sentence
+from conform.runs.findings import finding_id, gravity, sentence, shrunk_lines
 
 LISTED = 200
 PAGES = 6
@@ -31,12 +32,21 @@ class FindingExample:
     cause: str = field(compare=False, default="")
 
 
+@dataclass(frozen=True, slots=True)
+class ShrunkVector:
+    """A vector that the run made smaller: its id, and its steps with what differs in the last."""
+
+    id: str
+    lines: tuple[str, ...]
+
+
 @dataclass(slots=True, eq=False)
 class Finding:
     """All deviations that one overlay entry explains, or that share a cause without an explanation.
 
     `entry` is None for a new finding, and for an entry that sections.json does not list. `loaded`
-    are the vectors that start from a given state; `reason` is that of the run's baseline.
+    are the vectors that start from a given state; `reason` is that of the run's
+    baseline; `shrunk` is its smallest vector.
     """
 
     id: str
@@ -54,6 +64,7 @@ class Finding:
     loaded: set[str] = field(default_factory=set)
     sentence: str = ""
     reason: str = ""
+    shrunk: ShrunkVector | None = None
 
     @property
     def from_initial(self) -> FindingExample | None:
@@ -149,18 +160,22 @@ def _finding(run: ReportedRun, found: dict[str, Finding], entry: str, cause: str
     if held is None:
         known = run.sections.entry(run.text("overlay"), entry)
         name = finding_id(entry, cause)
-        reason = "" if entry else _reasons(run).get(name, "")
+        listed = {} if entry else _listed(run).get(name, {})
+        reason = str(listed.get("known", ""))
         new = not entry and not reason
         held = Finding(id=name, name=name, entry=known, new=new, reason=reason)
+        shrunk = mapping(listed.get("shrunk"))
+        if shrunk:
+            held.shrunk = ShrunkVector(str(shrunk["vector"]), shrunk_lines(shrunk))
         found[entry or cause] = held
     return held
 
 
-def _reasons(run: ReportedRun) -> dict[str, str]:
-    """The reasons that the baseline of a run has for its findings."""
+def _listed(run: ReportedRun) -> dict[str, Mapping[str, Json]]:
+    """What summary.json says of each finding."""
     listed = run.summary.get("findings")
     held = [mapping(item) for item in listed] if isinstance(listed, list) else []
-    return {str(item["id"]): str(item["known"]) for item in held}
+    return {str(item["id"]): item for item in held}
 
 
 def _deviations(run: ReportedRun) -> Iterator[dict[str, object]]:

@@ -11,6 +11,7 @@ from conform.console.errors import CannotWrite
 from conform.console.terminal import visible
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, mapping, open_runs, texts
+from conform.runs.findings import shrunk_lines
 
 
 def junit(run: ReportedRun) -> str:
@@ -87,11 +88,13 @@ def _finding(suite: Xml.Element, run: ReportedRun, finding: Mapping[str, Json]) 
     kind = str(finding["severity"])
     vectors = finding["vectors"]
     assert isinstance(vectors, int)
+    shrunk = mapping(finding["shrunk"])
+    example = shrunk or finding
     lines = [
         f"{kind}: {sentence}",
-        f"{wording.plural(vectors, 'vector')}; step {finding['step']} of {finding['vector']}:",
-        *texts(finding["shown"]),
-        _replay(run, finding),
+        f"{wording.plural(vectors, 'vector')}; step {example['step']} of {example['vector']}:",
+        *(shrunk_lines(shrunk) if shrunk else texts(finding["shown"])),
+        _replay(run, example),
     ]
     Xml.SubElement(case, "failure", type=kind, message=sentence).text = "\n".join(lines)
 

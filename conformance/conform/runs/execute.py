@@ -36,6 +36,7 @@ from conform.runs.select import (
     resolve,
     variables,
 )
+from conform.runs.shrink import with_shrunk
 from conform.runs.trouble import adapter_trouble
 from conform.storage.store import RunFolder
 from conform.suites.cache import Suite
@@ -61,6 +62,7 @@ class RunOptions:
     strict: bool = False
     baseline: Baseline = NO_BASELINE
     update_baseline: bool = False
+    shrink: bool = True
     command: tuple[str, ...] = ()
 
 
@@ -133,6 +135,8 @@ def _run_into(
     vectors = sum(min(held.vectors, context.limit or held.vectors) for held in suite.stored)
     left = left_out(folder, scope(suite, about, vectors))
     findings, baseline = _with_baseline(folder, options, left)
+    if options.shrink:
+        findings = with_shrunk(findings, context, suite)
     inputs = summary.ConclusionInputs(
         tuple(entries), stale, options.strict, suite.manifest.vectors, left, findings, baseline
     )

@@ -28,8 +28,8 @@ class RunFinding:
 
     `id` is the same in every run: `f-` and ten digits of the cause, or the name of the entry. The
     example is step `step` of `vector`, the earliest that shows it; `shown` has what was expected
-    there and what was observed, side by side. `known` is the reason in the run's baseline ("": it
-    has none there).
+    there and what was observed, side by side; `shrunk` is a smaller vector (conform.runs.shrink).
+    `known` is the reason in the run's baseline ("": it has none there).
     """
 
     id: str
@@ -43,6 +43,7 @@ class RunFinding:
     sentence: str = ""
     known: str = ""
     shown: tuple[str, ...] = ()
+    shrunk: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def new(self) -> bool:
@@ -62,6 +63,7 @@ class RunFinding:
             "sentence": self.sentence,
             "known": self.known,
             "shown": list(self.shown),
+            "shrunk": dict(self.shrunk),
         }
 
 
@@ -171,6 +173,25 @@ def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
 
 def _object(observation: Json) -> dict[str, Json]:
     return observation if isinstance(observation, dict) else {}
+
+
+def shrunk_lines(shrunk: Mapping[str, Json]) -> tuple[str, ...]:
+    """The operations of a shrunk vector, with what differs in the last one below it."""
+    question = shrunk["question"]
+    assert isinstance(question, dict)
+    calls, shown = question["operations"], shrunk["shown"]
+    assert isinstance(calls, list) and isinstance(shown, list)
+    steps = [
+        f"{number} {call['operation']} {_whole(call['args'])}"
+        for number, call in enumerate(calls, 1)
+        if isinstance(call, dict)
+    ]
+    given = [f"given {_whole(question['given'])}"] if question["given"] is not None else []
+    return (*given, *steps, *map(str, shown[1:]))
+
+
+def _whole(value: Json) -> str:
+    return key(value).decode()
 
 
 def _nearest(

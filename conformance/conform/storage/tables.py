@@ -142,6 +142,23 @@ def add_deviations(rows: DatasetRows, verdict: Verdict, question: bytes) -> None
         )
 
 
+def cause_of(deviation: Deviation, sorts: Mapping[str, Mapping[str, int]]) -> str:
+    """The digest that groups a deviation, with the sorts of its question."""
+    where, names = differing_paths(deviation), element_sorts(sorts)
+    return cause(deviation.operation, deviation.branch, deviation.severity, where, names)
+
+
+def deviation_row(deviation: Deviation) -> dict[str, Json]:
+    """Some columns of the row of a deviation."""
+    return {
+        "operation": deviation.operation,
+        "args": key(deviation.args).decode(),
+        "branch": deviation.branch,
+        "expected": key(deviation.expected).decode(),
+        "observed": key(deviation.observed).decode(),
+    }
+
+
 def element_sorts(sorts: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
     """The sort of each element."""
     return {name: sort for sort, ids in sorts.items() for name in ids}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import orjson
 
@@ -10,11 +11,15 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import Kind, Severity
 from conform.cli.commands.overlay import releases_of
 from conform.console.terminal import out, out_json
+from conform.judging.assess import VectorItem
 from conform.judging.differ import paths, value_at
+from conform.judging.model import load
 from conform.judging.relabel import key
 from conform.judging.walk import is_fault
 from conform.runs.engines.single import Replayed, Shown, replay
 from conform.runs.select import ResolvedRun, RunSelection, resolve
+from conform.runs.shrink import shrunk_item
+from conform.storage.store import RunFolder
 from conform.suites.importing import item_of
 
 EXAMPLES = """examples:
@@ -37,8 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     selection = RunSelection(arguments.run, arguments.target, arguments.release, arguments.suite)
     resolved = resolve(selection, releases_of)
-    vector = resolved.suite.find(arguments.id)
-    item = item_of(vector)
+    item, title = _item(arguments, resolved)
     replayed = replay(resolved.prepared.start, item, resolved.suite.manifest, resolved.entries)
     verdict = replayed.assessment.verdict
     if arguments.json:
@@ -53,10 +57,22 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        _show(replayed, resolved, vector.why.title)
+        _show(replayed, resolved, title)
     if verdict.kind is Kind.DIVERGES:
         return 1
     return 0 if verdict.kind in (Kind.CONFORMS, Kind.INCONCLUSIVE) else 3
+
+
+def _item(arguments: argparse.Namespace, resolved: ResolvedRun) -> tuple[VectorItem, str]:
+    """The vector with this id, and its title: a shrunk one of the run, or one of the suite."""
+    folder, module = RunFolder(str(Path(arguments.run).resolve())), resolved.suite.manifest.models
+    if arguments.run and module.charter and folder.has("summary.json"):
+        summary = folder.read_json("summary.json")
+        item = shrunk_item(summary, arguments.id, load(module.charter))
+        if item is not None:
+            return item, "shrunk"
+    vector = resolved.suite.find(arguments.id)
+    return item_of(vector), vector.why.title
 
 
 def _show(replayed: Replayed, resolved: ResolvedRun, title: str) -> None:

@@ -58,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--update-baseline", action="store_true",
         help="write the findings of this run to the baseline; reasons stay",
     )  # fmt: skip
+    parser.add_argument("--no-shrink", action="store_true", help="do not look for smaller vectors"
+                        " that show the findings")  # fmt: skip
     parser.add_argument("--junit", default="", metavar="FILE", help="write JUnit XML, also if the"
                         " run fails or is not to be trusted")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -96,6 +98,7 @@ def _run(arguments: argparse.Namespace) -> int:
         strict=arguments.strict,
         baseline=_baseline(arguments),
         update_baseline=arguments.update_baseline,
+        shrink=not arguments.no_shrink,
         command=("conform", *arguments.given),
     )
     finished = run_target(options, say, releases_of)

@@ -10,6 +10,7 @@ from charter.formats.canonical import Json
 from conform.console.terminal import columns, number, one_line, out, shortened
 from conform.runs.compared import read, sentence
 from conform.runs.execute import Finished
+from conform.runs.findings import shrunk_lines
 from conform.runs.trouble import STDERR
 
 
@@ -112,8 +113,7 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     for item in new[:most]:
         told = one_line(shortened(str(item["sentence"]), 200))
         out(f"  {item['severity']:<5}  {item['id']}  {told}")
-        vectors = _plural(item["vectors"], "vector")
-        out(f"         {vectors}; see step {item['step']} of: {_replay(finished, item)}")
+        _show_example(finished, item)
     if len(new) > most:
         out(f"         and {len(new) - most} more findings: --json, or conform report")
     for item in findings:
@@ -124,6 +124,21 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
             told = f"{item['id']}  known: {one_line(str(item['known']))}"
             out(f"  {item['severity']:<5}  {told}")
     out("")
+
+
+def _show_example(finished: Finished, item: Mapping[str, Json]) -> None:
+    """Shows the vector of a finding: what was shrunk, operation by operation, with what was
+    expected and observed side by side."""
+    vectors, shrunk = _plural(item["vectors"], "vector"), item["shrunk"]
+    assert isinstance(shrunk, dict)
+    if not shrunk:
+        out(f"         {vectors}; see step {item['step']} of: {_replay(finished, item)}")
+        return
+    was = f"; shrunk from {_plural(shrunk['before'], 'operation')}"
+    out(f"         {vectors}{was} to {shrunk['step']}:")
+    for line in shrunk_lines(shrunk):
+        out(f"           {one_line(line)}")
+    out(f"         see: {_replay(finished, shrunk)}")
 
 
 def _replay(finished: Finished, item: Mapping[str, Json]) -> str:

@@ -47,13 +47,7 @@ class Pool:
         if found is not None:
             return found, False
         self.close()
-        model.use_folders(context.folders)
-        connection = StdioConnection(context.start)
-        nonce = f"{context.run}-{time.time_ns():x}"
-        variables = context.variables or None
-        deadlines = context.start.deadlines
-        session = Session(connection, siblings(context), deadlines, nonce, variables)
-        session.judge.types = context.types
+        session = started(context)
         self.sessions[context.run] = session
         return session, True
 
@@ -62,6 +56,17 @@ class Pool:
         for session in self.sessions.values():
             session.connection.close()
         self.sessions.clear()
+
+
+def started(context: RunContext) -> Session:
+    """A new session of a run; its connection is the caller's to close. Raises `CannotStart`."""
+    model.use_folders(context.folders)
+    connection = StdioConnection(context.start)
+    nonce = f"{context.run}-{time.time_ns():x}"
+    variables = context.variables or None
+    session = Session(connection, siblings(context), context.start.deadlines, nonce, variables)
+    session.judge.types = context.types
+    return session
 
 
 @functools.cache

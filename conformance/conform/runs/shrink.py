@@ -1,0 +1,253 @@
+"""Makes the vector of a finding smaller, with the target: operations, elements of sorts and
+constants are left out as long as the finding stays. The model answers each smaller question."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import orjson
+
+from charter.formats import canonical
+from charter.formats.canonical import Json
+from charter.formats.resolve import is_reference
+from charter.formats.verdict import Deviation
+from conform.adapters.session import Session
+from conform.console.errors import CannotStart, Incomplete
+from conform.judging.answer import CannotAnswer, answer_of
+from conform.judging.assess import VectorItem
+from conform.judging.model import JudgeModel, load
+from conform.runs.engines.bucket import started
+from conform.runs.engines.context import RunContext
+from conform.runs.findings import RunFinding, finding_id, side_by_side
+from conform.storage.tables import cause_of, deviation_row
+from conform.suites.cache import Suite
+from conform.suites.importing import item_of
+
+MOST_FINDINGS = 10
+"""The most findings of a run that are shrunk, the gravest."""
+MOST = 200
+"""The most questions that one finding is shrunk with."""
+
+Question = dict[str, Json]
+_RANGE = re.compile(r"int (-?[0-9]+)\.\.")
+_NO_REASON = b'{"label":"","obligations":[],"purpose":[],"source":"finding","title":"shrunk"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """A smaller question that shows a finding in its last step. `before` is the number of
+    operations of the vector that it was made from."""
+
+    question: Mapping[str, Json]
+    before: int
+    shown: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        return canonical.digest(dict(self.question))
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "vector": self.id,
+            "step": len(_operations(self.question)),
+            "before": self.before,
+            "question": dict(self.question),
+            "shown": list(self.shown),
+        }
+
+
+@dataclass(slots=True)
+class Shrinker:
+    """Shrinks findings of one target. `lowest` are the least values of the constants."""
+
+    session: Session
+    model: JudgeModel
+    lowest: Mapping[str, int] = field(default_factory=dict)
+    asked: int = 0
+
+    def shrink(self, finding: str, item: VectorItem) -> Shrunk | None:
+        """The smallest question found that shows the finding with this id; None if not even the
+        vector itself does now."""
+        self.asked = 0
+        best: Question = orjson.loads(item.question)
+        before = len(_operations(best))
+        shown = self._shows(best, finding)
+        if shown is None:
+            return None
+        smaller = True
+        while smaller:
+            smaller = False
+            best = _cut(best, shown.step)
+            for candidate in _smaller(best, self.lowest):
+                found = self._shows(candidate, finding)
+                if found is not None:
+                    best, shown, smaller = candidate, found, True
+                    break
+        return Shrunk(best, before, side_by_side(deviation_row(shown)))
+
+    def _shows(self, question: Question, finding: str) -> Deviation | None:
+        """The first deviation of the finding when the target is asked, if there is one."""
+        if self.asked >= MOST:
+            return None
+        item = asked_item(self.model, question)
+        if item is None:
+            return None
+        self.asked += 1
+        sorts = cast("Mapping[str, Mapping[str, int]]", question["sorts"])
+        (judgement,) = self.session.run([item])
+        for deviation in judgement.assessments[0].verdict.deviations:
+            entry = " ".join(deviation.entries)
+            if finding_id(entry, cause_of(deviation, sorts)) == finding:
+                return deviation
+        return None
+
+
+def with_shrunk(
+    findings: Sequence[RunFinding], context: RunContext, suite: Suite
+) -> tuple[RunFinding, ...]:
+    """The findings, the first new ones with a smaller question. If the adapter does not start, or
+    breaks on everything, the rest stay as they are."""
+    new = [one for one in findings if one.new][:MOST_FINDINGS]
+    if not new or not context.model or not context.reference:
+        return tuple(findings)
+    found: dict[str, Shrunk] = {}
+    with contextlib.suppress(CannotStart, Incomplete), contextlib.ExitStack() as stack:
+        session = started(context)
+        stack.callback(session.connection.close)
+        shrinker = Shrinker(session, load(context.model), _lowest(suite.manifest.consts))
+        for one in new:
+            shrunk = shrinker.shrink(one.id, item_of(suite.find(one.vector)))
+            if shrunk is not None:
+                found[one.id] = shrunk
+    return tuple(
+        replace(one, shrunk=found[one.id].json()) if one.id in found else one for one in findings
+    )
+
+
+def _lowest(consts: Mapping[str, str]) -> dict[str, int]:
+    """The least values of constants, from their types (`int 1..9`)."""
+    found = {name: _RANGE.match(kind) for name, kind in consts.items()}
+    return {name: int(match[1]) for name, match in found.items() if match}
+
+
+def asked_item(model: JudgeModel, question: Mapping[str, Json]) -> VectorItem | None:
+    """A question with the answer that the model gives it; None if it gives none."""
+    try:
+        answer = answer_of(model, question)
+    except CannotAnswer:
+        return None
+    names = sorted({str(call["operation"]) for call in _operations(question)})
+    return VectorItem(
+        canonical.digest(dict(question)),
+        orjson.dumps(question, option=orjson.OPT_SORT_KEYS),
+        orjson.dumps(answer, option=orjson.OPT_SORT_KEYS),
+        _NO_REASON,
+        " ".join(names),
+    )
+
+
+def shrunk_item(summary: Mapping[str, Json], start: str, model: JudgeModel) -> VectorItem | None:
+    """The shrunk vector of a finding in summary.json whose id begins with `start`."""
+    listed = summary.get("findings")
+    for finding in listed if isinstance(listed, list) else ():
+        shrunk = finding.get("shrunk") if isinstance(finding, dict) else None
+        if isinstance(shrunk, dict) and shrunk and str(shrunk["vector"]).startswith(start):
+            question = shrunk["question"]
+            assert isinstance(question, dict)
+            return asked_item(model, question)
+    return None
+
+
+def _operations(question: Mapping[str, Json]) -> list[dict[str, Json]]:
+    operations = question["operations"]
+    assert isinstance(operations, list)
+    return [call for call in operations if isinstance(call, dict)]
+
+
+def _cut(question: Question, steps: int) -> Question:
+    """The question without the operations after a step."""
+    return {**question, "operations": [*_operations(question)[: max(steps, 0)]]}
+
+
+def _smaller(question: Question, lowest: Mapping[str, int]) -> Iterator[Question]:
+    """Questions that are a little smaller, those that leave out most first; always in the same
+    order."""
+    calls = _operations(question)
+    size = len(calls) // 2
+    while size:
+        for start in range(len(calls) - size, -1, -1):
+            yield {**question, "operations": [*_without(calls, start, size)]}
+        size = min(size - 1, size // 2) if size > 1 else 0
+    if question["given"] is None:
+        yield from _fewer_elements(question, calls)
+    consts = question.get("consts")
+    for name, value in sorted(consts.items()) if isinstance(consts, dict) else ():
+        assert isinstance(consts, dict) and isinstance(value, int)
+        for less in range(lowest.get(name, 0), value):
+            yield {**question, "consts": {**consts, name: less}}
+
+
+def _without(calls: Sequence[dict[str, Json]], start: int, size: int) -> Iterator[dict[str, Json]]:
+    """The operations without `size` of them; a reference to the state after one of those leads to
+    the state before them."""
+
+    def moved(step: int) -> int:
+        return step if step <= start else max(start, step - size)
+
+    for call in (*calls[:start], *calls[start + size :]):
+        yield {**call, "args": _with_steps(call["args"], moved)}
+
+
+def _with_steps(value: Json, moved: Callable[[int], int]) -> Json:
+    """A value with the steps of its references renumbered."""
+    if isinstance(value, dict):
+        if is_reference(value):
+            path = value["ref"]
+            assert isinstance(path, list) and isinstance(path[0], int)
+            return {**value, "ref": [moved(path[0]), *path[1:]]}
+        return {name: _with_steps(item, moved) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_with_steps(item, moved) for item in value]
+    return value
+
+
+def _fewer_elements(question: Question, calls: list[dict[str, Json]]) -> Iterator[Question]:
+    """The question without one element of a sort; another takes its place in arguments."""
+    sorts = question["sorts"]
+    assert isinstance(sorts, dict)
+    for sort, ids in sorted(sorts.items()):
+        assert isinstance(ids, dict)
+        for gone in sorted(ids, reverse=True) if len(ids) > 1 else ():
+            rest = {name: number for name, number in ids.items() if name != gone}
+            for instead in sorted(rest) if _mentions(calls, gone) else [gone]:
+                changed = [
+                    {**call, "args": _renamed(call["args"], gone, instead)} for call in calls
+                ]
+                yield {**question, "sorts": {**sorts, sort: rest}, "operations": [*changed]}
+
+
+def _mentions(value: Json | list[dict[str, Json]], name: str) -> bool:
+    return f'"{name}"' in orjson.dumps(value).decode()
+
+
+def _renamed(value: Json, before: str, after: str) -> Json:
+    """A value with another element in the place of one; a list has each element once."""
+    if isinstance(value, str):
+        return after if value == before else value
+    if isinstance(value, dict):
+        if before in value and after in value:
+            value = {name: item for name, item in value.items() if name != before}
+        return {
+            (after if name == before else name): _renamed(item, before, after)
+            for name, item in value.items()
+        }
+    if isinstance(value, list):
+        unique = {
+            canonical.text(item): item for item in (_renamed(v, before, after) for v in value)
+        }
+        return [*unique.values()]
+    return value
