@@ -40,3 +40,16 @@ def test_generate_outside_a_project(conform, tmp_path):
     code, _, err = conform("generate", "--root", tmp_path)
     assert code == 2
     assert f"{tmp_path / 'spec'} does not exist; charters of the project lie there" in err
+
+
+def test_a_user_without_a_home_is_told_to_name_a_cache(conform, tmp_path, monkeypatch):
+    def no_user(_):
+        raise KeyError
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "XDG_CACHE_HOME", "CHARTER_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", no_user)
+    code, _, err = conform("run", "--target", "reference")
+    assert (code, "has no home folder for the cache; set CHARTER_CACHE" in err) == (2, True)
+    assert not any(tmp_path.iterdir())

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn, Protocol, cast
 
 _PROJECT = {
+    "init": "make a project: a charter, an adapter, a CI file",
     "test": "check, explore, generate, judge and report, in one command",
 }
 _JUDGE = {

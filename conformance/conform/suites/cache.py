@@ -49,10 +49,17 @@ _TEXTS = ("question", "answer", "why", "ways")
 
 
 def cache_folder() -> Path:
-    """The cache folder of suites, jars and compiled adapters: CHARTER_CACHE, or the user's
-    cache folder."""
-    chosen = os.environ.get("CHARTER_CACHE")
-    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("charter-conform"))
+    """The cache folder of suites, jars and compiled adapters: CHARTER_CACHE, or the user's cache
+    folder. Raises `CannotWrite` for a user without a home."""
+    if chosen := os.environ.get("CHARTER_CACHE"):
+        return Path(chosen)
+    try:
+        found = Path(platformdirs.user_cache_dir("charter-conform"))
+    except RuntimeError:  # no home; earlier versions of platformdirs give a path from "~"
+        found = Path("~")
+    if not found.is_absolute():
+        raise CannotWrite("this user has no home folder for the cache; set CHARTER_CACHE")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,7 +82,11 @@ class Tested:
 
 def run(arguments: argparse.Namespace) -> int:
     project = _project(arguments.charter)
-    charters = [arguments.charter] if arguments.charter else _charters(project)
+    charters = [arguments.charter.resolve()] if arguments.charter else _charters(project)
+    if find_project(Path()) != project:
+        say(f"in {project.root}")
+        os.chdir(project.root)  # paths that are shown are relative to the project
+    charters = [_near(path) for path in charters]
     chosen = _targets(project, arguments.adapter)
     tested = Tested(arguments.json)
     models = {path: _checked(path, arguments.most, tested) for path in charters}
@@ -100,12 +105,17 @@ def _project(charter: Path | None) -> Project:
 
 
 def _charters(project: Project) -> list[Path]:
-    """The charters of a project, as a person would name them."""
+    """The charters of a project."""
     found = [project.root / protocol for protocol in api.charters_of(project)]
     if not found:
         raise ConformError(f"{project.charters} has no charter; name one, or write one there")
+    return found
+
+
+def _near(path: Path) -> Path:
+    """A path as a person would type it."""
     here = Path.cwd()
-    return [path.relative_to(here) if path.is_relative_to(here) else path for path in found]
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _targets(project: Project, wanted: str) -> list[Target]:

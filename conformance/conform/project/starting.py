@@ -1,0 +1,77 @@
+"""Writes the files of a new project: project file, charter, CI and README from templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from charter.formats.project import DEFAULTS, FILE
+from conform.console.errors import CannotWrite, ConformError
+
+TEMPLATES = ("lease", "queue", "register", "raft")
+"""The charters that a project can start with."""
+
+EXAMPLE = "lease"
+"""The template that has an example implementation in each language."""
+
+_CI = ".github/workflows/charter.yml"
+_KEPT = (".gitignore", "README.md", _CI)
+"""Files that a folder may have already; they are left as they are."""
+
+
+def project_files(template: str, adapter: str) -> dict[str, str]:
+    """The files of a new project by their paths in it, apart from the adapter with the id
+    `adapter` ("" for none)."""
+    keys = "".join(f'{key} = "{folder}"\n' for key, folder in DEFAULTS.items())
+    values = {"template": template, "adapter": adapter or "ADAPTER"}
+    return {
+        FILE: f"# The folders of this project.\n{keys}",
+        charter_place(template): _template("charters", f"{template}.charter"),
+        ".gitignore": "build/\n__pycache__/\n",
+        "README.md": Template(_template("project", "README.md")).substitute(values),
+        _CI: _template("project", "ci.yml"),
+    }
+
+
+def charter_place(template: str) -> str:
+    """Where the charter of a template lies in a project."""
+    return f"{DEFAULTS['charters']}/{template}.charter"
+
+
+def adapter_place(adapter: str) -> str:
+    """Where an adapter lies in a project."""
+    return f"{DEFAULTS['adapters']}/{adapter}"
+
+
+def write_project(files: Mapping[str, str], root: Path, others: tuple[str, ...]) -> list[str]:
+    """Write new files; returns their paths. Nothing is overwritten: raises `ConformError` if a file
+    or one of the paths `others` exists, apart from those that a folder has anyway."""
+    for path in (*files, *others):
+        if path not in _KEPT and _exists(root / path):
+            raise ConformError(
+                f"{root / path} exists, and nothing is overwritten; choose another folder:"
+                " conform init NAME"
+            )
+    written = [path for path in files if not _exists(root / path)]
+    for path in written:
+        _write(root / path, files[path])
+    return written
+
+
+def _exists(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
+
+
+def _template(*place: str) -> str:
+    return resources.files("conform").joinpath("templates", *place).read_text(encoding="utf-8")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise CannotWrite(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,67 @@
+"""`conform init`: a project that is whole, and nothing overwritten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from charter import api
+from conform.project.starting import TEMPLATES, charter_place
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder with blanks and umlauts, where the test then is."""
+    folder = tmp_path / "ein Ördner"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CHARTER_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_template_checks_explores_and_catches_its_mutants(
+    conform, here: Path, template: str
+) -> None:
+    code, out, err = conform("init", "--template", template, "--adapter", "none", "--json")
+    assert code == 0, err
+    assert {Path(path).name for path in json.loads(out)["written"]} == {
+        "charter.toml", f"{template}.charter", ".gitignore", "README.md", "charter.yml",
+    }  # fmt: skip
+    charter = charter_place(template)
+    model = api.load(Path(charter))
+    assert model.scenarios and model.properties and model.mutants
+    assert conform("fmt", "--check", charter)[0] == 0
+    assert conform("explore", charter, "--instance", "tiny*")[0] == 0
+    assert conform("explore", charter, "--mutant", "*")[0] == 0
+
+
+def test_the_planted_bugs_are_found(conform, here: Path) -> None:
+    assert conform("init", "mine", "--template", "lease", "--adapter", "python")[0] == 0
+    project = here / "mine"
+    sorts, consts = '{"Client": {"a": 1}, "Lock": {"l": 7}}', '{"ttl": 2}'
+    adapter = project / "adapters" / "lease-python"
+    assert conform("doctor", "--adapter", adapter, "--sorts", sorts, "--consts", consts)[0] == 0
+    code, out, err = conform("test", project / "spec" / "lease.charter", "--json")
+    assert (code, err.splitlines()[0]) == (1, f"in {project}")
+    (run,) = json.loads(out)["runs"]
+    assert {one["rule"] for one in run["summary"]["findings"]} == {"renew/lost", "acquire/granted"}
+
+
+def test_nothing_is_overwritten(conform, here: Path) -> None:
+    (here / "README.md").write_text("mine")
+    assert conform("init", "--adapter", "none")[0] == 0
+    assert (here / "README.md").read_text() == "mine"
+    before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+    code, _, err = conform("init", "--template", "queue", "--adapter", "none")
+    assert (code, "charter.toml exists, and nothing is overwritten; choose" in err) == (2, True)
+    assert before == {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(conform, here: Path) -> None:
+    (here / "file").touch()
+    code, _, err = conform("init", "file/mine", "--adapter", "none")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "charter.toml cannot be written: Not a directory" in err
