@@ -50,7 +50,7 @@ def test_reference_conforms_everywhere(toy_suite, targets_folder, tmp_path):
     assert finished.exit_code == 0
     assert finished.summary["verdicts"]["conforms"] == finished.summary["vectors"] == 121
     kinds = {canary["kind"] for canary in finished.canaries}
-    assert kinds == {"flipped", "nonce", "reference", "nothing", "mutant"}
+    assert kinds == {"flipped", "nonce", "reference", "nothing", "mutant", "derived"}
     assert finished.summary["distinct_pairs"] > 20
 
 

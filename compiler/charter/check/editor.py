@@ -317,6 +317,14 @@ class Editor(Targets):
                 hint="add the fault to an overlay entry",
             )
             return
+        if not edit.fault.saying and edit.fault.condition is None:
+            self.diagnostics.warn(
+                "edit/any-fault",
+                f"this explains every {edit.fault.exception} in {place_text(edit.at)}, whatever its"
+                " cause",
+                edit.span,
+                hint='say more: `saying "text"` of its message, or `when` it is thrown',
+            )
         self.in_branch(edit.at, lambda node: (replace(node, faults=(*node.faults, edit.fault)),))
 
 

@@ -18,11 +18,18 @@ from conform.adapters.session import Judgement, Session
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import python_path
 from conform.console.errors import CannotStart, Incomplete
+from conform.judging import model
 from conform.judging.assess import VectorItem
+from conform.judging.derive import difference
 from conform.judging.judge import ways
 from conform.runs.engines.context import RunContext
 
 SAMPLE = 16
+
+DRAWN = 32
+"""How many vectors of a bucket are derived again."""
+
+_SAME = "the model's answers"
 
 TRIES = 3
 """The most vectors of a bucket that a canary is tried with if the adapter breaks."""
@@ -111,6 +118,27 @@ def _ask_changed(session: Session, chosen: VectorItem, nonce: str) -> Judgement:
         return next(iter(list(session.run([flipped(chosen)]))))
     finally:
         session.rename(before)
+
+
+def draw(drawn: list[VectorItem], item: VectorItem, number: int) -> None:
+    """Keep `item`, the vector with this number (from 1), so that `drawn` is a random sample of all
+    up to it. Nobody can know it before: it is drawn anew in each run."""
+    if number <= DRAWN:
+        drawn.append(item)
+    elif (place := secrets.randbelow(number)) < DRAWN:
+        drawn[place] = item
+
+
+def derived(context: RunContext, drawn: Sequence[VectorItem], where: str) -> list[Canary]:
+    """The answers of a random sample of a bucket are derived again from the model; none if the
+    suite was made from another charter."""
+    if not (context.reference and context.model and drawn):
+        return []
+    charter = model.load(context.model)
+    wrong = [(item, told) for item in drawn if (told := difference(item, charter))]
+    item, told = wrong[0] if wrong else (drawn[0], "")
+    got = f"{len(wrong)} of {len(drawn)} other answers" if wrong else _SAME
+    return [Canary("derived", where, item.id, _SAME, got, not wrong, told)]
 
 
 def model_start(module: str, folders: Sequence[str], *options: str) -> AdapterStart:

@@ -19,6 +19,7 @@ from conform.judging.assess import Assessment, VectorItem, assess
 from conform.judging.judge import Judge
 from conform.judging.walk import BatchTexts
 from conform.runs import summary
+from conform.runs.canaries import derived
 from conform.runs.compared import left_out
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarised
 from conform.runs.engines.context import RunContext
@@ -80,7 +81,7 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     counts = summary.collect(new)
     found = canaries["canaries"]
     assert isinstance(found, list)
-    counts.canaries = found
+    counts.canaries = [*found, *counts.canaries]
     _take_breaks(old.read_json("summary.json"), counts)
     left = left_out(new, scope(suite, about, judged if about["limit"] else manifest.vectors))
     inputs = summary.ConclusionInputs(
@@ -90,9 +91,9 @@ def rejudge(earlier: str, suite: Suite, out: str, ranges: Ranges = no_ranges) ->
     concluded = summary.conclude(counts, inputs, time.time() - began, pairs)
     concluded["adapter_trouble"] = adapter_trouble(new)
     concluded["not_observed"] = manifest.vectors - judged
-    new.write_json("canaries.json", canaries)
+    new.write_json("canaries.json", {"trusted": concluded["trusted"], "canaries": counts.canaries})
     new.finish(concluded)
-    return Finished(new, about, concluded, tuple(found))
+    return Finished(new, about, concluded, tuple(counts.canaries))
 
 
 def _take_breaks(earlier: Mapping[str, Json], counts: summary.RunCounts) -> None:
@@ -152,7 +153,9 @@ def _bucket(job: _Job, bucket: int, items: Mapping[str, VectorItem]) -> int:
         if item.id not in seen:
             seen.add(item.id)
             tally.add(Judgement((item,), (Assessment(verdict),)))
-    content = summarised(tally, bucket, began, [])
+    content = summarised(
+        tally, bucket, began, derived(job.context, tally.drawn, f"bucket {bucket}")
+    )
     job.new.commit(bucket, datasets(tally, job.context), content)
     return len(seen)
 

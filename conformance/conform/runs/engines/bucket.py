@@ -19,7 +19,16 @@ from conform.console.errors import BadSuite
 from conform.judging import model
 from conform.judging.assess import Assessment, VectorItem
 from conform.judging.follow import Siblings
-from conform.runs.canaries import SAMPLE, TRIES, Canary, can_be_canary, of_worker, on_target
+from conform.runs.canaries import (
+    SAMPLE,
+    TRIES,
+    Canary,
+    can_be_canary,
+    derived,
+    draw,
+    of_worker,
+    on_target,
+)
 from conform.runs.engines.context import RunContext
 from conform.runs.overclaims import Claimed, claimed_too_much
 from conform.storage.store import RunFolder
@@ -114,6 +123,7 @@ class Tally:
     new: int = 0
     usable: list[VectorItem] = field(default_factory=list)
     sample: list[VectorItem] = field(default_factory=list)
+    drawn: list[VectorItem] = field(default_factory=list)
     first: float = 0.0
     claimed: list[Claimed] = field(default_factory=list)
     imageless: int = 0
@@ -131,6 +141,7 @@ class Tally:
     def _add_one(self, item: VectorItem, assessment: Assessment) -> None:
         verdict = assessment.verdict
         add_verdict(self.verdicts, verdict, assessment.behaviour)
+        draw(self.drawn, item, len(self.verdicts))
         self.kinds[verdict.kind] += 1
         self.judged += verdict.judged
         self.not_judged += verdict.not_judged
@@ -165,7 +176,7 @@ def judge_bucket(items: Iterable[VectorItem], bucket: int, context: RunContext, 
             tally.claimed = claimed_too_much(judgement, overlay, session.judge.observes)
             overlay = None  # one batch of each bucket
     where = f"bucket {bucket}"
-    canaries = on_target(session, tally.usable, where)
+    canaries = [*on_target(session, tally.usable, where), *derived(context, tally.drawn, where)]
     if fresh:
         canaries += of_worker(context, tally.sample, f"worker of {where}")
     tally.broken = session.broken()

@@ -1,0 +1,138 @@
+"""Derives the answer of a vector again from the generated model, and compares it with the suite's.
+
+Two answers are equal if they allow the same sequences of branches, replies and observations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.resolve import Unresolved, resolve
+from conform.judging.assess import VectorItem
+from conform.judging.follow import NeverIssued
+from conform.judging.model import JudgeModel, world_of
+from conform.judging.relabel import key
+
+MOST = 2_000
+"""The most traces of one step; a vector with more of them is not compared."""
+
+Shown = tuple[str, bytes, bytes]
+"""Branch, relabelled reply and relabelled observation of a step, as texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trace:
+    """A trace of the model: its state, its labels, and the raw observations."""
+
+    state: object
+    labels: Labels
+    history: tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """Nodes of the suite's answer and traces of the model that show the same."""
+
+    nodes: frozenset[int]
+    traces: tuple[_Trace, ...]
+
+
+def difference(item: VectorItem, model: JudgeModel) -> str:
+    """Where the answer of a vector is not that of the model; "" if they are equal."""
+    question, answer = orjson.loads(item.question), orjson.loads(item.answer)
+    try:
+        return _difference(question, answer, model)
+    except Unresolved as error:
+        return f"a reference leads nowhere: {error}"
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
+        return f"the model fails ({type(error).__name__}: {error})"
+
+
+def _difference(question: dict[str, Json], answer: dict[str, Json], model: JudgeModel) -> str:
+    calls, steps = question["operations"], answer["steps"]
+    assert isinstance(calls, list) and isinstance(steps, list)
+    first = _first(question, model)
+    shown = first.labels.step(None, first.history[0])[1]
+    allowed = _nodes(answer, steps[0])
+    if [(reply, seen) for _, reply, seen in allowed] != [(b"null", key(shown))]:
+        return "step 0: the model begins otherwise"
+    pairs = [_Together(frozenset((0,)), (first,))]
+    for number, call in enumerate(calls, 1):
+        assert isinstance(call, dict)
+        nodes = steps[number]
+        assert isinstance(nodes, list)
+        following: dict[tuple[frozenset[int], Shown], _Together] = {}
+        for pair in pairs:
+            told = _allowed(answer, nodes, pair.nodes)
+            made = _made(call, pair.traces, model)
+            if told.keys() != made.keys():
+                return f"step {number}: {_said(told.keys(), made.keys())}"
+            for label, held in told.items():
+                following[frozenset(held), label] = _Together(frozenset(held), made[label])
+        pairs = list(following.values())
+        if sum(len(pair.traces) for pair in pairs) > MOST:
+            return ""
+    return ""
+
+
+def _first(question: Mapping[str, Json], model: JudgeModel) -> _Trace:
+    world, given = world_of(question), question["given"]
+    state = model.initial(*world) if given is None else model.given(given, *world)
+    observed = model.observe(state)
+    return _Trace(state, Labels().step(None, observed)[2], (observed,))
+
+
+def _made(
+    call: dict[str, Json], traces: Sequence[_Trace], model: JudgeModel
+) -> dict[Shown, tuple[_Trace, ...]]:
+    """What the model allows after some traces, each trace once."""
+    found: dict[Shown, dict[bytes, _Trace]] = {}
+    operation = str(call["operation"])
+    for trace in traces:
+        args = resolve(call["args"], trace.history, NeverIssued(model, operation))
+        assert isinstance(args, dict)
+        for outcome in model.outcomes(trace.state, operation, args):
+            raw = model.observe(outcome.state)
+            reply, seen, labels = trace.labels.step(outcome.reply, raw)
+            after = _Trace(outcome.state, labels, (*trace.history, raw))
+            same = key([model.encode(outcome.state), labels.text, list(after.history)])
+            found.setdefault((outcome.branch, key(reply), key(seen)), {})[same] = after
+    return {label: tuple(held.values()) for label, held in found.items()}
+
+
+def _allowed(
+    answer: dict[str, Json], nodes: list[Json], before: frozenset[int]
+) -> dict[Shown, list[int]]:
+    """What the suite's answer allows after some nodes."""
+    found: dict[Shown, list[int]] = {}
+    for position, (node, label) in enumerate(zip(nodes, _nodes(answer, nodes), strict=True)):
+        assert isinstance(node, dict) and isinstance(node["from"], list)
+        if not before.isdisjoint(node["from"]):
+            found.setdefault(label, []).append(position)
+    return found
+
+
+def _nodes(answer: dict[str, Json], nodes: Json) -> list[Shown]:
+    observations, replies = answer["observations"], answer["replies"]
+    assert isinstance(observations, list) and isinstance(replies, list) and isinstance(nodes, list)
+    found = []
+    for node in nodes:
+        assert isinstance(node, dict)
+        reply, observation = node["reply"], node["observation"]
+        assert isinstance(reply, int) and isinstance(observation, int)
+        shown = replies[reply] if reply >= 0 else None
+        found.append((str(node["branch"]), key(shown), key(observations[observation])))
+    return found
+
+
+def _said(told: Collection[Shown], made: Collection[Shown]) -> str:
+    extra = sorted({branch for branch, *_ in {*told} - {*made}})
+    lacking = sorted({branch for branch, *_ in {*made} - {*told}})
+    parts = [f"the suite allows {', '.join(extra)}" if extra else ""]
+    parts += [f"the model allows {', '.join(lacking)}" if lacking else ""]
+    return ", and ".join(part for part in parts if part)

@@ -1,0 +1,97 @@
+"""Answers of a suite are derived again from the model: a forged one is noticed."""
+
+import orjson
+import pytest
+from tests.support.toy import charter, keeps_leader, no_epoch_check
+from tests.support.toy.vectors import killers, random_vectors, vector
+
+from conform.adapters.base import AdapterStart
+from conform.judging.derive import difference
+from conform.runs.canaries import DRAWN, derived, draw
+from conform.runs.engines.context import RunContext
+from conform.suites.importing import item_of
+
+CHARTER = "tests.support.toy.charter"
+
+
+def test_answers_of_the_model_are_its_own():
+    items = [item_of(made) for made in random_vectors(60, seed=3)]
+    assert [difference(item, charter) for item in items] == [""] * 60
+
+
+def test_answers_of_another_model_differ():
+    told = [difference(item_of(made), keeps_leader) for made in random_vectors(60, seed=3)]
+    assert any("expire/expired" in sentence for sentence in told)
+    (killer,) = killers(no_epoch_check)
+    told = "step 4: the suite allows write/committed, and the model allows write/stale_epoch"
+    assert difference(item_of(killer), charter) == told
+
+
+def changed(change):
+    """The item of a vector whose answer somebody changed."""
+    from dataclasses import replace
+
+    item = item_of(vector(("register", {"node": "n1"}), ("elect", {}), ("failover", {})))
+    answer = orjson.loads(item.answer)
+    change(answer)
+    return replace(item, answer=orjson.dumps(answer))
+
+
+def allow_all(answer):
+    """Another allowed outcome in the last step."""
+    node = dict(answer["steps"][-1][0], observation=0)
+    answer["steps"][-1].append(node)
+
+
+def allow_less(answer):
+    answer["steps"][-1].clear()
+
+
+def begin_otherwise(answer):
+    answer["steps"][0][0]["observation"] = 1
+
+
+def rename(answer):
+    answer["steps"][-1][0]["branch"] = "failover/other"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (allow_all, "step 3: the suite allows failover/done"),
+        (allow_less, "step 3: the model allows failover/done"),
+        (begin_otherwise, "step 0: the model begins otherwise"),
+        (rename, "step 3: the suite allows failover/other, and the model allows failover/done"),
+    ],
+)
+def test_answer_that_was_changed_differs(change, sentence):
+    assert difference(changed(change), charter) == sentence
+
+
+def test_model_that_fails_has_no_answer():
+    item = item_of(vector(("register", {"node": "n1"}), ("expire", {"node": "n1"})))
+    from tests.support.toy import has_a_bug
+
+    assert "the model fails (KeyError" in difference(item, has_a_bug)
+
+
+def context(reference=True):
+    return RunContext("run", "", AdapterStart(()), CHARTER, reference=reference)
+
+
+def test_forged_answer_makes_the_canary_misbehave():
+    items = [item_of(made) for made in random_vectors(5)]
+    (fine,) = derived(context(), items, "bucket 0")
+    assert (fine.kind, fine.ok) == ("derived", True)
+    (forged,) = derived(context(), [*items, changed(allow_all)], "bucket 0")
+    assert (forged.ok, forged.got) == (False, "1 of 6 other answers")
+    assert forged.detail == "step 3: the suite allows failover/done"
+    assert derived(context(reference=False), [changed(allow_all)], "bucket 0") == []
+
+
+def test_sample_is_drawn_from_all_vectors():
+    drawn = []
+    for number in range(1, 10 * DRAWN + 1):
+        draw(drawn, number, number)
+    assert len(set(drawn)) == DRAWN
+    assert max(drawn) > DRAWN
