@@ -174,7 +174,8 @@ def test_rejudge_against_a_changed_charter_finds_the_changed_rule(
     from tests.support.toy import keeps_leader
 
     changed = tmp_path / "changed"
-    write_toy_suite(changed, 120, model=keeps_leader)
+    module = keeps_leader.__name__
+    write_toy_suite(changed, 120, model=keeps_leader, charter_model=module)
     for place, exit_code in zip(runs, (1, 0), strict=True):
         out = tmp_path / f"{place.name}-again"
         _, said, _ = conform("rejudge", place, "--suite", changed, "--out", out)

@@ -27,7 +27,7 @@ class Status(StrEnum):
     ERROR = "error"
 
 
-STATUSES: Mapping[Json, Status] = {str(status): status for status in Status}
+STATUSES: Mapping[str, Status] = {str(status): status for status in Status}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +140,10 @@ def _result(item: Json, expected_id: str, expected_nonce: str) -> Result:
         raise BadMessage(f"a result has the id {_cut(item.get('id'))} instead of {expected_id!r}")
     if item.get("nonce") != expected_nonce:
         raise BadMessage(f"the result of {expected_id} does not bring back the nonce that was sent")
-    status = STATUSES.get(item.get("status"))
+    told = item.get("status")
+    status = STATUSES.get(told) if isinstance(told, str) else None
     if status is None:
-        raise BadMessage(f"the status {_cut(item.get('status'))} is not in the protocol")
+        raise BadMessage(f"the status {_cut(told)} is not in the protocol")
     steps = item.get("steps")
     if not isinstance(steps, list):
         raise BadMessage(f"the result of {expected_id} has no steps")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ from charter.formats.vector import FORMAT, Vector, read_line
 
 MANIFEST = "manifest.json"
 LINES = "vectors.jsonl"
+
+_DIGEST = re.compile("[0-9a-f]{20}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +133,11 @@ def parse_manifest(value: Json, where: str) -> Manifest:
             f"{where}: the format is {reader.value('format')!r}, this program reads {FORMAT}"
         )
     models = reader.item("models").fields("charter", "overlays", "mutants")
+    digest = reader.text("digest")
+    if not _DIGEST.fullmatch(digest):  # it is the name of a folder in the cache
+        raise BadVector(f"{where}: the digest is not 20 hexadecimal digits")
     return Manifest(
-        digest=reader.text("digest"),
+        digest=digest,
         protocol=reader.text("protocol"),
         variant=reader.text("variant"),
         component=reader.text("component"),

@@ -1,6 +1,7 @@
 """A stored suite is whole while it is used: what is missing or changed is noticed, and nothing that
 somebody reads is dropped, though others that were killed leave nothing to wait for."""
 
+import json
 import os
 import shutil
 import signal
@@ -156,3 +157,16 @@ def test_import_onto_a_full_disk_leaves_nothing(suites, cache, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("CHARTER_CACHE", str(cache))
     assert len(read(open_suite(suites[0], 1))) == 6
+
+
+@pytest.mark.parametrize("digest", ["../../mine", "", ".", "0" * 21, "0" * 19 + "G"])
+def test_digest_that_is_no_digest_names_no_folder(digest, suites, cache, tmp_path):
+    """A folder of that name would be taken for a damaged suite, and deleted."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    path = Path(suites[0]) / "manifest.json"
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps({**manifest, "digest": digest}))
+    with pytest.raises(BadSuite, match="the digest is not 20 hexadecimal digits"):
+        open_suite(suites[0], 1)
+    assert (tmp_path / "mine" / "thesis.txt").exists()

@@ -73,3 +73,10 @@ def test_results_are_read():
 def test_results_that_are_none(message, sentence):
     with pytest.raises(BadMessage, match=sentence):
         read_results(message, 4, [("q", "n")])
+
+
+@pytest.mark.parametrize("status", [None, [], {}, {"case": "ok"}, 1, "fine"])
+def test_status_of_another_kind_is_outside_the_protocol(status):
+    result = {"id": "a", "nonce": "n", "status": status, "steps": []}
+    with pytest.raises(BadMessage, match="is not in the protocol"):
+        read_results({"run": 1, "values": [], "results": [result]}, 1, [("a", "n")])

@@ -143,7 +143,7 @@ def test_suite_round_trip_and_its_digest(tmp_path):
 
 
 def test_a_manifest_names_constants_if_there_are_any():
-    about = Manifest("d", "p", "", "c", "s", 0, consts={"ttl": "int 1..9"})
+    about = Manifest("d" * 20, "p", "", "c", "s", 0, consts={"ttl": "int 1..9"})
     assert parse_manifest(about.json(), "manifest.json") == about
     assert "consts" not in Manifest("d", "p", "", "c", "s", 0).json()
 
