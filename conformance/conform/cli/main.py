@@ -37,6 +37,7 @@ _COMPILER = {
     "repl": "evaluate expressions, and go from state to state",
     "lsp": "serve an editor (Language Server Protocol)",
     "help": "show a page of the manual",
+    "completion": "print a completion script for bash, zsh or fish",
 }
 _RESUMABLE = ("run",)
 
@@ -88,7 +89,7 @@ def overview() -> str:
         ("the project", _PROJECT), ("the charter", _COMPILER), ("the judge", _JUDGE),
     ):  # fmt: skip
         lines.append(f"{title}:")
-        lines += [f"  {name:<9} {about}" for name, about in commands.items()]
+        lines += [f"  {name:<10} {about}" for name, about in commands.items()]
         lines.append("")
     lines.append("conform COMMAND --help shows more, conform help TOPIC a page of the manual.")
     return "\n".join(lines) + "\n\n" + _EXAMPLES
@@ -107,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"conform {version('charter-conform')}\n")
         return 0
     name = given[0]
-    known = {**_PROJECT, **_COMPILER, **_JUDGE}
+    known = commands()
     if name not in known:
         meant = meant_by(name, known)
         sys.stderr.write(
@@ -137,7 +138,7 @@ def _run(name: str, about: str, given: list[str]) -> int:
     from conform.console.terminal import say
 
     try:
-        command = _command(name)
+        command = command_of(name)
         parser = _Parser(
             prog=f"conform {name}",
             description=about[:1].upper() + about[1:] + ".",
@@ -192,7 +193,13 @@ def _crashed() -> int:
     return 3
 
 
-def _command(name: str) -> Command:
+def commands() -> dict[str, str]:
+    """All commands, with what they do."""
+    return {**_PROJECT, **_COMPILER, **_JUDGE}
+
+
+def command_of(name: str) -> Command:
+    """The module of a command."""
     from conform.console.errors import ConformError
 
     try:

@@ -1,0 +1,66 @@
+"""The names that a shell completes: found by patterns in the texts, since a shell cannot wait for a
+parser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from charter.formats.project import BadProject, find_project
+
+DECLARED: Final = {
+    "instances": re.compile(r"^instance\s+(\w+)", re.MULTILINE),
+    "variants": re.compile(r"^variant\s+(\w+)", re.MULTILINE),
+    "mutants": re.compile(r"^mutant\s+(\w+)", re.MULTILINE),
+    "components": re.compile(r"^component\s+(\w+)", re.MULTILINE),
+}
+BRANCH: Final = re.compile(r"^\s*(operation|branch)\s+(\w+)", re.MULTILINE)
+
+
+def names(kind: str, words: Sequence[str]) -> list[str]:
+    """The names of a kind in the charter that one of the words of a command line names, each once,
+    sorted. Whatever goes wrong, there is nothing to complete."""
+    try:
+        if kind == "targets":
+            return sorted({*_targets()})
+        found = {name for text in _texts(words) for name in _names(kind, text)}
+    except (OSError, UnicodeDecodeError, BadProject):
+        return []
+    return sorted(found)
+
+
+def _texts(words: Sequence[str]) -> Iterator[str]:
+    """The texts of the first word that is a charter."""
+    for path in (Path(word).expanduser() for word in words):
+        files = sorted(path.glob("*.charter")) if path.is_dir() else [path]
+        if files and all(file.suffix == ".charter" and file.is_file() for file in files):
+            for file in files:
+                yield file.read_text(encoding="utf-8")
+            return
+
+
+def _names(kind: str, text: str) -> Iterator[str]:
+    if kind == "branches":
+        yield from _branches(text)
+    elif kind in DECLARED:
+        yield from DECLARED[kind].findall(text)
+
+
+def _branches(text: str) -> Iterator[str]:
+    """`operation/branch` of each branch."""
+    operation = ""
+    for what, name in BRANCH.findall(text):
+        if what == "operation":
+            operation = name
+        elif operation:
+            yield f"{operation}/{name}"
+
+
+def _targets() -> Iterator[str]:
+    """The folders of the project with an adapter, and the reference implementation."""
+    yield "reference"
+    project = find_project(Path.cwd())
+    if project is not None:
+        yield from (path.parent.name for path in project.adapters.glob("*/adapter.toml"))
