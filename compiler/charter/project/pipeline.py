@@ -23,8 +23,16 @@ from charter.syntax.parse import parse
 
 def parse_all(sources: Sequence[Source], diagnostics: Diagnostics) -> sx.Protocol:
     """The trees of all files that have one; syntax errors go to `diagnostics`."""
-    trees = (parse(source, diagnostics) for source in sources)
-    return tuple(tree for tree in trees if tree is not None)
+    found = [_tree(source) for source in sources]
+    diagnostics.items += [item for _, errors in found for item in errors]
+    return tuple(tree for tree, _ in found if tree is not None)
+
+
+@lru_cache(maxsize=64)
+def _tree(source: Source) -> tuple[sx.File | None, tuple[Diagnostic, ...]]:
+    """Cached: when a charter is checked again, most of its files are as they were."""
+    diagnostics = Diagnostics()
+    return parse(source, diagnostics), tuple(diagnostics.items)
 
 
 def parse_or_refuse(sources: Sequence[Source]) -> sx.Protocol:
