@@ -32,3 +32,10 @@ System: TypeAlias = n.System[Expr, Statement]
 Property: TypeAlias = n.Property[Expr]
 Instance: TypeAlias = n.Instance[Expr]
 Model: TypeAlias = n.Model[Expr, Statement]
+
+
+def as_choice(e: n.Binary[Expr]) -> n.If[Expr]:
+    """`and`, `or` or `implies` as a choice: the right side is evaluated only where it decides."""
+    known = n.Literal(e.op != "and", type=e.type)
+    ways = (known, e.right) if e.op == "or" else (e.right, known)
+    return n.If(e.left, *ways, type=e.type)

@@ -10,17 +10,7 @@ from charter.core import small as s
 from charter.core import types as t
 from charter.prove.terms import FALSE, TRUE, Term
 from charter.prove.terms_of_types import TermsOfTypes
-from charter.prove.values import (
-    Bag,
-    Fields,
-    Line,
-    Mask,
-    Maybe,
-    Number,
-    ScalarTerm,
-    Sym,
-    Tagged,
-)
+from charter.prove.values import Bag, Fields, Line, Mask, Maybe, Number, ScalarTerm, Sym, Tagged
 
 Coded = tuple[Sym, Term]
 
@@ -124,24 +114,19 @@ def _algebra(
 ) -> Mask | Bag:
     terms = types.terms
     a, b = (normal(types, inner, each) for each in sets)
+
+    def member(x: Term, y: Term) -> Term:
+        if op == "union":
+            return terms.or_(x, y)
+        return terms.and_(x, y if op == "intersection" else terms.not_(y))
+
     if isinstance(a, Mask) and isinstance(b, Mask) and a.keys == b.keys:
-        pairs = zip(a.members, b.members, strict=True)
-        match op:
-            case "union":
-                members = [terms.or_(x, y) for x, y in pairs]
-            case "intersection":
-                members = [terms.and_(x, y) for x, y in pairs]
-            case _:
-                members = [terms.and_(x, terms.not_(y)) for x, y in pairs]
+        members = (member(x, y) for x, y in zip(a.members, b.members, strict=True))
         return Mask(a.keys, tuple(members), a.items)
     if op == "union":
         return Bag((*types.members(a), *types.members(b)))
-
-    def kept(there: Term, item: Sym) -> Term:
-        inside = types.contains(b, item)
-        return terms.and_(there, inside if op == "intersection" else terms.not_(inside))
-
-    return Bag(tuple((kept(there, item), item) for there, item in types.members(a)))
+    found = ((member(x, types.contains(b, item)), item) for x, item in types.members(a))
+    return Bag(tuple(found))
 
 
 def size(types: TermsOfTypes, value: Sym) -> Number:
@@ -152,11 +137,10 @@ def size(types: TermsOfTypes, value: Sym) -> Number:
         case Mask(members=members):
             return types.numbers.count(list(members))
         case Bag(items=items):
-            first: list[Term] = []
+            terms, first = types.terms, list[Term]()
             for i, (there, item) in enumerate(items):
-                before = (types.terms.and_(p, types.equal(item, x)) for p, x in items[:i])
-                seen = types.terms.or_(*before)
-                first.append(types.terms.and_(there, types.terms.not_(seen)))
+                seen = terms.or_(*(terms.and_(p, types.equal(item, x)) for p, x in items[:i]))
+                first.append(terms.and_(there, terms.not_(seen)))
             return types.numbers.count(first)
         case _:
             raise TypeError("size of something that has none")

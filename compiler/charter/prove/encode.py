@@ -7,7 +7,7 @@ unrolled over the possible members of their domain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import assert_never, cast
@@ -21,21 +21,12 @@ from charter.diagnostics import Span
 from charter.prove import collections as col
 from charter.prove.terms import FALSE, TRUE, Term, Terms
 from charter.prove.terms_of_types import TermsOfTypes
-from charter.prove.values import (
-    Bag,
-    Fields,
-    Mask,
-    Maybe,
-    ScalarTerm,
-    Sym,
-    Tagged,
-)
+from charter.prove.values import Bag, Fields, Mask, Maybe, ScalarTerm, Sym, Tagged
 from charter.semantics.builtins import ordered
 
 Names = Mapping[str, Sym]
 Coded = tuple[Sym, Term]
 """A value, and the condition under which the definition has one."""
-Way = Callable[[], Coded]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +83,11 @@ class Encoder:
                 return types.constant(e.type, value), TRUE
             case n.Local(name=name):
                 return names[name], TRUE
-            case n.StateRef(name=name, primed=False):
-                return view.before[name], TRUE
-            case n.StateRef(name=name):
-                if view.after is None:
+            case n.StateRef(name=name, primed=primed):
+                state = view.after if primed else view.before
+                if state is None:
                     return col.anything(types, e.type), FALSE
-                return view.after[name], TRUE
+                return state[name], TRUE
             case n.ConstRef(name=name):
                 return types.constant(e.type, types.universe.consts[name]), TRUE
             case n.Domain():
@@ -105,18 +95,10 @@ class Encoder:
                 return Mask(keys, (TRUE,) * len(keys), items), TRUE
             case n.Took(branch=branch):
                 return ScalarTerm(view.took.get(branch, FALSE)), TRUE
-            case n.Binary(op="and" | "or" | "implies" as op, left=left, right=right):
-                known: Coded = ScalarTerm(FALSE if op == "and" else TRUE), TRUE
-                ways: tuple[Way, Way] = (lambda: known, lambda: self.encode(right, view, names))
-                if op != "or":
-                    ways = ways[1], ways[0]
-                return self.either(left, ways, view, names)
-            case n.If(condition=condition, then=then, otherwise=otherwise):
-                pair = (
-                    lambda: self.encode(then, view, names),
-                    lambda: self.encode(otherwise, view, names),
-                )
-                return self.either(condition, pair, view, names)
+            case n.Binary(op="and" | "or" | "implies"):
+                return self.either(s.as_choice(e), view, names)
+            case n.If():
+                return self.either(e, view, names)
             case n.Let(name=name, value=part, body=body):
                 held, defined = self.encode(part, view, names)
                 result, inside = self.encode(body, view, {**names, name: held})
@@ -219,16 +201,16 @@ class Encoder:
             self._record(event.site, event.condition, event.left, event.right)
         return known[0]
 
-    def either(self, condition: s.Expr, ways: tuple[Way, Way], view: View, names: Names) -> Coded:
-        """`ways[0]` if a condition holds, else `ways[1]`; only one is evaluated."""
-        truth, defined = self.truth(condition, view, names)
+    def either(self, e: n.If[s.Expr], view: View, names: Names) -> Coded:
+        """One of two values; only that one is evaluated."""
+        truth, defined = self.truth(e.condition, view, names)
         if truth in (TRUE, FALSE):
-            value, inside = ways[FALSE if truth == TRUE else TRUE]()
+            value, inside = self.encode(e.then if truth == TRUE else e.otherwise, view, names)
             return value, self.terms.and_(defined, inside)
         with self.under(truth):
-            a, a_defined = ways[0]()
+            a, a_defined = self.encode(e.then, view, names)
         with self.under(self.terms.not_(truth)):
-            b, b_defined = ways[1]()
+            b, b_defined = self.encode(e.otherwise, view, names)
         inside = self.terms.ite(truth, a_defined, b_defined)
         return self.types.choose(truth, a, b), self.terms.and_(defined, inside)
 
@@ -275,9 +257,7 @@ class Encoder:
 
     def compared(self, expr: n.Binary[s.Expr], left: Sym, right: Sym, defined: Term) -> None:
         """Record the evaluation of a comparison if it is watched."""
-        if not self.watched or expr.op not in COMPARISONS:
-            return
-        site = self.watched.get(expr.span)
+        site = self.watched.get(expr.span) if expr.op in COMPARISONS else None
         if site is not None:
             self._record(site, defined, left, right)
 

@@ -8,27 +8,15 @@ from charter.core import nodes as n
 from charter.core import small as s
 from charter.core import types as t
 from charter.core.walk import nodes
-from charter.explore.native.code import (
-    OWN,
-    PTR,
-    READ,
-    Callee,
-    Code,
-    Operand,
-    Pointer,
-    Truth,
-    operand,
-)
+from charter.explore.native.code import Code, Operand, Truth, operand
 from charter.explore.native.expr_emitter import ExprEmitter
-from charter.explore.native.functions import CTX, OUT
+from charter.explore.native.functions import CTX, OUT, Declared, declared
 from charter.explore.native.layout import FAR
 from charter.explore.native.unit import FATAL_COUNTER, FATAL_RANGE
 from charter.explore.native.values import Held, Scalar, received
 
 INLINE = 12
 """Functions of at most so many nodes are printed where they are called."""
-
-Compiled = Callee[Operand | None, *tuple[Operand, ...]]
 
 
 def call(expr: ExprEmitter, e: n.Call[s.Expr], args: list[Held]) -> Held:
@@ -57,8 +45,7 @@ def _fits(expr: ExprEmitter, kind: t.Type, value: Held) -> bool:
 
 
 def called(expr: ExprEmitter, function: s.Function, args: list[Held]) -> Held:
-    """A call of a function of its own. Scalars are passed as they are, others by their places; a
-    result that is no scalar is written to a place, which is passed last."""
+    """A call of a function of its own."""
     target = unit_function(expr, function)
     given = [passed(expr, p.type, v) for p, v in zip(function.params, args, strict=True)]
     if target.result is None:
@@ -81,30 +68,27 @@ def passed(expr: ExprEmitter, kind: t.Type, value: Held) -> Operand:
             return expr.keep.address(expr.keep.placed(value, kind))
 
 
-def unit_function(expr: ExprEmitter, function: s.Function) -> Compiled:
+def unit_function(expr: ExprEmitter, function: s.Function) -> Declared:
     """A function, which is printed once."""
     shapes = [expr.layout.register(param.type) for param in function.params]
-    types = [READ if ty == "ptr" else operand(ty, ty) for ty, _, _ in shapes]
-    params = [operand(ty, f"%a{i}") for i, (ty, _, _) in enumerate(shapes)]
-    pairs = zip(function.params, params, shapes, strict=True)
-    names = {p.name: received(p.type, ref, low, high) for p, ref, (_, low, high) in pairs}
-    ty, _, _ = expr.layout.register(function.result)
-    result: Operand | None = operand(ty, ty)
-    if isinstance(result, Pointer):
-        types, params, result = [*types, OWN], [*params, OUT], None
-    target: Compiled = Callee(f"fn_{function.name}", (PTR, *types), result)
+    result, _, _ = expr.layout.register(function.result)
+    target = declared(function.name, [ty for ty, _, _ in shapes], result)
     if function.name in expr.unit.printed:
         return target
     expr.unit.printed.add(function.name)
-    inner = expr.in_function(Code.of(target, CTX, *params), names)
+    params = [operand(ty, f"%a{i}") for i, (ty, _, _) in enumerate(shapes)]
+    pairs = zip(function.params, params, shapes, strict=True)
+    names = {p.name: received(p.type, ref, low, high) for p, ref, (_, low, high) in pairs}
+    code = Code.of(target, CTX, *(params if target.result else [*params, OUT]))
+    inner = expr.in_function(code, names)
     value = inner.value(function.body)
-    if result is None:
+    if target.result is None:
         inner.keep.put(value, function.result, OUT, 0)
-        inner.code.give()
+        code.give()
     else:
         hold(inner, function.result, value)
-        inner.code.give(passed(inner, function.result, value))
-    expr.unit.add(inner.code)
+        code.give(passed(inner, function.result, value))
+    expr.unit.add(code)
     return target
 
 

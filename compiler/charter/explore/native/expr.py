@@ -17,7 +17,7 @@ from charter.explore.native import calls, loops, operators, primitives
 from charter.explore.native import functions as fn
 from charter.explore.native.code import FALSE, TRUE, Code, Label, Number, Operand, Truth
 from charter.explore.native.context import ERROR, FATAL
-from charter.explore.native.layout import CannotCompile, Layout, mask_type
+from charter.explore.native.layout import Layout, mask_type
 from charter.explore.native.unit import FATAL_RANGE, Unit
 from charter.explore.native.values import (
     Composite,
@@ -94,17 +94,14 @@ class Expr:
                 return self.keep.constant(e.type, frozenset(domain))
             case n.Took(branch=branch):
                 return self.code.compare("eq", self.took, self.unit.label(branch))
-            case n.Binary(op="and" | "or" | "implies" as op, left=left, right=right):
-                known = FALSE if op == "and" else TRUE
-                arms = (lambda: self.value(right), lambda: known)
-                return self.choose(e.type, self.truth(left), *(arms[::-1] if op == "or" else arms))
+            case n.Binary(op="and" | "or" | "implies"):
+                return self.choose(s.as_choice(e))
             case n.Binary(op="in", left=left, right=n.SetNew(items=members)):
                 item = self.value(left)
                 same = (self.keep.equal(item, self.value(member), left.type) for member in members)
                 return reduce(self.code.either, same, FALSE)
-            case n.If(condition=condition, then=then, otherwise=otherwise):
-                ways = (lambda: self.value(then), lambda: self.value(otherwise))
-                return self.choose(e.type, self.truth(condition), *ways)
+            case n.If():
+                return self.choose(e)
             case n.Let(name=name, value=part, body=body):
                 self.names[name] = self.value(part)
                 return self.value(body)
@@ -278,19 +275,17 @@ class Expr:
 
     # --- choice ----------------------------------------------------------------------------------
 
-    def choose(
-        self, kind: t.Type, test: Truth, yes: Callable[[], Held], no: Callable[[], Held]
-    ) -> Held:
+    def choose(self, e: n.If[s.Expr]) -> Held:
         """One of two values; only that one is computed."""
+        code, kind, test = self.code, e.type, self.truth(e.condition)
         if test in (TRUE, FALSE):
-            return yes() if test == TRUE else no()
-        code = self.code
-        first, second, after = code.label(), code.label(), code.label()
-        code.fork(test, first, second)
+            return self.value(e.then if test == TRUE else e.otherwise)
+        *labels, after = code.label(), code.label(), code.label()
+        code.fork(test, *labels)
         ends: list[tuple[Operand, int, int, Label]] = []
-        for label, way in ((first, yes), (second, no)):
+        for label, way in zip(labels, (e.then, e.otherwise), strict=True):
             code.start(label)
-            ends.append((*self._settled(way(), kind), code.block))
+            ends.append((*self._settled(self.value(way), kind), code.block))
             code.jump(after)
         code.start(after)
         (x, low_x, high_x, from_x), (y, low_y, high_y, from_y) = ends
@@ -301,16 +296,12 @@ class Expr:
 
     def _settled(self, value: Held, kind: t.Type) -> tuple[Operand, int, int]:
         """A value as it is joined with another, with the least and the greatest of numbers."""
-        if not isinstance(value, Scalar):
-            return calls.passed(self, kind, value), 0, 0
-        if not isinstance(kind, t.Set):
+        if isinstance(value, Scalar) and not isinstance(kind, t.Set):
             return value.ref, value.low, value.high
+        if isinstance(value, Scalar) and self.layout.is_open(t.inner_of(kind)):
+            return self.keep.rebased(value, -32, 223), -32, 223
         _, low, high = self.layout.register(kind)
-        if self.layout.is_open(kind.inner):
-            low, high = -32, 223
-            if value.low < low or value.high > high:
-                raise CannotCompile("a set of numbers without a range")
-        return self.keep.rebased(value, low, high), low, high
+        return calls.passed(self, kind, value), low, high
 
     def is_case(self, kind: t.Type, tag: str, target: Held) -> Truth:
         """Whether an option, a union or an enum is in a case."""

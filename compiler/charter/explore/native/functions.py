@@ -3,6 +3,8 @@ who print and who call them; and names of parameters that several of them have."
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from charter.explore.native.code import (
     I1,
     I32,
@@ -12,9 +14,11 @@ from charter.explore.native.code import (
     READ,
     Callee,
     Number,
+    Operand,
     Pointer,
     Ref,
     Truth,
+    operand,
 )
 
 CTX, OUT, COUNT = Pointer("%ctx"), Pointer("%out"), Ref("%count")
@@ -77,9 +81,19 @@ GREATER = Callee("llvm.smax.i64", (I64, I64), I64)
 LESSER = Callee("llvm.smin.i64", (I64, I64), I64)
 PREFETCH = Callee("llvm.prefetch.p0", (PTR, I32, I32, I32), None)
 
+Declared = Callee[Operand | None, *tuple[Operand, ...]]
 Outcomes = Callee[Number, Pointer, Pointer, Pointer, Pointer, Number]
 """An operation or step: given the context, the variables before, the arguments, memory for outcomes
 and its capacity. Returns the number of outcomes."""
+
+
+def declared(name: str, params: Iterable[str], result: str) -> Declared:
+    """A function of the charter. Scalars are passed as they are, others by their places; a result
+    that is no scalar is written to a place, which is passed last."""
+    types = [READ if ty == "ptr" else operand(ty, ty) for ty in params]
+    if result == "ptr":
+        return Callee(f"fn_{name}", (PTR, *types, OWN), None)
+    return Callee(f"fn_{name}", (PTR, *types), operand(result, result))
 
 
 def operation(component: str, name: str) -> Outcomes:

@@ -237,7 +237,7 @@ class Keeper:
         outside."""
         code = self.code
         if (mask.low < low or mask.high > high) and mask.ref != 0:
-            raise CannotCompile("a set of numbers that may be outside of its type")
+            raise CannotCompile("a set of numbers that may be outside of its range")
         old, new = mask.ty, mask_type(high - low + 1)
         wide = old if int(old[1:]) > int(new[1:]) else new
         ref = code.cast(mask.ref, old, wide)
